@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer as Categorizer
     from shortlist.models.document_ranker import DocumentRanker as DocumentRanker
     from shortlist.models.rater import Rater as Rater
+    from shortlist.models.rater import TextRater as TextRater
     from shortlist.models.row_categorizer import RowCategorizer as RowCategorizer
     from shortlist.models.rules import Rules as Rules
-    from shortlist.models.text_rater import TextRater as TextRater
     from shortlist.ranking import Explanation as Explanation
     from shortlist.ranking import Ranking as Ranking
     from shortlist.ratings.prank import PRank as PRank

@@ -39,7 +39,7 @@ WHERE = {
     "Rules": "models.rules",
     "ScoreBins": "documents.features",
     "ShortlistError": "errors",
-    "TextRater": "models.text_rater",
+    "TextRater": "models.rater",
     "TextVectorizer": "text.vectorizer",
     "TopicPerceptron": "categories.prototypes.topic_perceptron",
     "TunedIndex": "categories.index.tuned_index",

@@ -70,6 +70,14 @@ class Part(CPUDispatcher):
         return found
 
 
+class NoAddresses:
+    """Stands where Numba asks for the address of a compiled function's constants."""
+
+    @staticmethod
+    def set_env(name: str, constants: object) -> None:
+        """A part has no address of its own."""
+
+
 class PartLibrary(JITCodeLibrary):
     """The code of a part: optimised, and made machine code, inside the loops that call it, and not alone as well."""
 
@@ -81,16 +89,8 @@ class PartLibrary(JITCodeLibrary):
         self._finalized = True
 
     @property
-    def codegen(self) -> Any:
+    def codegen(self) -> type[NoAddresses]:
         return NoAddresses
-
-
-class NoAddresses:
-    """Stands where Numba asks for the address of a compiled function's constants."""
-
-    @staticmethod
-    def set_env(name: str, constants: object) -> None:
-        """A part has no address of its own."""
 
 
 def _kept_in(library: type[JITCodeLibrary], compile_one: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -36,9 +36,8 @@ from shortlist.labels import LabelIndex, LabelSets, numbered
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.confidence import Confidence
-from shortlist.models.confidence.honest import how_many
 from shortlist.models.confidence.window import Seen, look
-from shortlist.models.observing import Notes, honest, takes_pieces
+from shortlist.models.observing import honest, how_many
 from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
 
 # How sure a model is that a cluster has trained: the last examples of each part are ranked before they are learned.
@@ -87,7 +86,7 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
     learning = Learning(cluster, parts, surveys, text)
     fitted: Trained = clone(model)
     fitted.learner_ = learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
-    fitted._notes = Notes(learning.confidence)
+    fitted._known_confidence = learning.confidence
     if isinstance(fitted, Categorizer) and text is not None:
         fitted.text_ = text
     return fitted
@@ -159,7 +158,7 @@ class Learning:
             return self.cluster.submit(load, self.parts[n], self.text, None, self.n_features)
 
         n_parts = len(self.parts)
-        left = left_of_each(self.counts) if takes_pieces(learner) else [0] * n_parts
+        left = left_of_each(self.counts) if learner.takes_pieces else [0] * n_parts
         for n_pass in range(learner.passes_through(learner.n_examples_, int(learner._label_counts.sum()))):
             keys = self._keys("shard", n_pass, n_parts, learner.to_state(), left)
             began = self.cluster.submit(opened, learner.to_state())

@@ -3,7 +3,7 @@
     base.py             what every model is
     category_model.py   ranks labels, says how sure it is, and decides
     categorizer.py      labels of texts                          row_categorizer.py  labels of rows of features
-    rater.py, text_rater.py  ratings of rows, and of texts       document_ranker.py  documents for a query
+    rater.py            ratings of rows, and of texts            document_ranker.py  documents for a query
     answers.py          rankings and assigned labels, for people and machines
 
 The parts of a Categorizer beside its learner (categories/) and its text (text/):

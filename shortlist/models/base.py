@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from shortlist.arrays.given_labels import Label
 from shortlist.concurrency import Watcher, reading, watched_by, writing
@@ -21,14 +21,12 @@ from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
 from shortlist.inputs.examples import Examples
 from shortlist.measures import Evaluation
+from shortlist.models.learners import Task, made
 from shortlist.ranking import Explanation
 from shortlist.texts import Document
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-Task = Literal["categories", "ratings", "documents"]
-TASKS: tuple[Task, ...] = ("categories", "ratings", "documents")
 
 Judged = TypeVar("Judged")  # a batch's answers beside the truth, in the form that a kind of model measures them in
 
@@ -72,26 +70,23 @@ class Model(Estimator, ABC, Generic[Judged]):
     _usual_measures: ClassVar[tuple[str, ...]]
     _of_texts: ClassVar[bool] = False  # whether its examples are texts, not rows of numbers
     _detail: ClassVar[str]  # what ``evaluate`` can also show one by one
+    learner: Any
     learner_: Any
+    text_: Any  # of a model of texts
     _parts: ClassVar[tuple[str, ...]] = ("learner",)  # parameters that are estimators, short names of them, or None
 
     # Parameters. Those of a part have names such as ``learner__passes``, also where the part is the usual one.
 
-    @abstractmethod
     def _new_learner(self) -> Estimator:
         """The learner as it is set, before it has learned anything."""
-
-    def _new_part(self, name: str) -> Estimator:
-        """What a parameter stands for."""
-        part: Estimator = getattr(self, f"_new_{name}")()
-        return part
+        return made(self.task, self.learner)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with ``deep``, those of the parts too."""
         found: dict[str, Any] = super().get_params(deep=False)
         for name in self._parts if deep else ():
             given = found[name]
-            part = self._new_part(name) if given is None or isinstance(given, str) else given
+            part = getattr(self, f"_new_{name}")() if given is None or isinstance(given, str) else given
             found |= {f"{name}__{key}": value for key, value in part.get_params().items()}
         return found
 
@@ -102,7 +97,7 @@ class Model(Estimator, ABC, Generic[Judged]):
         for name in {name.partition("__")[0] for name in nested}.intersection(self._parts):
             given = getattr(self, name)
             if given is None or isinstance(given, str):
-                setattr(self, name, self._new_part(name))
+                setattr(self, name, getattr(self, f"_new_{name}")())
         super().set_params(**nested)
         return self
 
@@ -131,12 +126,12 @@ class Model(Estimator, ABC, Generic[Judged]):
     @property
     def fields_(self) -> list[str] | None:
         """The fields of the texts that it has learned from, where they have several."""
-        return None
+        return self.text_._settings.fields if self._of_texts else None
 
     @property
     def _fields_beside_(self) -> list[str]:
         """The fields beside texts that it has met: those of categories and numbers."""
-        return []
+        return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
 
     @abstractmethod
     def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:

@@ -15,7 +15,7 @@ from shortlist.arrays.given_labels import Label, LabelsLike, class_list, shown
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import Rows, beside
 from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.learner import BIAS, CategoryLearner, n_examples
+from shortlist.categories.learner import CategoryLearner, n_examples
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot, stop_here, writing
 from shortlist.errors import InputError
@@ -27,12 +27,11 @@ from shortlist.models import encoding
 from shortlist.models.answers import Assigned, RankedLabels
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Aim
+from shortlist.models.confidence import Aim, Confidence
 from shortlist.models.encoding import VectorPart, named_vectors, suited, vector_of
-from shortlist.models.learners import made
 from shortlist.models.memory import Bound
-from shortlist.models.observing import FirstPass, Notes, confidence_in, watching
-from shortlist.models.readable import MORE, VECTOR, summed, worth_naming
+from shortlist.models.observing import FirstPass, Stream
+from shortlist.models.readable import MORE, in_words, worth_naming
 from shortlist.models.relabelling import KEPT, Change, Done, Labelled
 from shortlist.models.rules import Rules
 from shortlist.models.search import is_record, search
@@ -40,15 +39,15 @@ from shortlist.models.text_batches import (
     Batch,
     LabelBatches,
     TakenUp,
-    VectorBatches,
     are_columns,
+    behind,
     default_text,
     texts_and_labels,
     texts_of,
 )
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, blocks, is_one
+from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, blocks, is_one, many
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -196,7 +195,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         texts = encoding.with_vectors(texts, vectors)
         Y = self._checked(texts, Y)
         named = [] if classes is None else class_list(classes)
-        text, learner, texts = self._parts_for(texts)
+        text, learner, ((texts, _),) = self._parts_for([(texts, Y)])
         bound = self._bound(text, learner)
         if bound is not None:
             bound.check_labels(Y)
@@ -226,37 +225,34 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """Learn texts that were taken up, or as many of them as there is time for."""
         before, fitted = getattr(learner, "n_examples_", 0), self.__sklearn_is_fitted__()
         own = fitted and self.learner_ is learner
-        notes = (self._notes if own else None) or Notes()
+        confidence = (self._known_confidence if own else None) or Confidence()
         if own:
-            self._notes = notes
+            self._known_confidence = confidence
         try:
-            watch = watching(learner, batch.rows, batch.labels, notes)
-            learner._learn_rows(batch.rows, batch.labels, watch)
+            learner._learn_rows(batch.rows, batch.labels, Stream(confidence))
         finally:
             batch.n_learned = getattr(learner, "n_examples_", 0) - before
             if not fitted and learner.__sklearn_is_fitted__():
-                self._have_parts(text, learner, notes=notes)
+                self._have_parts(text, learner, confidence=confidence)
 
     def _new_text(self) -> TextVectorizer:
         """The text part as it is set, before it has learned anything."""
         text: TextVectorizer = default_text() if self.text is None else clone(self.text)
         return text
 
-    def _new_learner(self) -> CategoryLearner:
-        learner: CategoryLearner = made(self.task, self.learner)
-        return learner
-
     def _have_parts(
-        self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None, notes: Notes | None = None
-    ) -> None:
+        self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None,
+        confidence: Confidence | None = None,
+    ) -> None:  # fmt: skip
         bound = bound or self._bound_now
-        notes = notes or (self._notes if getattr(self, "learner_", None) is learner else None)
+        same = getattr(self, "learner_", None) is learner
+        confidence = confidence or (self._known_confidence if same else None)
         bound = bound if bound and bound.text is text else None
         maker = {}
-        if learner is not getattr(self, "learner_", None):  # who has made the vectors that it learned
+        if not same:  # who has made the vectors that it learned
             name = None if self.encoder is None else encoding.name_of(self.encoder)
             maker = {"encoder_name_": name, "_encoder_digest": encoding.digest_of(self.encoder)}
-        self._have(text_=text, learner_=learner, _bound_now=bound, _notes=notes, **maker)
+        self._have(text_=text, learner_=learner, _bound_now=bound, _known_confidence=confidence, **maker)
 
     @writing
     def check_labels(
@@ -288,22 +284,28 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if bound is not None:
             bound.learn_windows(self._checked_apart(pairs, learner), honest)
         else:
-            labels, vectors, part = LabelBatches(), VectorBatches(), self._vectors(learner)
+            labels, part = LabelBatches(), self._vectors(learner)
+            vectors: list[Vectors] = []
+
+            def apart(some: Sequence[Document]) -> Sequence[Document]:
+                plain, own = part.apart(some)
+                vectors.extend([] if own is None else [own])
+                return plain
 
             def texts() -> Iterator[Sequence[Document]]:
                 for some_texts, some_labels in prefetch(pairs):
-                    plain = vectors.add(*part.apart(some_texts))
+                    plain = apart(some_texts)
                     text.settle(plain, labels.add(self._checked(plain, some_labels), len(plain)).recurring)
                     yield plain
                 names, own = self._lessons(learner, labels.counts())
                 if names:
                     labels.add(own, len(names))
-                yield vectors.add(*part.apart(part.silent(names)))
+                yield apart(part.silent(names))
 
-            counted = vectors.beside(text.fit_counts(texts(), learner._jobs()))
+            counted = behind(vectors, text.fit_counts(texts(), learner._jobs()))
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=honest)
-        self._have_parts(text, learner, bound, Notes(honest.confidence()))
+        self._have_parts(text, learner, bound, honest.confidence())
         self._have(retired_=(), _changes=())  # of labels that were forgotten
         if bound is not None:
             counts = dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True))
@@ -322,17 +324,21 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             for texts, Y in prefetch(pairs):
                 self.learn_many(texts, Y)
             return self
-        text, learner, pairs = self._parts_for_all(pairs)
+        text, learner, pairs = self._parts_for(pairs)
         waiting: deque[TakenUp] = deque()  # taken up, but not learned
-        take, taking, stopped = TakenUp.taker(text, learner), threading.Lock(), threading.Event()
+        taking, stopped = threading.Lock(), threading.Event()
 
         def take_up() -> Iterator[TakenUp]:
+            seen = 0
             for texts, Y in prefetch(pairs):
                 labels, own = self._checked(texts, Y), self._vectors(learner).apart(texts)
                 with taking:
                     if stopped.is_set():
                         return
-                    waiting.append(batch := take(*own, labels))
+                    waiting.append(batch := TakenUp.of(text, *own, labels))
+                    if seen:  # the first ones are looked at when they are learned
+                        learner.check_learnable(batch.rows, lambda n: f"row {seen + n}")  # noqa: B023 - now
+                    seen += batch.rows.n_rows
                 yield batch
 
         try:
@@ -362,15 +368,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         learned_with = (self.encoder_name_, self._encoder_digest) if learner is own else (None, None)
         return VectorPart(vector_of(learner), self.encoder, *learned_with)
 
-    def _parts_for(self, texts: Sequence[Document]) -> tuple[TextVectorizer, CategoryLearner, Sequence[Document]]:
-        """The parts that go on learning: those there are, or new ones, which the model has once they learned."""
-        if self.__sklearn_is_fitted__():
-            self._check_can_learn()
-            return self.text_, self.learner_, texts
-        return self._new_text(), *suited(self._new_learner(), self.encoder, texts)
+    def _parts_for(self, pairs: Iterable[Pair]) -> tuple[TextVectorizer, CategoryLearner, Iterable[Pair]]:
+        """The parts that go on learning: those there are, or new ones, which the model has once they learned.
 
-    def _parts_for_all(self, pairs: Iterable[Pair]) -> tuple[TextVectorizer, CategoryLearner, Iterable[Pair]]:
-        """The same for batches of texts and labels, of which the first tell whether texts have vectors."""
+        Of the batches the first tell whether texts have vectors.
+        """
         if self.__sklearn_is_fitted__():
             self._check_can_learn()
             return self.text_, self.learner_, pairs
@@ -446,19 +448,16 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         self,
         texts: Document | Sequence[Document],
         coverage: float = 0.95,
-        by: str = "example",
         *,
         vectors: ArrayLike | None = None,
     ) -> Ranking | list[Ranking]:
-        """For each text a ranking that is as long as it must be; for one text, one.
+        """For each text a ranking that is as long as it must be, for one text one.
 
-        by="example" : all true labels of a text are listed, for this share of all texts.
-        by="wrong" : of all labels listed, this share is right. A list may be empty.
-
-        No list is longer than 100 labels; where that is too short for the promise, a warning says so. Until enough
-        examples have been learned one by one or fitted, nothing can be promised: lists hold all, by="wrong" none.
+        For a share of ``coverage`` of all texts, lists hold all true labels. None is longer than 100 labels; where that
+        is too short for the promise, a warning says so. Until enough examples have been learned one by one or fitted,
+        nothing can be promised: lists hold all.
         """
-        found = self._cut(encoding.as_many(texts, vectors), coverage, by)
+        found = self._cut(encoding.with_vectors(many(texts), vectors), coverage)
         return found[0] if is_one(texts) else found
 
     def assign(
@@ -472,12 +471,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     ) -> Assigned | list[Assigned]:
         """For each text its labels, none where nothing is sure enough; the list's ``reason`` says why.
 
-        Labels are chosen for an aim: "f1" (over all labels together), "f1-macro" (its mean over labels), "f1-example"
-        (over texts); or so that a share of ``precision`` of them is right; or by the costs of a wrong and of a missing
-        label. Where each text that was learned has one label, none gets more.
+        Labels are chosen for the largest F1 over all labels together; or so that a share of ``precision`` of them is
+        right; or by the costs of a wrong and of a missing label. Where each text that was learned has one label, none
+        gets more.
         """
         wanted = self._aim(aim, precision, costs)
-        found = self._assigned(encoding.as_many(texts, vectors), wanted)
+        found = self._assigned(encoding.with_vectors(many(texts), vectors), wanted)
         return found[0] if is_one(texts) else found
 
     @reading
@@ -495,7 +494,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """How likely each label is, n × number of labels, dense: for scikit-learn's tools, and few labels.
 
         Columns are in the order of ``classes_``, which must be sorted: scikit-learn's measures trust in that. Where
-        each text has one label, those of a text sum to 1 (class_probabilities.py); where labels came as an indicator
+        each text has one label, those of a text sum to 1 (answers.py); where labels came as an indicator
         matrix of several, each column is a probability of its own. ``rank(texts).probabilities`` has those of the best
         labels.
         """
@@ -519,17 +518,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """The votes of the words of a text for a label, and that of its vector. They sum to the label's score."""
         self._check_fitted()
         found = self.learner_._explain_row(self._rows_of(encoding.with_vector(text, vector, None)), label)
-        n_vector = self.n_vector_
-        given = summed(found.votes, n_vector)
-        # From here on the columns are those of the text; a label that votes has its name already.
-        columns: list[Any] = [voter if isinstance(voter, str) else voter - n_vector for voter, _ in given]
-        known = [column for column in columns if not isinstance(column, str) and column >= 0]
-        names: dict[Any, str] = {BIAS - n_vector: "(any text)", -n_vector: VECTOR}
-        names |= dict(zip(known, self.text_.names(known, text), strict=True))
-        words = [names.get(column, column) for column in columns]
-        votes: list[tuple[Label, float]] = [(word, vote) for word, (_, vote) in zip(words, given, strict=True)]
-        spans = self.text_.spans(text)
-        return Explanation(label, found.score, votes, [spans.get(column, []) for column in columns])
+        return in_words(found, self.n_vector_, self.text_, text)
 
     def audit(
         self, texts: Sequence[Document], Y: LabelsLike, n: int = 100, random_state: int = 0, watch: Watch | None = None
@@ -598,18 +587,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     def _answer_text(self, text: Document, k: int = 5) -> RankedLabels:
         return RankedLabels(self.rank([text], k), None)
-
-    @property
-    def fields_(self) -> list[str] | None:
-        return self.text_._settings.fields
-
-    @property
-    def _fields_beside_(self) -> list[str]:
-        return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
-
-    @property
-    def _n_name_bytes(self) -> int:
-        return int(self.text_.vocabulary_.n_bytes)
 
     def _feature_names(self, columns: Sequence[int]) -> list[str]:
         return self.text_.names([column - self.n_vector_ for column in columns])
@@ -774,7 +751,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         state.require(
             categorizer.search_ is None or is_record(categorizer.search_), "what a search has tried is a record"
         )
-        categorizer._notes = Notes(confidence_in(state, len(learner.classes_)))
+        categorizer._known_confidence = Confidence.of_model(state, len(learner.classes_))
         categorizer._take_settings(state)
         return categorizer
 

@@ -44,12 +44,10 @@ from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, R
 from shortlist.models.confidence.calibration import TOGETHER
 from shortlist.models.confidence.thresholds import Automation
 from shortlist.models.judging import Decisions, as_table, near_misses
-from shortlist.models.observing import DEPTH, Notes
+from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds
 from shortlist.ranking import Ranking
 
-AIMS: dict[str, Aim] = {"f1": F1("micro"), "f1-macro": F1("macro"), "f1-example": F1("example")}
-FORMS = ("example", "wrong")
 Given = TypeVar("Given")  # some examples, as a model is asked about them: texts, or rows of features
 
 
@@ -63,21 +61,18 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     learner_: CategoryLearner
     vocabulary_: LabelVocabulary | None = None  # what its labels are called, where somebody has said
 
-    @abstractmethod
-    def _new_learner(self) -> CategoryLearner: ...
+    def _new_learner(self) -> CategoryLearner:
+        learner: CategoryLearner = super()._new_learner()
+        return learner
 
     _nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # what it says of an example of which nothing is known
-    _notes: Notes | None = None
+    _known_confidence: Confidence | None = None  # None where nothing was learned on a stream, or in ``fit``
 
     @property
     @reading
     def confidence_(self) -> Confidence:
         """How sure its rankings are, as far as examples that were ranked before they were learned can tell."""
-        return self._confidence()
-
-    def _confidence(self) -> Confidence:
-        """``confidence_`` for who reads the model already."""
-        return Confidence() if self._notes is None else self._notes.settled(lock_of(self))
+        return Confidence() if self._known_confidence is None else self._known_confidence.settled(lock_of(self))
 
     @abstractmethod
     def _given_in(self, examples: Examples) -> Given:
@@ -109,18 +104,14 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         self._check_fitted()
         with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
             for rows, batch in tokenised:
-                yield self._ranked_alone(rows, k), batch
+                yield self._ranked(rows, k), batch
 
     def _rank_examples(self, examples: Examples, k: int) -> Ranking:
         """The k best labels of each example of a batch."""
         self._check_fitted()
-        return self._ranked_alone(self._rows(examples), k)
+        return self._ranked(self._rows(examples), k)
 
     @reading
-    def _ranked_alone(self, rows: Rows, k: int) -> Ranking:
-        """``_ranked`` for who does not read the model yet."""
-        return self._ranked(rows, k)
-
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels that the rules allow, with probabilities: that of the best depends on some other scores."""
         k = as_whole(k, "k", least=1, most=sys.maxsize)
@@ -131,7 +122,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         else:
             ranking = learner._rank_rows(rows, deep, allowed)
         shown = ranking if k >= TOGETHER else ranking.first(k)
-        shown._probabilities = self._confidence().promised(ranking.scores, shown.scores.shape[1])
+        shown._probabilities = self.confidence_.promised(ranking.scores, shown.scores.shape[1])
         return shown
 
     @property
@@ -157,34 +148,30 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     # Deciding.
 
     @reading
-    def _cut(self, given: Given, coverage: float, by: str) -> list[Ranking]:
+    def _cut(self, given: Given, coverage: float) -> list[Ranking]:
         """For each example a ranking that is as long as it must be."""
-        as_choice(by, "by", FORMS)
         ranking = self._deep(given)
-        self._check_promise(coverage, by)
-        return ranking.only(self._listed(ranking, coverage, by))
+        self._check_promise(coverage)
+        return ranking.only(self._listed(ranking, coverage))
 
     @reading
-    def _listed(self, ranking: Ranking, coverage: float, by: str = "example") -> NDArray[np.bool_]:
+    def _listed(self, ranking: Ranking, coverage: float) -> NDArray[np.bool_]:
         """Which labels of each ranking, of a hundred labels or all there are, to list: see ``shortlist``."""
-        confidence, scores = self.confidence_, ranking.scores
-        if by == "wrong":
-            return confidence.assigned(scores, Precision(coverage), ranking.probabilities)
-        lengths = confidence.lengths(scores, coverage, ranking.probabilities)
-        kept: NDArray[np.bool_] = np.arange(scores.shape[1]) < lengths[:, None]
+        lengths = self.confidence_.lengths(ranking.scores, coverage, ranking.probabilities)
+        kept: NDArray[np.bool_] = np.arange(ranking.scores.shape[1]) < lengths[:, None]
         return kept
 
     @reading
-    def _check_promise(self, coverage: float, by: str = "example") -> None:
+    def _check_promise(self, coverage: float) -> None:
         """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
         self._warn_of_runs(confidence)
-        if by == "example" and confidence.are_too_few(coverage):
+        if confidence.are_too_few(coverage):
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised yet: too few examples were ranked before they were learned, "
                 "and lists hold all labels; teach more, or ask for less", UserWarning, stacklevel=4,
             )  # fmt: skip
-        elif by == "example" and confidence.ready and confidence.reachable() < coverage < 1.0:
+        elif confidence.ready and confidence.reachable() < coverage < 1.0:
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
                 f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask "
@@ -237,7 +224,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             return Precision(precision, alone=self._one_label_each)
         if costs is not None:
             return Costs(*costs)
-        return AIMS[as_choice(aim, "aim", tuple(AIMS))] if isinstance(aim, str) else aim
+        return F1() if isinstance(aim, str) and as_choice(aim, "aim", ("f1",)) else aim  # type: ignore[return-value]
 
     @property
     def _one_label_each(self) -> bool:
@@ -261,7 +248,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         columns = self.learner_._label_columns
         if columns is not None and self.confidence_.ready:
             ranking = self._ranked(rows, DEPTH)
-            return self.learner_._indicate(np.where(self._chosen(ranking, F1("micro")), ranking.ids, -1), columns)
+            return self.learner_._indicate(np.where(self._chosen(ranking, F1()), ranking.ids, -1), columns)
         if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
         if columns is not None:
@@ -273,7 +260,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return chosen
 
     def _class_probabilities(self, given: Given, n: int) -> Floats:
-        """How likely each label is for each of n examples, dense (class_probabilities.py)."""
+        """How likely each label is for each of n examples, dense (answers.py)."""
         learner = self.learner_
         columns = learner._label_columns
         check_table(n, len(columns or learner.classes_))
@@ -375,11 +362,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             "features": learner.n_features_in_,
         }
         return facts | ({"edges": learner.n_edges_} if hasattr(learner, "n_edges_") else {})
-
-    @property
-    def _n_name_bytes(self) -> int:
-        """How many bytes the names of the features take."""
-        return 0
 
     def _feature_names(self, columns: Sequence[int]) -> list[Any]:
         """What people call the features of these columns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy
@@ -23,19 +23,14 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import evaluate_documents
 from shortlist.models.base import Model, Report, Table
-from shortlist.models.learners import made
 from shortlist.ranking import Explanation
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class JudgedDocuments(NamedTuple):
-    """The scores of some documents, how relevant they are, and the query that each answers."""
-
-    scores: Floats
-    relevance: Floats
-    query: list[str]
+# The scores of some documents, how relevant they are, and the query that each answers.
+JudgedDocuments: TypeAlias = tuple[Floats, Floats, list[str]]
 
 
 class RankedDocuments:
@@ -101,7 +96,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         self.scale = scale
 
     def _new_learner(self) -> LinearRanker:
-        learner: LinearRanker = made(self.task, self.learner)
+        learner: LinearRanker = super()._new_learner()
         return learner
 
     # Learning.
@@ -187,12 +182,12 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedDocuments]:
         rows, query, relevance, _ = _gathered(batches)
-        yield JudgedDocuments(self.scores(rows, query), relevance, query)
+        yield self.decision_function(rows, query), relevance, query
 
     def _report(self, judged: Iterable[JudgedDocuments], measures: Sequence[str], *, details: bool = False) -> Report:
-        parts = list(judged)
-        scores, relevance = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
-        query = [name for part in parts for name in part.query]
+        every_score, every_relevance, every_query = zip(*judged, strict=True)
+        scores, relevance = np.concatenate(every_score), np.concatenate(every_relevance)
+        query = [name for names in every_query for name in names]
         found = Report(evaluate_documents(scores, relevance, query, measures))
         if details:
             own = found.measures.per_instance

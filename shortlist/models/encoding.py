@@ -20,7 +20,7 @@ from shortlist.categories.index.tuned_index import TunedIndex, beside_vector
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.errors import InputError, counted
-from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, as_vectors, is_one, many
+from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, as_vectors, is_one
 
 Callback = Callable[[list[str]], ArrayLike]
 Encoder = Callback | str  # the name of one, or what makes vectors
@@ -33,11 +33,6 @@ def with_vectors(texts: Sequence[Document], vectors: ArrayLike | None) -> Sequen
     """The texts, with the vectors beside them if there are any."""
     given = as_documents(texts)
     return given if vectors is None else WithVectors(given, as_vectors(vectors, len(given)))
-
-
-def as_many(texts: Document | Sequence[Document], vectors: ArrayLike | None) -> Sequence[Document]:
-    """One text or many, with their vectors beside them if there are any; always as many."""
-    return many(texts) if vectors is None else with_vectors(many(texts), vectors)
 
 
 def one_with_vector(text: Document, vector: ArrayLike | None) -> Sequence[Any]:

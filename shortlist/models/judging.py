@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label
-from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.kernels import Longs
 from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.labels import LabelSets
 from shortlist.measures import hierarchical_f1
 from shortlist.models.base import Table
 from shortlist.models.confidence import F1, Aim, Confidence, Precision
 from shortlist.models.confidence.calibration import calibration_error, reliability
-from shortlist.models.confidence.thresholds import AVERAGES
 from shortlist.ranking import Ranking, places_of
 
 # How near the best labels are to the true ones, by the hierarchy of a vocabulary.
@@ -76,7 +75,7 @@ class Decisions:
             "shortlists": [self._shortlists(coverage) for coverage in COVERAGES],
             "automation": [self._alone(precision) for precision in PRECISIONS],
             "automation by share": self._by_share(),
-            "assignments": {f"{average}-F1": _known(self._f1(average)) for average in AVERAGES},
+            "assignments": {"micro-F1": _known(self._f1())},
         }
 
     def tables(self, found: dict[str, Any]) -> list[Table]:
@@ -122,17 +121,11 @@ class Decisions:
                 found.append({"threshold": threshold, "share": n / order.size, "right": float(right[n - 1] / n)})
         return found
 
-    def _f1(self, average: str) -> float:
-        """F1 of what is assigned for that aim: 2·correct / (assigned + true), summed or averaged."""
-        assigned = self.chosen(self.ranking, F1(average))
-        correct = assigned & self.hits
-        if average == "example":
-            return _mean_ratio(correct.sum(axis=1), assigned.sum(axis=1) + self.n_true)
-        ids, true = self.ranking.ids, self.truth.ids
-        wide = 1 + max(int(ids.max(initial=0)), int(true.max(initial=0)))
-        right, given, there = (np.bincount(own, minlength=wide) for own in (ids[correct], ids[assigned], true))
-        both = given + there
-        return _mean_ratio(right, both) if average == "macro" else _mean_ratio(right.sum(keepdims=True), both.sum())
+    def _f1(self) -> float:
+        """F1 of what is assigned for it: 2·correct / (assigned + true), over all labels together."""
+        assigned = self.chosen(self.ranking, F1())
+        both = int(assigned.sum() + self.n_true.sum())
+        return 2.0 * int((assigned & self.hits).sum()) / both if both else np.nan
 
 
 def hits_of(ranking: Ranking, truth: LabelSets) -> Mask:
@@ -149,14 +142,6 @@ def drawn(probability: float, right: float, n: int) -> str:
     bar = "█" * round(BAR * right) + " " * (BAR - round(BAR * right))
     at = min(BAR - 1, int(BAR * probability))
     return bar[:at] + "│" + bar[at + 1 :]
-
-
-def _mean_ratio(correct: Longs, both: Any) -> float:
-    """The mean of 2·correct / both, where there is anything; NaN where there is nothing at all."""
-    both = np.broadcast_to(both, correct.shape)
-    known = both > 0
-    ratios: Floats = 2.0 * correct[known] / both[known]
-    return float(ratios.mean()) if ratios.size else np.nan
 
 
 def _known(value: float) -> float | None:

@@ -11,12 +11,14 @@ import inspect
 import re
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone
-from shortlist.models.base import Task
 from shortlist.names import learner_classes, public
+
+Task = Literal["categories", "ratings", "documents"]
+TASKS: tuple[Task, ...] = ("categories", "ratings", "documents")
 
 BASES: dict[Task, tuple[str, str]] = {
     "categories": ("shortlist.categories.learner", "CategoryLearner"),

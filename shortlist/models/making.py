@@ -10,10 +10,10 @@ from shortlist.arrays.validation import as_size
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.files.store import load
-from shortlist.models.base import TASKS, Model, Task
+from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import Encoder
-from shortlist.models.learners import changed, named
+from shortlist.models.learners import TASKS, Task, changed, named
 from shortlist.models.memory import LEAST, MOST
 from shortlist.models.text_batches import default_text
 from shortlist.names import public
@@ -85,8 +85,7 @@ class Settings:
         return learner, changed(default_text(), for_text, prefix=TEXT)
 
     def _rater(self, of_texts: bool) -> Rater:
-        from shortlist.models.rater import Rater, default_learner
-        from shortlist.models.text_rater import TextRater, default_rated_text
+        from shortlist.models.rater import Rater, TextRater, default_learner, default_rated_text
 
         for_text, for_learner = self._values_apart()
         learner = changed(default_learner(self.learner, "--learner"), for_learner)

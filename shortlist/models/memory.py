@@ -30,7 +30,7 @@ from shortlist.errors import InputError, counted
 from shortlist.labels import NumberedLabels
 from shortlist.models.confidence.window import MOST_BYTES
 from shortlist.models.observing import FirstPass
-from shortlist.models.text_batches import LabelBatches, VectorBatches
+from shortlist.models.text_batches import LabelBatches, behind
 from shortlist.text.counts import CountedRows
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import Document
@@ -100,9 +100,6 @@ class Bound:
                 "weakest edges make room for new ones", RoomMade, stacklevel=4,
             )  # fmt: skip
 
-    def words_are_full(self) -> bool:
-        return self._words() > self._share()
-
     def _words(self) -> int:
         vocabulary = self.text.vocabulary_
         return MOST.word * self.text.n_features_ + MOST.name_byte * int(vocabulary.n_bytes)
@@ -158,13 +155,16 @@ class Bound:
 
         Whoever takes a window learns it and makes room before asking for the next: that may renumber the words.
         """
-        rows, vectors, all_labels = CountedRows(self.text.weighted), VectorBatches(), LabelBatches()
-        for texts, own_vectors, labels in batches:
+        rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
+        vectors: list[Vectors] = []
+        for texts, own, labels in batches:
             recurring = all_labels.add(labels, len(texts)).recurring
-            rows.add(self.text.take(vectors.add(texts, own_vectors), recurring=recurring).rows)
-            held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows + 2 * vectors.n_bytes
-            if held > self.size // ROWS or self.words_are_full():
-                yield vectors.beside(rows), all_labels.all()
-                rows, vectors, all_labels = CountedRows(self.text.weighted), VectorBatches(), LabelBatches()
+            rows.add(self.text.take(texts, recurring=recurring).rows)
+            vectors += [] if own is None else [own]
+            n_bytes = sum(one.nbytes for one in vectors)
+            held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows + 2 * n_bytes
+            if held > self.size // ROWS or self._words() > self._share():
+                yield behind(vectors, rows), all_labels.all()
+                rows, all_labels, vectors = CountedRows(self.text.weighted), LabelBatches(), []
         if rows.n_rows:
-            yield vectors.beside(rows), all_labels.all()
+            yield behind(vectors, rows), all_labels.all()

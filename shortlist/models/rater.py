@@ -1,10 +1,14 @@
-"""A table's columns, their scales and a learner of ratings in one object."""
+"""Ratings learned from rows of numbers, and from texts.
+
+A Rater has the columns of a table and their scales before its learner; a TextRater a text part, and an encoder if there
+is one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -16,6 +20,7 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole
+from shortlist.categories.index.retrieval import SHARE, unit
 from shortlist.concurrency import learning, prefetch, reading, snapshot, writing
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
@@ -23,11 +28,16 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.base import Model, Report, Table
-from shortlist.models.learners import made, named
+from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
+from shortlist.models.learners import named
+from shortlist.models.readable import in_words
+from shortlist.models.text_batches import texts_of
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner, check_size
 from shortlist.ratings.prank import PRank
 from shortlist.ratings.scale import as_values, steps_between
+from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
+from shortlist.texts import Document, Vectors, as_documents
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -79,11 +89,7 @@ def default_learner(name: str | None = None, option: str = "learner") -> RatingL
 SPARSE = 0.1  # of rows is not 0: fewer stay sparse
 
 
-class JudgedRatings(NamedTuple):
-    """The ratings given to some rows, and the true ones."""
-
-    given: NDArray[Any]
-    true: NDArray[Any]
+JudgedRatings: TypeAlias = tuple[NDArray[Any], NDArray[Any]]  # given to some examples, and the true ones
 
 
 class Rater(ClassifierMixin, Model[JudgedRatings]):
@@ -135,9 +141,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def _new_learner(self) -> RatingLearner:
         given = self.learner
-        learner: RatingLearner = (
-            default_learner(given) if given is None or isinstance(given, str) else made(self.task, given)
-        )
+        learner: Any = default_learner(given) if given is None or isinstance(given, str) else super()._new_learner()
         return learner
 
     # Learning.
@@ -166,29 +170,48 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """Go on learning. The scales stay those of ``fit``; a Rater that has learned nothing begins with ``fit``."""
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings, columns)
-        scaled = self._scaled(X, columns)
         before = self.learner_._clock
         try:
-            self.learner_.partial_fit(scaled, ratings)
+            self._learn(X, ratings, columns)
         finally:
             self.n_examples_ += self.learner_._clock - before
         return self
+
+    def _learn(self, X: Any, ratings: ArrayLike, columns: Sequence[str] | None) -> None:
+        self.learner_.partial_fit(self._scaled(X, columns), ratings)
 
     def partial_fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """``learn`` under the name that scikit-learn has for it."""
         return self.learn(X, y)
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
-        """``fit`` from batches of rows and ratings, all of which are kept."""
-        rows, ratings, columns = _gathered(batches, self._new_learner().scale)
-        return self.fit(rows, ratings, columns)
+        """``fit`` from batches of examples and ratings, all of which are kept."""
+        return self.fit(*self._gathered(batches, self._new_learner().scale))
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
         """``learn`` of one batch after the other."""
         self._check_fitted()
         for batch in prefetch(batches):
-            self.learn(_rows(batch), as_values(_ratings(batch), self.classes_), batch.feature_names)
+            self.learn(self._given_in(batch), as_values(_ratings(batch), self.classes_), batch.feature_names)
         return self
+
+    def _given_in(self, batch: Examples) -> Any:
+        """What it learns from in a batch."""
+        if batch.rows is None:
+            raise InputError("ratings are learned from rows of numbers, and the data hold texts")
+        return batch.rows
+
+    def _stacked(self, parts: list[Any]) -> Any:
+        return Rows.stack(parts)
+
+    def _gathered(self, batches: Iterable[Examples], scale: Any) -> tuple[Any, NDArray[Any], Sequence[str] | None]:
+        """All examples, their ratings as the scale has them, and the names of the columns."""
+        every = list(batches)
+        if not every:
+            raise InputError("there are no examples")
+        ratings = [rating for batch in every for rating in _ratings(batch)]
+        given = self._stacked([self._given_in(batch) for batch in every])
+        return given, as_values(ratings, scale), every[0].feature_names
 
     # Rating.
 
@@ -240,12 +263,12 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         return self.learner_.explain(scaled, names)
 
     def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        row = _rows(examples).block(n, n + 1)
+        row = self._given_in(examples).block(n, n + 1)
         return self.explain(_matrix(row).toarray()[0], examples.feature_names)
 
     def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
-            yield self._given(_rows(batch), batch.feature_names)
+            yield self._given(self._given_in(batch), batch.feature_names)
 
     @reading
     def _given(self, X: Any, columns: Sequence[str] | None = None) -> GivenRatings:
@@ -265,8 +288,8 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     # Measuring.
 
     def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
-        rows, ratings, columns = _gathered(batches, self.classes_)
-        yield JudgedRatings(self.rate(rows, columns), ratings)
+        X, ratings, columns = self._gathered(batches, self.classes_)
+        yield self.rate(X, columns), ratings
 
     def _report(self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False) -> Report:
         ((given, true),) = judged
@@ -300,7 +323,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
             "learner": type(self.learner_).__name__,
             "examples": self.n_examples_,
             "ratings": len(self.classes_),
-            "features": self.mean_.size,
+            "features": int(self.learner_.n_features_in_),
         }
 
     def _scaled(self, X: Any, columns: Sequence[str] | None) -> MatrixLike:
@@ -341,19 +364,166 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         return rater
 
 
-def _gathered(batches: Iterable[Examples], scale: Any) -> tuple[Rows, NDArray[Any], Sequence[str] | None]:
-    """All rows, their ratings as the scale has them, and the names of the columns."""
-    every = list(batches)
-    if not every:
-        raise InputError("there are no examples")
-    ratings = [rating for batch in every for rating in _ratings(batch)]
-    return Rows.stack([_rows(batch) for batch in every]), as_values(ratings, scale), every[0].feature_names
+def default_rated_text() -> TextVectorizer:
+    """How a TextRater reads texts if it is not told: each as a row of length 1, as the learners' steps presume."""
+    return TextVectorizer(**ALL_AUTO, composed=True, tf="log", idf="smooth", norm="l2")
 
 
-def _rows(batch: Examples) -> Rows:
-    if batch.rows is None:
-        raise InputError("ratings are learned from rows of numbers, and the data hold texts")
-    return batch.rows
+class TextRater(Rater):
+    """Learns ratings from texts, such as the stars of reviews, and rates new ones.
+
+    Parameters
+    ----------
+    learner : RatingLearner or str, default=None
+        As Rater has it.
+    text : TextVectorizer, default=None
+        How texts become features; ``TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth",
+        norm="l2")`` if None.
+    encoder : str or callable, default=None
+        What makes vectors of texts, which are learned beside the words; as Categorizer has it.
+
+    Attributes
+    ----------
+    learner_ : RatingLearner
+        The learner, once something was learned.
+    text_ : TextVectorizer
+        The text part, once something was learned.
+    classes_ : ndarray
+        The scale, lowest rating first.
+    n_examples_ : int
+        How many texts were learned from.
+
+    References
+    ----------
+    Crammer and Singer, "Pranking with ranking", NIPS 2001 (paper 002).
+
+    Examples
+    --------
+    >>> from shortlist import TextRater
+    >>> rater = TextRater().fit(["dull and far too long", "a joy from the start"] * 5, [1, 5] * 5)
+    >>> rater.predict(["far too long", "from the start a joy"]).tolist()
+    [1, 5]
+    """
+
+    _parts = ("learner", "text")
+    _answers_rows_of = "texts"
+    _of_texts = True
+    text_: TextVectorizer
+    _vector = VectorPart(0, None)  # of the encoder that it was learned with
+
+    def __init__(
+        self,
+        learner: RatingLearner | str | None = None,
+        text: TextVectorizer | None = None,
+        encoder: Encoder | None = None,
+    ) -> None:
+        super().__init__(learner)
+        self.text = text
+        self.encoder = encoder
+
+    def _new_text(self) -> TextVectorizer:
+        """The text part as it is set, before it has learned anything."""
+        text: TextVectorizer = default_rated_text() if self.text is None else clone(self.text)
+        return text
+
+    # Learning.
+
+    def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
+        """Forget everything and learn these texts."""
+        texts, text, learner = as_documents(X), self._new_text(), self._new_learner()
+        if not texts:
+            raise InputError("there are no texts to learn from")
+        part, own = VectorPart(0, None), None
+        if self.encoder is not None:
+            own = encoded(loaded(self.encoder), texts)
+            part = VectorPart(own.shape[1], self.encoder, name_of(self.encoder), digest_of(self.encoder))
+        learner.fit(_beside(own, text.fit_transform(texts)), ratings)
+        n_columns = learner.n_features_in_
+        self._have(text_=text, learner_=learner, n_examples_=len(texts), n_features_in_=n_columns, _vector=part)
+        return self
+
+    def _learn(self, X: Any, ratings: ArrayLike, columns: object) -> None:
+        """New words are learned as they come."""
+        texts, own = self._encoded(X)
+        taken, before = self.text_.take(texts), self.learner_._clock
+        try:
+            self.learner_.partial_fit(_beside(own, self.text_.weighted(taken.rows).to_matrix()), ratings)
+        finally:
+            if self.learner_._clock == before:
+                self.text_.give_back(taken)
+
+    def _given_in(self, batch: Examples) -> Sequence[Document]:
+        return texts_of(batch)
+
+    def _stacked(self, parts: list[Any]) -> list[Document]:
+        return [text for some in parts for text in some]
+
+    # Rating.
+    @reading
+    def explain(self, x: Document, columns: object = None) -> Explanation:  # type: ignore[override]
+        """What each word adds to the score of a text, and the rating that the score falls on."""
+        row = self._scaled([x], None)
+        return in_words(self.learner_.explain(row), self._vector.size, self.text_, x)
+
+    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
+        return self.explain(texts_of(examples)[n])
+
+    def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
+        if label is not None:
+            raise InputError("a rating is explained by what each word adds to its score; leave the label out")
+        return self.explain(text)
+
+    def _answer_text(self, text: Document, k: int = 5) -> GivenRatings:
+        return self._given([text])
+
+    def _parameters(self) -> dict[str, Any]:
+        return super()._parameters() | {"text": self.text_.get_params()}
+
+    def _scaled(self, X: Any, columns: Sequence[str] | None) -> Floats:
+        """The rows of texts."""
+        self._check_fitted()
+        texts, own = self._encoded(X)
+        n_words = int(self.learner_.n_features_in_) - self._vector.size
+        rows: Any = _beside(own, self.text_.rows(texts)._replace(n_features=n_words).to_matrix())
+        return rows
+
+    def _encoded(self, texts: Sequence[Document]) -> tuple[Any, Vectors | None]:
+        """Texts, and their vectors, if it was learned with them."""
+        return self._vector._replace(encoder=self.encoder).apart(texts)
+
+    # Model files.
+
+    @reading
+    def to_state(self) -> State:
+        self._check_fitted()
+        parts = {"text": self.text_.to_state(), "learner": self.learner_.to_state()}
+        settings = {"n_examples": self.n_examples_, "vector": self._vector.size}
+        made_by = {"encoder": self._vector.learned_with, "encoder_digest": self._vector.digest}
+        return State("TextRater", settings | made_by, parts=parts)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        text, learner = build(state.parts["text"]), build(state.parts["learner"])
+        state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
+        state.require(isinstance(learner, RatingLearner), "its learner is a learner of ratings")
+        encoder, digest = state.settings["encoder"], state.settings["encoder_digest"]
+        named = all(one is None or isinstance(one, str) for one in (encoder, digest))
+        state.require(named, "its encoder has a name and a digest")
+        n_vector = as_whole(state.settings["vector"], "vector", most=MOST_AMOUNT)
+        all_there = int(learner.n_features_in_) == text.n_features_ + n_vector
+        state.require(all_there, "each column of the learner is one of its text part or of its vectors")
+        rater = cls(clone(learner), clone(text), None if digest is None else encoder)
+        rater._vector = VectorPart(n_vector, None, encoder, digest)
+        rater.text_, rater.learner_, rater.n_features_in_ = text, learner, int(learner.n_features_in_)
+        rater.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
+        return rater
+
+
+def _beside(own: Vectors | None, words: Any) -> Any:
+    """Vectors and words as one row of length 1, as the learners' steps presume: words alone where there are none."""
+    if own is None:
+        return words
+    return scipy.sparse.hstack([np.sqrt(SHARE) * unit(own), np.sqrt(1.0 - SHARE) * words], format="csr")
 
 
 def _ratings(batch: Examples) -> list[str]:

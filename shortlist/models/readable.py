@@ -1,4 +1,6 @@
-"""Which features of texts to name, of those that say the most of a label: not the same word in ten disguises.
+"""Features of texts as people would name them: of a label, and of an explanation.
+
+Of those that say the most of a label: not the same word in ten disguises.
 
 A word comes with its prefix, its runs of characters, and the pairs that it is in. A person would name the word: so a
 pair gives way to a word in it, and a prefix or run to a word that it is a part of, if the word says half as much; of
@@ -10,6 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+
+from shortlist.arrays.given_labels import Label
+from shortlist.categories.learner import BIAS
+from shortlist.ranking import Explanation
+from shortlist.text.vectorizer import TextVectorizer
+from shortlist.texts import Document
 
 MORE = 12  # features to choose from, for each that is named
 HALF = 0.5
@@ -44,10 +52,22 @@ def plain(name: str) -> str:
 VECTOR = "(vector)"  # what an explanation calls the votes of a text's vector
 
 
-def summed(votes: Sequence[tuple[Any, float]], n_vector: int) -> list[tuple[Any, float]]:
-    """Votes by column, heaviest first, with those of the first n_vector columns, a vector, as one, that of column 0."""
-    of_vector = sorted((column, vote) for column, vote in votes if column in range(n_vector))
-    others = [(column, vote) for column, vote in votes if column not in range(n_vector)]
-    if not of_vector:
-        return others
-    return sorted([*others, (0, sum(vote for _, vote in of_vector))], key=lambda one: -abs(one[1]))
+def in_words(found: Explanation, n_vector: int, text_part: TextVectorizer, text: Document) -> Explanation:
+    """An explanation by columns, of which the first n_vector are a vector, by words, with their places in the text.
+
+    The votes of the vector are one. Others than columns, as labels that vote, have their names already.
+    """
+    of_vector = sorted((voter, vote) for voter, vote in found.votes if voter in range(n_vector))
+    given = [(voter, vote) for voter, vote in found.votes if voter not in range(n_vector)]
+    if of_vector:
+        given = sorted([*given, (0, sum(vote for _, vote in of_vector))], key=lambda one: -abs(one[1]))
+    # From here on the columns are those of the text.
+    columns: list[Any] = [voter if isinstance(voter, str) else int(voter) - n_vector for voter, _ in given]
+    known = [column for column in columns if not isinstance(column, str) and column >= 0]
+    names: dict[Any, str] = {BIAS - n_vector: "(any text)", -n_vector: VECTOR}
+    names |= dict(zip(known, text_part.names(known, text), strict=True))
+    votes: list[tuple[Label, float]] = [
+        (names.get(column, column), vote) for column, (_, vote) in zip(columns, given, strict=True)
+    ]
+    spans = text_part.spans(text)
+    return Explanation(found.label, found.score, votes, [spans.get(column, []) for column in columns])

@@ -13,8 +13,7 @@ from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.categories.learner import BIAS, CategoryLearner
-from shortlist.categories.merging import MergingLearner
-from shortlist.concurrency import learning, merging, nothing_if_refused, prefetch, reading, snapshot
+from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
@@ -22,12 +21,10 @@ from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, in_sorted_order, numbered
 from shortlist.models.answers import Assigned
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Aim, Reason
-from shortlist.models.learners import made
-from shortlist.models.observing import FirstPass, Notes, confidence_in, features_seen, share_left, watching
+from shortlist.models.confidence import Aim, Confidence, Reason
+from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.counts import keep
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -75,10 +72,6 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         model.learner_ = learner
         return model
 
-    def _new_learner(self) -> CategoryLearner:
-        learner: CategoryLearner = made(self.task, self.learner)
-        return learner
-
     # Learning.
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
@@ -86,7 +79,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         learner, honest = self._new_learner(), FirstPass(whole=True)
         rows = learner._as_rows(X)
         learner._fit_rows(rows, in_sorted_order(numbered(Y, rows.n_rows)), column_names(X), watch=honest)
-        self._have(learner_=learner, _notes=Notes(honest.confidence()))
+        self._have(learner_=learner, _known_confidence=honest.confidence())
         return self
 
     @learning
@@ -100,9 +93,9 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         return self
 
     def _learn(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels) -> None:
-        notes = self._notes or Notes()
-        self._have(learner_=learner, _notes=notes)
-        learner._learn_rows(rows, labels, watching(learner, rows, labels, notes, whole=True))
+        confidence = self._known_confidence or Confidence()
+        self._have(learner_=learner, _known_confidence=confidence)
+        learner._learn_rows(rows, labels, Stream(confidence, whole=True))
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         labels, parts = LabelBatches(), []
@@ -119,7 +112,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
             raise InputError("there are no examples to learn from")
         named = None if names is None else np.array(names, dtype=object)
         learner._fit_rows(Rows.stack(parts), labels.all(), named, watch=honest)
-        self._have(learner_=learner, _notes=Notes(honest.confidence()))
+        self._have(learner_=learner, _known_confidence=honest.confidence())
         return self
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
@@ -134,25 +127,6 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     def _learn_next(self, rows: Rows, labels: NumberedLabels) -> None:
         self._learn(self.learner_, rows, labels)
 
-    @merging
-    def merge(self, other: RowCategorizer) -> Self:
-        """Take up what another model has learned on other rows, over the same columns, and how sure it was."""
-        if not isinstance(other, RowCategorizer):
-            raise InputError(f"only a RowCategorizer can be merged into this one, not a {type(other).__name__}")
-        other._give_to(self)
-        return self
-
-    @reading
-    def _give_to(self, taker: RowCategorizer) -> None:
-        self._check_fitted()
-        learner = taker.learner_ if taker.__sklearn_is_fitted__() else taker._new_learner()
-        if not isinstance(learner, MergingLearner):
-            raise InputError(f"a {type(learner).__name__} cannot be merged; learn the rows of both at once")
-        learner.merge(self.learner_)
-        confidence = taker._confidence()
-        confidence.merge(self._confidence(), learner.label_numbers([[name] for name in self.classes_.tolist()]).ids)
-        taker._have(learner_=learner, _notes=Notes(confidence))
-
     # Answering.
 
     @reading
@@ -161,9 +135,9 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         self._check_fitted()
         return self._ranked(self._rows_of(X), k)
 
-    def shortlist(self, X: MatrixLike, coverage: float = 0.95, by: str = "example") -> list[Ranking]:
+    def shortlist(self, X: MatrixLike, coverage: float = 0.95) -> list[Ranking]:
         """For each row a ranking that is as long as it must be, as ``Categorizer.shortlist`` has it for texts."""
-        return self._cut(X, coverage, by)
+        return self._cut(X, coverage)
 
     def assign(
         self,
@@ -229,9 +203,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         return given if isinstance(given, Rows) else self.learner_._check(given)
 
     def _known_share(self, given: MatrixLike | Rows) -> NDArray[np.float32]:
-        rows = self._rows_of(given)
-        seen = features_seen(self.learner_, rows)
-        return np.ones(rows.n_rows, dtype=np.float32) if seen is None else share_left(rows, keep(rows, seen))
+        return known_part(self.learner_, self._rows_of(given))[0]
 
     def _has_known(self, given: MatrixLike | Rows) -> NDArray[np.bool_]:
         rows = self._rows_of(given)
@@ -256,7 +228,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
         model = cls.of(learner)
-        model._notes = Notes(confidence_in(state, len(learner.classes_)))
+        model._known_confidence = Confidence.of_model(state, len(learner.classes_))
         return model
 
     def __sklearn_tags__(self) -> Any:

@@ -123,24 +123,6 @@ def left_by(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None
     return may
 
 
-def factors_by(tame: float, learner: CategoryLearner) -> Floats:
-    """What the score of each label is multiplied by."""
-    factors: Floats = _frequency(learner) ** -tame
-    return factors
-
-
-def _frequency(learner: CategoryLearner) -> Floats:
-    """How many times as frequent as the mean each label is."""
-    counts = counts_of(learner)
-    frequency: Floats = (1.0 + counts) / (1.0 + counts.mean())
-    return frequency
-
-
-def kinds_of(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None) -> Kinds:
-    """For each kind of which there may be at most so many: which labels are of it, and how many."""
-    return [(mask_of(labels, _narrower(vocabulary, [kind])), most) for kind, most in rules.at_most.items()]
-
-
 def within_kinds(rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: Kinds) -> Ranking:
     """The k best labels of each row of which no kind has too many; ``rank`` ranks so deep as it is told."""
     depth = k
@@ -197,9 +179,8 @@ def _numbers(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | N
     found = np.fromiter(map(labels.number.get, every, repeat(-1)), dtype=np.int64, count=len(every))
     if vocabulary is not None and found.min(initial=0) < 0:
         named = (vocabulary.of_name(str(every[i])) for i in np.flatnonzero(found < 0).tolist())
-        found = np.append(found, [labels.number.get(label, -1) for label in named if label is not None]).astype(
-            np.int64
-        )
+        more = [labels.number.get(label, -1) for label in named if label is not None]
+        found = np.append(found, np.array(more, dtype=np.int64))
     return found[found >= 0]
 
 
@@ -252,7 +233,8 @@ class KnownRules:
                 self.known = (one, *self.known[:place], *self.known[place + 1 :]) if place else self.known
                 return one
         labels, _, vocabulary, _ = self.of
-        new = Known(rules, left_by(rules, labels, vocabulary), kinds_of(rules, labels, vocabulary))
+        kinds = [(mask_of(labels, _narrower(vocabulary, [kind])), most) for kind, most in rules.at_most.items()]
+        new = Known(rules, left_by(rules, labels, vocabulary), kinds)
         self.known = (new, *self.known[: LAST - 1])
         return new
 
@@ -262,5 +244,6 @@ class KnownRules:
             return None
         key = tame, learner.n_examples_
         if self.counted is None or self.counted[0] != key:
-            self.counted = key, factors_by(tame, learner)
+            counts = counts_of(learner)
+            self.counted = key, ((1.0 + counts) / (1.0 + counts.mean())) ** -tame
         return self.counted[1]

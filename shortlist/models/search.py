@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -387,10 +387,13 @@ def is_record(given: object) -> bool:
     """Whether something that was read is what ``Found.record`` makes, or None."""
     if given is None:
         return True
-    if not isinstance(given, dict) or not isinstance(given.get("tried"), list):
+    tried: dict[str, type] = {"name": str, "learned": int, "value": float, "came of it": str}
+    if not _has(given, {"measure": str, "chosen": str, "tried": list}):
         return False
-    named = {"name": str, "learned": int, "value": float, "came of it": str}
-    tried = [one for one in given["tried"] if isinstance(one, dict)]
-    known = all(isinstance(one.get(name), kind) for one in tried for name, kind in named.items())
-    whole = len(tried) == len(given["tried"]) and set(given) == {"measure", "chosen", "tried"}
-    return whole and known and isinstance(given["measure"], str) and isinstance(given["chosen"], str)
+    return all(_has(one, tried) for one in given["tried"])
+
+
+def _has(given: object, kinds: dict[str, type]) -> TypeGuard[dict[str, Any]]:
+    if not isinstance(given, dict) or given.keys() != kinds.keys():
+        return False
+    return all(isinstance(given[name], kind) for name, kind in kinds.items())

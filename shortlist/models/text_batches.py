@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeAlias
@@ -11,7 +11,6 @@ import numpy as np
 
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, joined_columns
 from shortlist.arrays.rows import JoinedStore, Rows, Vectors, beside
-from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
@@ -52,27 +51,6 @@ class TakenUp:
         taken = text.take(texts, recurring=labels.sets.recurring)
         return cls(taken, beside(vectors, text.weighted(taken.rows)), labels)
 
-    @classmethod
-    def taker(
-        cls, text: TextVectorizer, learner: CategoryLearner
-    ) -> Callable[[Sequence[Document], Vectors | None, NumberedLabels], TakenUp]:
-        """``of`` for one batch of a stream after the other: what cannot be learned has its number in the stream."""
-        seen = 0
-
-        def take(texts: Sequence[Document], vectors: Vectors | None, labels: NumberedLabels) -> TakenUp:
-            nonlocal seen
-            batch = cls.of(text, texts, vectors, labels)
-            if seen:  # the first ones are looked at when they are learned
-                try:
-                    learner.check_learnable(batch.rows, lambda n: f"row {seen + n}")
-                except BaseException:
-                    batch.give_back(text)
-                    raise
-            seen += batch.rows.n_rows
-            return batch
-
-        return take
-
     def give_back(self, text: TextVectorizer) -> None:
         """Learning was stopped: the text part forgets those that were not learned."""
         text.give_back(self.taken, self.n_learned)
@@ -106,25 +84,9 @@ class LabelBatches:
         return NumberedLabels(self._names.names, self._sets[0], columns, sorted=True)
 
 
-class VectorBatches:
-    """The vectors of one batch after the other, put together, where texts have any."""
-
-    def __init__(self) -> None:
-        self.parts: list[Vectors] = []
-
-    def add(self, texts: Sequence[Document], vectors: Vectors | None) -> Sequence[Document]:
-        """Take up the vectors of the next texts; gives the texts."""
-        if vectors is not None:
-            self.parts.append(vectors)
-        return texts
-
-    @property
-    def n_bytes(self) -> int:
-        return sum(part.nbytes for part in self.parts)
-
-    def beside(self, rows: CountedRows) -> CountedRows | JoinedStore:
-        """The rows of all texts, behind their vectors."""
-        return JoinedStore(np.concatenate(self.parts), rows) if self.parts else rows
+def behind(vectors: list[Vectors], rows: CountedRows) -> CountedRows | JoinedStore:
+    """The rows of all texts behind their vectors, where they have any."""
+    return JoinedStore(np.concatenate(vectors), rows) if vectors else rows
 
 
 def default_text() -> TextVectorizer:

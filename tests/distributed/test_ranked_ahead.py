@@ -15,7 +15,7 @@ from shortlist.distributed.categories import left_of_each
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.files.store import checksum
-from shortlist.models.confidence.honest import how_many
+from shortlist.models.observing import how_many
 from tests.distributed.conftest import texts
 
 LEARNERS = [sl.TunedIndex(), sl.FeatureFocus()]
@@ -65,7 +65,7 @@ def test_the_same_whoever_does_it(client, json_file, learner, part_size):
 def test_the_model_is_the_same_without(json_file, monkeypatch, part_size):
     parts = cut(str(json_file), part_size=part_size)
     sure = trained(parts)
-    monkeypatch.setattr(categories, "takes_pieces", lambda learner: False)
+    monkeypatch.setattr(categories, "left_of_each", lambda counts: [0] * len(counts))
     unsure = trained(parts)
     assert sure.confidence_.ready
     assert not unsure.confidence_.ready

@@ -8,7 +8,6 @@ from shortlist.arrays.validation import as_rows
 from shortlist.files.store import checksum
 from shortlist.labels import in_sorted_order, numbered
 from shortlist.models import observing
-from shortlist.models.confidence import honest
 from shortlist.models.observing import FirstPass
 
 
@@ -26,7 +25,7 @@ def texts(n, n_labels=1, seed=0):
 def asked_one_by_one(monkeypatch):
     """Before each row the learner is asked about it alone."""
     monkeypatch.setattr(TunedIndex, "ranks_ahead", False)
-    monkeypatch.setattr(honest, "STRETCHES", 10_000)
+    monkeypatch.setattr(observing, "STRETCHES", 10_000)
 
 
 def assert_alike(ways):
@@ -37,7 +36,7 @@ def assert_alike(ways):
         assert np.array_equal(getattr(on_the_way, name), getattr(one_by_one, name)), name
 
 
-@pytest.mark.parametrize("piece", [honest.LEAST, 40], ids=["one stretch", "several"])
+@pytest.mark.parametrize("piece", [observing.LEAST, 40], ids=["one stretch", "several"])
 @pytest.mark.parametrize("n_labels", [1, 2])
 def test_texts(monkeypatch, piece, n_labels):
     monkeypatch.setattr(observing, "PIECE", piece)

@@ -137,31 +137,6 @@ def test_what_is_observed_does_not_depend_on_how_a_stream_is_cut():
     assert made[0] == made[1] == made[2]
 
 
-def test_models_merge_and_know_how_sure_both_were(new):
-    X, truth = new
-    (first, own), (second, others) = (examples(1200, seed=seed) for seed in (2, 3))
-    kept = [n for n, labels in enumerate(own) if "label 0" not in labels]  # so that all others have lower numbers
-    halves = [sl.RowCategorizer().fit(first[kept], [own[n] for n in kept]), sl.RowCategorizer().fit(second, others)]
-    assert halves[0].classes_.tolist() != halves[1].classes_.tolist(), "or there would be nothing to renumber"
-    apart = [one.confidence_.observed for one in halves]
-    together = sl.RowCategorizer().merge(halves[0]).merge(halves[1])
-    alone = sl.TunedIndex().merge(halves[0].learner_).merge(halves[1].learner_)
-    assert as_bytes(together.learner_) == as_bytes(alone)
-    assert together.confidence_.observed == sum(apart)
-    window = together.confidence_.window
-    seen = window.ring.take(window.rows())
-    names = together.classes_[seen.ids[:, 0]]
-    expected = [one.classes_[one.confidence_.window.ring.ids[:, 0]] for one in halves]
-    assert sorted(names) == sorted(np.concatenate(expected))
-    best = together.rank(X, k=1)
-    hits = np.array([label[0] in own for label, own in zip(best.labels, truth, strict=True)])
-    assert abs(best.probabilities.mean() - hits.mean()) < 0.06
-    with pytest.raises(InputError, match="cannot be merged"):
-        sl.RowCategorizer("ovr-svm").merge(halves[0])
-    with pytest.raises(InputError, match="only a RowCategorizer"):
-        sl.RowCategorizer().merge(alone)
-
-
 def test_scikit_learns_forms(new):
     X, truth = new
     y = [int(own[0].split()[1]) for own in truth]
@@ -247,13 +222,9 @@ def test_columns_that_came_without_a_name_are_numbers():
 def test_who_has_learned_nothing_says_how_to_begin():
     with pytest.raises(NotFittedError, match="nothing yet; call fit or partial_fit first"):
         sl.RowCategorizer().rank([[1.0]])
-    with pytest.raises(NotFittedError, match="nothing yet; call fit or partial_fit first"):
-        sl.RowCategorizer().fit([[1.0]], ["a"]).merge(sl.RowCategorizer())
 
 
 def test_what_it_cannot_take_is_refused(single):
-    with pytest.raises(InputError, match="by"):
-        single.shortlist(np.ones((1, FEATURES)), by="nothing")
     with pytest.raises(InputError, match="texts"):
         next(single._assign_batches([Examples(texts=["wheat"])], single._aim("f1")))
     with pytest.raises(InputError, match="cannot go on"):

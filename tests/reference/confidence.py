@@ -85,19 +85,10 @@ def precise_threshold(probabilities, hits, share):
     return min(found, default=math.inf)
 
 
-def mean_f1(probabilities, right, keys, true, threshold, times=math.inf, others=0.0):
-    """The mean of F1 over keys, as far as they come up in so many times as many examples, and over others of none.
-
-    ``right`` is how much of each label is. In how many examples ever, a key comes up if anything is true or assigned.
-    """
-    total, counted = 0.0, others
-    for key in range(len(true)):
-        chosen = [r for p, r, k in zip(probabilities, right, keys, strict=True) if k == key and p >= threshold]
-        come_up = len(chosen) + true[key] - sum(chosen)
-        if come_up > 0:
-            count = 1 - math.exp(-times * come_up)
-            total, counted = total + count * 2 * sum(chosen) / (len(chosen) + true[key]), counted + count
-    return total / counted
+def f1(probabilities, hits, true, threshold):
+    """F1 of the labels that are at least so probable, of which so many are true in all."""
+    chosen = [hit for p, hit in zip(probabilities, hits, strict=True) if p >= threshold]
+    return 2 * sum(chosen) / (len(chosen) + true)
 
 
 def midway(hits, probabilities):

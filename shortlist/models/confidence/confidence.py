@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs
 from shortlist.arrays.validation import MOST_AMOUNT, as_real, as_whole
+from shortlist.concurrency import ModelLock, Noting
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import calibration, conformal, thresholds
@@ -44,37 +45,16 @@ class Reason(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
-def lowest_usual(values: Floats, share: float = STRANGE) -> float:
+def lowest_usual(values: Floats, share: float) -> float:
     """The value below which this share of the honest examples lies; −∞ where there are too few to say."""
     if values.size * share < 1.0:
         return -np.inf
     return float(np.sort(values)[int(values.size * share)])
 
 
-def lowest_score(best: Floats) -> float:
-    """The best score below which a text is unlike what was learned."""
-    lowest = lowest_usual(best, LOW)
-    return lowest - ABOUT * abs(lowest)
-
-
-def least_known(shares: Floats) -> float:
-    """The known share below which a text is unlike what was learned, from those of honest examples."""
-    least = lowest_usual(shares)
-    return least if least < 1.0 else HALF
-
-
-def reasons(scores: Floats, assigned: NDArray[np.bool_], lowest: float) -> NDArray[np.uint8]:
-    """Why each ranking (scores float64[n, k], NaN where there is no label) has nothing ``assigned`` (n × k), if so."""
-    found = np.full(len(scores), Reason.NOTHING_SURE_ENOUGH, dtype=np.uint8)
-    best = scores[:, 0] if scores.shape[1] else np.full(len(scores), np.nan)
-    found[best < lowest] = Reason.UNLIKE_ANYTHING_LEARNED
-    found[np.isnan(best)] = Reason.NO_KNOWN_WORD
-    found[assigned.any(axis=1)] = Reason.ASSIGNED
-    return found
-
-
 REFITS = 8  # while a full window is replaced once
 MANY, PARTS = 512, 4  # fewer examples than MANY are judged in so many parts
+WAITING = 4 * LOOK  # examples: to observe so many takes hardly longer than to observe one, and has the same result
 
 
 class Confidence:
@@ -83,7 +63,7 @@ class Confidence:
     >>> confidence.observe(ranking.ids, ranking.scores, truth)   # a ranking made before its example was learned
     >>> confidence.probabilities(ranking.scores)                 # n × k
     >>> confidence.lengths(ranking.scores, coverage=0.95)        # how many labels of each hold all true ones
-    >>> confidence.assigned(ranking.scores, F1("micro"))         # which labels of each to assign
+    >>> confidence.assigned(ranking.scores, F1())                # which labels of each to assign
 
     It knows nothing of who ranked. Scores are n × k, best first, NaN where there is no label; k is at least TOGETHER
     where as many labels are known, as the first label's probability depends on their scores. The result is the same in
@@ -95,6 +75,7 @@ class Confidence:
         self.window = Window()
         self.observed = 0  # examples, ever
         self.runs = Runs()
+        self._waiting: list[Seen] = []  # noted, but not yet taken up
         self._since = 0  # the last drift
         self._fitted_on = 0  # examples
         self._fitted_at = 0  # of ``observed``
@@ -124,13 +105,33 @@ class Confidence:
         Depths behind the last of the k labels are not known: rank deeper here than lists shall be long. ``known`` is
         the share of the features of each that earlier examples had.
         """
-        seen = look(ids, scores, truth, known)
-        first, n = 0, truth.n_rows
+        self.note(look(ids, scores, truth, known))
+        self._settle()
+
+    def note(self, seen: Seen) -> None:
+        """``observe``, as soon as somebody asks (``settled``), or many wait."""
+        self._waiting.append(seen)
+        if sum(one.true.size for one in self._waiting) >= WAITING:
+            self._settle()
+
+    def settled(self, lock: ModelLock) -> Confidence:
+        """The same, with all that was noted; whoever asks may read the model of this lock, others may ask meanwhile."""
+        if self._waiting:
+            with lock.making, Noting():
+                self._settle()
+        return self
+
+    def _settle(self) -> None:
+        if not self._waiting:
+            return
+        seen, first = Seen.stack(self._waiting), 0
+        n = seen.true.size
         while first < n:
             last = min(n, first + LOOK - self.observed % LOOK)
             self._take_up(seen.take(slice(first, last)))
             first = last
         self._known = {}
+        self._waiting = []  # last: who finds nothing waiting asks at once
 
     def _take_up(self, seen: Seen) -> None:
         """Add examples up to the next look, and look."""
@@ -176,18 +177,6 @@ class Confidence:
             for own in range(min(PARTS, rows.size)):
                 others = self.window.ring.take(rows[part != own])
                 yield fit_curves(others, self._curves), rows[part == own]  # which are a good place to begin from
-
-    def merge(self, other: Confidence, numbers: Ints) -> None:
-        """Take up what another one, of a learner that learned apart, has seen; its label i is numbers[i] here."""
-        mine, theirs = self._since, other._since
-        self.window = self.window.merge(other.window, numbers)
-        self.observed += other.observed
-        self._since = mine + theirs
-        if self.fitted or other.fitted:
-            share = theirs / max(1, self._since)
-            self._levels = (1.0 - share) * self._levels + share * other._levels
-            self._refit()
-        self._known = {}
 
     @property
     def fitted(self) -> bool:
@@ -263,18 +252,25 @@ class Confidence:
         if key not in self._known:
             with np.errstate(invalid="ignore"):
                 decided = self._past()[:, 0] >= self.threshold(aim)
-            self._known[key] = lowest_score(self._examples().scores[decided, 0].astype(np.float64))
+            lowest = lowest_usual(self._examples().scores[decided, 0].astype(np.float64), LOW)
+            self._known[key] = lowest - ABOUT * abs(lowest)
         return float(self._known[key])
 
     def reasons(self, scores: Floats, assigned: NDArray[np.bool_], aim: Aim) -> NDArray[np.uint8]:
-        """Why no label of a ranking was assigned for an aim: a Reason for each ranking."""
-        return reasons(scores, assigned, self._lowest(aim))
+        """Why each ranking (n × k) has nothing ``assigned`` (n × k) for an aim, if so: a Reason for each ranking."""
+        found = np.full(len(scores), Reason.NOTHING_SURE_ENOUGH, dtype=np.uint8)
+        best = scores[:, 0] if scores.shape[1] else np.full(len(scores), np.nan)
+        found[best < self._lowest(aim)] = Reason.UNLIKE_ANYTHING_LEARNED
+        found[np.isnan(best)] = Reason.NO_KNOWN_WORD
+        found[assigned.any(axis=1)] = Reason.ASSIGNED
+        return found
 
     def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
         """Which texts are unlike anything learned, of whose features such a share is known."""
         if "least known" not in self._known:
             shares = self._examples().known
-            self._known["least known"] = least_known(shares[shares >= 0.0].astype(np.float64))
+            least = lowest_usual(shares[shares >= 0.0].astype(np.float64), STRANGE)
+            self._known["least known"] = least if least < 1.0 else HALF
         strange: NDArray[np.bool_] = known.astype(np.float64) < self._known["least known"]
         return strange
 
@@ -336,6 +332,16 @@ class Confidence:
         within = levels.size == LEVELS.size and bool(((levels >= 0.0) & (levels <= 1.0)).all())
         state.require(within, "its levels lie between 0 and 1")
         confidence._ascending, confidence._levels = ascending, levels
+        return confidence
+
+    @classmethod
+    def of_model(cls, state: State, n_labels: int) -> Confidence:
+        """The confidence of a model file, whose labels are so many."""
+        part = state.parts["confidence"]
+        state.require(part.kind == "Confidence", "its confidence is a Confidence")
+        confidence = cls.from_state(part)
+        known = bool((confidence.window.ring.ids < n_labels).all())
+        state.require(known, "the labels that its confidence has seen are its own")
         return confidence
 
 

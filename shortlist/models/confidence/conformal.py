@@ -10,7 +10,7 @@ it would have been covered, and for each of LEVELS
 
     a ← a + γ·(α − [not covered]),    γ = STEP·m^−5/8,
 
-m examples after the last drift (drift.py). Steps that fall let a settle where nothing changes, and keep the promise in
+m examples after the last drift (window.py). Steps that fall let a settle where nothing changes, and keep the promise in
 the long run where it does (Angelopoulos, Barber and Bates 2024).
 """
 

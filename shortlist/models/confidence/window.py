@@ -110,18 +110,6 @@ class Window:
         """Forget all but the last n examples."""
         self.length = min(self.length, n)
 
-    def merge(self, other: Window, numbers: Ints) -> Window:
-        """The examples of both, whose newest ones end together; label i of the other has the number numbers[i] here."""
-        theirs = other.ring.take(other.rows())
-        known = theirs.ids >= 0
-        theirs.ids[known] = numbers[theirs.ids[known]]
-        both = Seen.stack([self.ring.take(self.rows()), theirs])
-        age = np.concatenate([np.arange(n)[::-1] / max(1, n) for n in (self.length, other.length)])
-        order = np.argsort(-age, kind="stable")[-SIZE:]
-        merged = Window()
-        merged.add(both.take(order))
-        return merged
-
     def to_state(self) -> State:
         arrays = {name: array[: self._used()] for name, array in self.ring._asdict().items()}
         return State("Window", {"next": self.next, "length": self.length}, arrays)

@@ -12,9 +12,8 @@ from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import F1, Confidence
-from shortlist.models.confidence.honest import stretches
 from shortlist.models.confidence.window import MOST_BYTES, SIZE
-from shortlist.models.observing import FirstPass
+from shortlist.models.observing import FirstPass, stretches
 from tests.models.confidence.made_up import several, single
 
 
@@ -59,7 +58,7 @@ def test_no_more_is_kept_than_there_is_room_for():
 def test_what_it_takes_is_counted():
     ids, scores, truth, _ = single(2 * SIZE, 0)
     confidence = observed(ids, scores, truth, [0, 2 * SIZE])
-    confidence.threshold(F1("macro"))
+    confidence.threshold(F1())
     held = [*confidence.window.ring.arrays, *confidence._examples().arrays, confidence._past(), confidence._ascending]
     saved = list(confidence.to_state().all_arrays().values())
     assert confidence.window.length == SIZE
@@ -75,28 +74,6 @@ def test_a_first_pass_keeps_no_whole_rankings():
     kept = [array for part in watch._found for array in part.arrays]
     assert watch.confidence().window.length == ranked
     assert sum(array.nbytes for array in kept) <= 200 * ranked
-
-
-def test_merged_it_knows_what_both_knew():
-    ids, scores, truth, _ = single(2000, 0)
-    one = observed(ids, scores, truth, [0, 1200])
-    other = Confidence()
-    numbers = np.arange(30, dtype=np.int32)[::-1].copy()
-    other.observe(numbers[ids[1200:]], scores[1200:], truth.chosen(np.arange(1200, 2000))._replace(
-        ids=numbers[truth.ids[1200:]]))  # fmt: skip
-    one.merge(other, numbers)
-    assert one.observed == one.window.length == 2000
-    rows = one.window.rows()
-    kept = {(tuple(row), hits) for row, hits in zip(one.window.ring.ids[rows].tolist(),
-            one.window.ring.hits[rows].argmax(axis=1).tolist(), strict=True)}  # fmt: skip
-    place = (ids == truth.ids[:, None]).argmax(axis=1)
-    assert kept == {(tuple(row), int(p) if p < 16 else 0) for row, p in zip(ids[:, :16].tolist(), place, strict=True)}
-    new = single(3000, 3)
-    covered = [np.flatnonzero(new[0][i] == new[2].ids[i])[0] < n for i, n in enumerate(one.lengths(new[1], 0.9))]
-    assert np.mean(covered) == pytest.approx(0.9, abs=0.03)
-    empty = Confidence()
-    empty.merge(Confidence(), numbers)
-    assert not empty.ready
 
 
 BAD = {

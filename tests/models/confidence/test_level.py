@@ -12,10 +12,9 @@ from shortlist.arrays.validation import as_rows
 from shortlist.labels import LabelSets
 from shortlist.models.confidence import Confidence
 from shortlist.models.confidence.calibration import TOGETHER
-from shortlist.models.confidence.honest import ROWS, moved_level, rows_of_few_labels
 from shortlist.models.confidence.window import NEVER, WIDTH, look
 from shortlist.models.memory import Bound
-from shortlist.models.observing import FirstPass
+from shortlist.models.observing import ROWS, FirstPass, moved_level, rows_of_few_labels
 from tests.models.confidence.made_up import hits_of
 
 LENGTHS = st.lists(st.tuples(st.integers(0, WIDTH + 2), st.integers(0, WIDTH + 2)), max_size=6)

@@ -80,34 +80,6 @@ def test_the_best_f1_needs_no_look_at_the_truth():
     assert f1(confidence.assigned(scores, F1())) > best - 0.01
 
 
-def test_the_mean_of_f1_over_labels_does_not_hang_on_what_came_of_rare_ones():
-    """Whichever few examples were seen of them, the threshold is nearly the same, and nearly the best."""
-    n_labels = 600
-
-    def of_rare_labels(n, seed):
-        ids, scores, truth, _ = several(n, seed)
-        kinds = np.random.default_rng(seed).integers(0, n_labels // 30, ids.shape).astype(np.int32)
-        hits, ids = hits_of(ids, truth), ids + 30 * kinds
-        return ids, scores, LabelSets.of(ids[i, hits[i]].tolist() for i in range(n)), hits
-
-    ids, scores, truth, hits = of_rare_labels(3000, 99)
-    true = np.bincount(truth.ids, minlength=n_labels)
-
-    def mean_f1(assigned):
-        correct, given = (np.bincount(ids[which], minlength=n_labels) for which in (assigned & hits, assigned))
-        return np.mean(2 * correct / np.maximum(1, given + true))
-
-    thresholds = []
-    for seed in range(6):
-        confidence = Confidence()
-        confidence.fit(*of_rare_labels(300, seed)[:3])
-        chance = confidence.probabilities(scores)
-        best = max(mean_f1(chance >= t) for t in np.linspace(0.05, 0.95, 46))
-        thresholds.append(confidence.threshold(F1("macro")))
-        assert mean_f1(chance >= thresholds[-1]) > best - 0.015
-    assert max(thresholds) - min(thresholds) < 0.07  # by counts of what was right it is 0.11
-
-
 def test_random_labels_are_not_assigned():
     ids, scores, _, _ = single(4000, 0)
     draws = np.random.default_rng(1)

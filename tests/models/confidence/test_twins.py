@@ -13,7 +13,7 @@ from shortlist.labels import LabelSets
 from shortlist.models.confidence import F1, Confidence, Precision
 from shortlist.models.confidence.calibration import FURTHEST, PENALTY, TOGETHER, exponential, most_likely
 from shortlist.models.confidence.conformal import limit
-from shortlist.models.confidence.thresholds import AGAIN, find_threshold
+from shortlist.models.confidence.thresholds import find_threshold
 from shortlist.models.confidence.window import ALARM, NEVER, WIDTH, Seen, look, stretch_to_keep
 from tests.models.confidence.made_up import several
 from tests.reference import confidence as twin
@@ -142,36 +142,17 @@ def test_who_asks_for_more_precision_is_given_no_more_labels(pairs):
     assert thresholds == sorted(thresholds)
 
 
-@given(ROWS, st.sampled_from(["micro", "example"]), st.integers(0, 2))
-def test_a_threshold_for_the_largest_f1(rows, average, behind):
+@given(ROWS, st.integers(0, 2))
+def test_a_threshold_for_the_largest_f1(rows, behind):
     seen, p = a_few(rows, behind)
     known = ~np.isnan(p)
     chances, hits = p[known].tolist(), seen.hits[known].tolist()
-    row, _ = np.nonzero(known)
-    keys = {"micro": np.zeros(len(hits), dtype=int), "example": row}[average].tolist()
-    true = {"micro": [seen.true.sum()], "example": seen.true.tolist()}[average]
-    found = find_threshold(F1(average), seen, p)
+    found = find_threshold(F1(), seen, p)
     if not any(hits):
         assert found == math.inf
     else:
-        reached, *all_reach = (twin.mean_f1(chances, hits, keys, true, t) for t in (found, *set(chances)))
+        reached, *all_reach = (twin.f1(chances, hits, seen.true.sum(), t) for t in (found, *set(chances)))
         assert reached == pytest.approx(max(all_reach))
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 15), st.integers(1, 30), st.integers(0, 3))
-def test_a_threshold_for_the_largest_mean_of_f1_over_labels(seed, n, n_labels, behind):
-    draws = np.random.default_rng(seed)
-    rows = [[(p, int(draws.random() < p)) for p in draws.random(4) ** 3] for _ in range(n)]
-    seen, p = a_few(rows, behind)
-    known = ~np.isnan(p)
-    seen.ids[known] = (n_labels * draws.random(known.sum()) ** 2).astype(int)
-    chances, hits, keys = p[known].tolist(), seen.hits[known].tolist(), seen.ids[known].tolist()
-    half = n * behind / max(1, sum(hits)) / 2
-    right, others = twin.midway(hits, chances), half * len({key for hit, key in zip(hits, keys, strict=True) if hit})
-    true = [(1 + half) * sum(r for r, k in zip(right, keys, strict=True) if k == key) for key in range(n_labels)]
-    found = find_threshold(F1("macro"), seen, p)
-    reached, *all_reach = (twin.mean_f1(chances, right, keys, true, t, AGAIN, others) for t in (found, *set(chances)))
-    assert reached == pytest.approx(max(all_reach), rel=1e-7)
 
 
 @given(st.integers(0, 300), st.integers(0, 2**32 - 1), st.floats(0.02, 0.98))
