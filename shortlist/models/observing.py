@@ -153,11 +153,15 @@ class Stream(Observer):
             yield order
             return
         runs, before = copy.copy(self._confidence.runs), learner.n_examples_ - order.size
-        which = np.arange((-1 - before) % STRIDE, order.size, STRIDE)
-        which = which[~runs.note(labels, order, learner.label_counts_)[which]]
-        on_the_way = learner.ranks_ahead
-        plan = [(0, order.size, which)] if on_the_way else pieces(before, order.size, which)
-        yield from self._learned(learner, rows, labels, order, plan, on_the_way, self._confidence.note)
+        in_runs, first = runs.note(labels, order, learner.label_counts_), (-1 - before) % STRIDE
+        if first >= order.size:  # as with most examples that come alone
+            yield order
+        else:
+            which = np.arange(first, order.size, STRIDE)
+            which = which[~in_runs[which]]
+            on_the_way = learner.ranks_ahead
+            plan = [(0, order.size, which)] if on_the_way else pieces(before, order.size, which)
+            yield from self._learned(learner, rows, labels, order, plan, on_the_way, self._confidence.note)
         self._confidence.runs = runs
 
 
