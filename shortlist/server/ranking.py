@@ -21,7 +21,7 @@ from shortlist.server import schemas
 from shortlist.server.documents import alike
 from shortlist.server.queue import columns_of
 from shortlist.server.replica import first_of
-from shortlist.server.routes import Context, Routes, as_json, get, post
+from shortlist.server.routes import Context, Routes, as_json, get, post, votes_of
 from shortlist.server.schemas import RankQuestion
 
 # One text, as a question asks for it: its best labels, how likely they are, and what the model would do alone.
@@ -94,13 +94,9 @@ class RankingRoutes(Routes):
         else:
             label = context.known_label(question.label)
         found = context.model.explain(question.text, label, vector=vector)
-        votes = [
-            {"feature": feature, "vote": vote, "spans": spans}
-            for (feature, vote), spans in zip(found.votes, found.spans, strict=True)
-        ]
         near = [] if vector is None else await context.look_back(lambda journal: journal.nearest(vector))
         nearest = [{"similarity": cosine, "text": text, "labels": labels} for cosine, text, labels in near]
-        return as_json(context.named(label) | {"score": found.score, "votes": votes, "nearest": nearest})
+        return as_json(context.named(label) | {"score": found.score, "votes": votes_of(found), "nearest": nearest})
 
 
 def in_a_list(question: schemas.RankQuestion) -> list[Any] | None:

@@ -293,6 +293,15 @@ def as_json(value: object) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json")
 
 
+def votes_of(explanation: Any) -> list[dict[str, Any]]:
+    """The votes of an explanation, with their places in the text where it is of one."""
+    places = explanation.spans or [[]] * len(explanation.votes)
+    return [
+        {"feature": feature, "vote": vote, "spans": spans}
+        for (feature, vote), spans in zip(explanation.votes, places, strict=True)
+    ]
+
+
 def streamed(pieces: Iterable[str], kind: str, headers: Mapping[str, str] | None = None) -> Response:
     """A long answer, sent some at a time: the middleware's clock starts anew with each piece that is taken."""
 

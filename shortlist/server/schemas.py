@@ -164,12 +164,12 @@ class ExplainQuestion(Question):
 
 
 class Vote(BaseModel):
-    feature: str
+    feature: str | int = Field(description="A word, or the name of a column, or its number from 0.")
     vote: float
     spans: list[Span] = Field(
-        description="Where it stands in the text: first character, and the one after the last. The text of a document "
-        "of fields is that of its fields, a line feed between them."
-    )
+        [], description="Where it stands in the text: first character, and the one after the last. The text of a "
+        "document of fields is that of its fields, a line feed between them."
+    )  # fmt: skip
 
 
 class Near(BaseModel):
@@ -222,9 +222,12 @@ class LearnQuestion(Question):
     examples: list[ExampleQuestion] = Field(min_length=1)
 
 
-class Learned(BaseModel):
-    number: int = Field(description="The example's number in the journal, for undo.")
-    new: bool = Field(description="False if its key was known: then nothing was learned.")
+class Receipt(BaseModel):
+    number: int = Field(description="The number of the example or the change in the journal, for undo.")
+    new: bool = Field(description="False if that had been done before, or its key was known: nothing was changed.")
+
+
+class Learned(Receipt):
     place: int | None = Field(description="Where its best label stood before; null if not among the first five.")
     learned: bool = Field(description="False if the model cannot learn it, as /v1/model says why; else it has.")
 
@@ -240,11 +243,6 @@ class ChangeQuestion(Question):
         None, description="The new name, or the label to merge into; not to retire or restore."
     )
     key: Key = None
-
-
-class ChangedAnswer(BaseModel):
-    number: int = Field(description="The number of the example or the change in the journal, for undo.")
-    new: bool = Field(description="False if that had been done before: then nothing was changed.")
 
 
 class UndoQuestion(Question):
@@ -304,7 +302,6 @@ class ModelAnswer(Following):
 
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Feature = str | int
 
 
 class RowsQuestion(Question):
@@ -332,15 +329,10 @@ class ExplainRowQuestion(RowsQuestion):
     )
 
 
-class RowVote(BaseModel):
-    feature: Feature = Field(description="The name of a column, or its number from 0.")
-    vote: float
-
-
-class RowExplanation(BaseModel):
+class Explanation(BaseModel):
     answer: Label = Field(description="The rating or the label; of a document its number.")
     score: float
-    votes: list[RowVote] = Field(description="Heaviest first. The votes sum to the score.")
+    votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
 
 
 class RowModelAnswer(BaseModel):
@@ -425,37 +417,17 @@ class ExplainTextQuestion(Question):
     text: Text
 
 
-class TextExplanation(BaseModel):
-    answer: Label = Field(description="The rating.")
-    score: float
-    votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
-
-
-class RatedExample(Question):
+class RatedText(Question):
+    text: Text
     rating: Rating = Field(description="The right one; one that is new to the scale comes in at its place.")
     key: Key = None
 
 
-class RatedText(RatedExample):
-    text: Text
-
-
-class RatedRow(RatedExample):
-    row: list[Number] = Field(min_length=1, description="A number for each column.")
-
-
-class LearnTextsQuestion(Question):
+class LearnRatingsQuestion(Question):
     examples: list[RatedText] = Field(min_length=1)
 
 
-class LearnRowsQuestion(Question):
-    examples: list[RatedRow] = Field(min_length=1)
-    columns: list[Text] | None = Field(None, description="The names of the columns, which must be those learned from.")
-
-
-class Rated(BaseModel):
-    number: int = Field(description="The example's number in the journal, for undo.")
-    new: bool = Field(description="False if its key was known: then nothing was learned.")
+class Rated(Receipt):
     steps: int | None = Field(
         description="How many steps of the scale the model was off before; null for a rating that was new to it."
     )
@@ -474,9 +446,8 @@ class RollingRatings(BaseModel):
 
 
 class RaterAnswer(RowModelAnswer, Following):
-    text: dict[str, object] | None = Field(None, description="The settings of the text part, where texts are rated.")
+    text: dict[str, object] = Field(description="The settings of the text part.")
     scale: list[Rating] = Field(description="Its ratings, lowest first.")
-    columns: list[str] | None = Field(description="The names of the columns; null where texts are rated.")
     calibrated: bool = Field(
         description="Whether it knows how probable each rating is; no longer, once it has learned since."
     )

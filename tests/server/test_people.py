@@ -256,7 +256,7 @@ def test_elsewhere_with_people(tmp_path):
         Settings(tmp_path, host="0.0.0.0").check()
     with changing(tmp_path) as people:
         people.add("anna", Role.READ)
-    Settings(tmp_path, host="0.0.0.0", origins=("*",)).check()
+    Settings(tmp_path, host="0.0.0.0").check()
     with changing(tmp_path) as people:
         people.remove("anna")
     with pytest.raises(sl.InputError, match="lets others in"):
