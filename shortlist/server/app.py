@@ -23,13 +23,13 @@ from shortlist.server.auditing import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.learning import JournalRoutes, LearningRoutes
 from shortlist.server.middleware import Middleware
-from shortlist.server.people import ASKING, Needed
+from shortlist.server.people import ASKING
 from shortlist.server.queue_routes import QueueRoutes
 from shortlist.server.ranking import LookingRoutes, RankingRoutes
 from shortlist.server.rating import RatingRoutes, RowRoutes
 from shortlist.server.replica import Replica
 from shortlist.server.reporting import PromotionRoutes, ReportingRoutes
-from shortlist.server.routes import Context, DirectRoute, Routes, as_json, explain_problems, get
+from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
 from shortlist.server.settings import Settings
 from shortlist.server.watching import certainty
 
@@ -159,11 +159,9 @@ def make_app(replica: Replica, settings: Settings) -> ASGIApp:
         title="shortlist", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, description=about
     )
     routers = [routes(context).router() for routes in kinds]
-    routes = [*app.routes, *(route for router in routers for route in router.routes)]
     for router in routers:
         app.include_router(router)
     explain_problems(app)
     # Not from the OpenAPI document: to write that takes longer than all else here, and few ask for it.
     paths = {route.path for router in routers for route in router.routes if isinstance(route, Route)}
-    asked = {route.path for route in routes if isinstance(route, DirectRoute)}
-    return Middleware(app, settings, metrics, paths, asked, Needed(routes))
+    return Middleware(app, settings, metrics, paths)

@@ -145,7 +145,7 @@ class PromotionRoutes(Routes):
         log("promoted", person=self._context.person, passed_over=len(passed))
         return as_json({"all": report["all"], "passed_over": len(passed), "passed": first_of(passed)})
 
-    @post("/v1/go-back", schemas.GoBackAnswer, 403, 409)
+    @post("/v1/go-back", schemas.Passing, 403, 409)
     async def go_back(self, question: schemas.ForceQuestion) -> Response:
         """Serve the model of before the last promotion again; a second time returns.
 
@@ -154,7 +154,7 @@ class PromotionRoutes(Routes):
         folder = self._context.settings.folder
         passed = await self._changed(lambda: promotion.go_back(folder, question.force, running=True))
         log("went back", person=self._context.person, passed_over=len(passed))
-        return as_json({"went_back": True, "passed_over": len(passed), "passed": first_of(passed)})
+        return as_json({"passed_over": len(passed), "passed": first_of(passed)})
 
     async def _changed(self, work: Callable[[], Done]) -> Done:
         self._context.writer()  # refuses where the server is read-only

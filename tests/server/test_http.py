@@ -15,7 +15,6 @@ from shortlist.server import snapshots
 from shortlist.server.journal import Example, Journal
 from shortlist.server.metrics import Metrics
 from shortlist.server.middleware import Middleware
-from shortlist.server.people import Needed
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, Settings, is_loopback, read_token
 from tests.server.servers import in_thread, state_bytes
@@ -305,9 +304,7 @@ def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
     async def send(message):
         sent.append(message.get("body"))
 
-    middleware = Middleware(
-        export, Settings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/journal"}, set(), Needed([])
-    )
+    middleware = Middleware(export, Settings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/journal"})
     scope = {"type": "http", "method": "GET", "path": "/v1/journal", "headers": [(b"host", b"localhost")]}
     asyncio.run(middleware(scope, None, send))
     assert sent == [None, b"0", b"1", b"2", b"3", b"4"]
