@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from shortlist.server.logs import log, log_failure
 from shortlist.server.metrics import Metrics
-from shortlist.server.people import ANYONE, ASKING, Doorkeeper, NotAllowed, PeopleError, needed
+from shortlist.server.people import ANYONE, ASKING, NEEDS, Doorkeeper, NotAllowed, PeopleError, needed
 from shortlist.server.settings import Limits, Settings
 
 FILES = {"/v1/queue/file", "/v1/rehearse"}  # to which a file is posted, and not JSON
@@ -179,7 +179,7 @@ class Middleware:
 
     def _is_question(self, scope: Scope) -> bool:
         """Whether it has a body that is looked at. All else is answered without waiting for one."""
-        return scope["method"] == "POST" and scope["path"] in self._paths
+        return scope["method"] == "POST" and ("POST", scope["path"]) in NEEDS
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         """The whole body, unless it is too large."""
