@@ -19,7 +19,6 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.rater import Rater
 from shortlist.server import schemas
-from shortlist.server.auditing import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.learning import JournalRoutes, LearningRoutes
 from shortlist.server.middleware import Middleware
@@ -28,7 +27,7 @@ from shortlist.server.queue_routes import QueueRoutes
 from shortlist.server.ranking import LookingRoutes, RankingRoutes
 from shortlist.server.rating import RatingRoutes, RowRoutes
 from shortlist.server.replica import Replica
-from shortlist.server.reporting import PromotionRoutes, ReportingRoutes
+from shortlist.server.reporting import AuditRoutes, PromotionRoutes, ReportingRoutes
 from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
 from shortlist.server.settings import Settings
 from shortlist.server.watching import certainty

@@ -154,7 +154,9 @@ def pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterat
     """The examples that were learned and not taken back, some at a time."""
     number, between = 0, ""
     yield layout.before
-    while some := journal.judged(number, before=layout.last + 1):
-        yield between + layout.between.join(layout.of(one, names) for one in some)
-        number, between = some[-1].number, layout.between
+    while some := journal.after(number, layout.last):
+        number = some[-1].number
+        if lines := [layout.of(one, names) for one in some if not isinstance(one.labels, dict)]:  # changes of labels
+            yield between + layout.between.join(lines)
+            between = layout.between
     yield layout.behind

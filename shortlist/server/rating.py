@@ -6,7 +6,6 @@ Of these only a model that rates texts goes on learning; those of rows are serve
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -27,12 +26,12 @@ ONE_QUERY = "query"  # the documents of a request answer one query, whatever it 
 
 
 def described(context: Context) -> dict[str, Any]:
-    """What the model is, and how fast it answers."""
+    """What the model is."""
     model = context.served
     numbers = model.describe()
     return model._parameters() | {
         "task": model.task, "learner": numbers.pop("learner"), "numbers": numbers, "bytes": context.replica.bytes,
-        "limits": asdict(context.limits), "speed": context.speed.read(),
+        "limits": asdict(context.limits),
     }  # fmt: skip
 
 
@@ -43,9 +42,8 @@ class RowRoutes(Routes):
     async def rank(self, question: schemas.RowsQuestion) -> Response:
         """Rate each row, or order the rows as the documents of one query."""
         context = self._context
-        batch, began = self._batch(question), time.perf_counter()
+        batch = self._batch(question)
         found = [one for some in context.served._answer([batch], question.k) for one in some.records()]
-        context.speed.add(len(batch), time.perf_counter() - began)
         context.metrics.texts.inc(len(batch))
         return as_json({"answers": found})
 
@@ -60,7 +58,7 @@ class RowRoutes(Routes):
 
     @get("/v1/model", schemas.RowModelAnswer)
     async def model(self) -> Response:
-        """What the model is, and how fast it answers."""
+        """What the model is."""
         return as_json(described(self._context))
 
     def _batch(self, question: schemas.RowsQuestion) -> Examples:
@@ -90,9 +88,7 @@ class RatingRoutes(Routes):
         context.limits.check_texts(texts)
         found: list[dict[str, Any]] = []
         for text in texts:
-            began = time.perf_counter()
             found += context.served._answer_text(text).records()
-            context.speed.add(1, time.perf_counter() - began)
             await asyncio.sleep(0)  # let others have a turn
         context.metrics.texts.inc(len(texts))
         return as_json({"answers": found})
@@ -134,11 +130,11 @@ class RatingRoutes(Routes):
 
     @get("/v1/model", schemas.RaterAnswer)
     async def model(self) -> Response:
-        """What the model is, how fast it answers, and how it fares."""
+        """What the model is, and how it fares."""
         replica, model = self._context.replica, cast("Rater", self._context.served)
         return as_json(self._context.following() | described(self._context) | {
             "scale": model.classes_.tolist(), "calibrated": model.is_calibrated,
-            "rolling": rolling(replica.journal.places()[::-1]),
+            "rolling": rolling(replica.journal.places()),
         })  # fmt: skip
 
 

@@ -71,11 +71,12 @@ class Replica:
 
     def _load(self) -> None:
         self._base = identity(self.folder)  # first: one that comes meanwhile is noticed later
+        self.problems: list[str] = []  # with snapshots
         if self._start is None:
-            start = snapshots.newest_good(self.folder, self.journal)
+            found = snapshots.newest_good(self.folder, self.journal)
+            self.version, self.served, self.passed, self.problems = found
         else:
-            start = snapshots.Start(Version(0, self.journal.version().undos), self._start, {}, [])
-        self.version, self.served, self.passed, self.problems = start
+            self.version, self.served = Version(0, self.journal.version().undos), self._start
         self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
         if not learns_here(self.served):

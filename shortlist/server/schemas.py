@@ -256,11 +256,6 @@ class Rolling(BaseModel):
     places: list[int | None] = Field(description="Where each one's best label stood, oldest first.")
 
 
-class Speed(BaseModel):
-    ranked_per_second: float = Field(description="Texts, over the last ten seconds, by this server.")
-    microseconds: float | None = Field(description="For ranking one text, on average.")
-
-
 class FieldBeside(BaseModel):
     field: str
     kind: Literal["category", "number", "either"]
@@ -282,7 +277,6 @@ class AnyModel(BaseModel):
     parameters: dict[str, object] = Field(description="The settings of the learner.")
     bytes: int = Field(description="The size of the newest snapshot, or of the model file.")
     limits: dict[str, int]
-    speed: Speed
 
 
 class LearningModel(AnyModel):

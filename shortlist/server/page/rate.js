@@ -145,14 +145,13 @@ async function refreshModel() {
   byId("correct").hidden = model.read_only;
   byId("read-only").hidden = !model.read_only;
   byId("new-rating").hidden = model.parameters.scale !== null; // a scale that was given is closed
-  const { rolling, speed, numbers } = model;
+  const { rolling, numbers } = model;
   terms("live", {
     "Learned here": (model.journal - model.undone).toLocaleString(),
     "Examples in all": numbers.examples.toLocaleString(),
     "Rated rightly": percent(rolling.exact),
     "Off by one step at most": percent(rolling.within_1),
     "Steps off on average": rolling.MAE === null ? "–" : rolling.MAE.toFixed(2),
-    "Time to rate": speed.microseconds === null ? "–" : `${(speed.microseconds / 1000).toFixed(2)} ms`,
     "Size": `${(model.bytes / 1e6).toFixed(1)} MB`,
   });
   recent.drawSettings(model);
