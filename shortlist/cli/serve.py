@@ -34,9 +34,6 @@ def serve(
     salvage: Annotated[
         bool, typer.Option("--salvage", help="Go on with the sound part of a damaged journal; the rest is set aside.")
     ] = False,
-    allow_origin: Annotated[
-        list[str] | None, typer.Option(help="A site whose pages may ask (CORS), https://example.org; can be repeated.")
-    ] = None,
     encoder: Annotated[
         str | None,
         typer.Option(help="What makes vectors of texts, where the model file does not say: NAME, or MODULE:FUNCTION."),
@@ -64,7 +61,7 @@ def serve(
     settings = Settings(
         folder=state or Path(os.devnull), host=host, port=port,
         token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
-        read_only=read_only, salvage=salvage, origins=tuple(allow_origin or ()),
+        read_only=read_only, salvage=salvage,
         limits=Limits.of(named_values("--limit", limit)), encoder=None if encoder is None else find_encoder(encoder),
     )  # fmt: skip
     settings.check()

@@ -9,8 +9,7 @@ learn what the journal holds after it, one example at a time.
     documents.py    how texts, fields, rows and vectors are written  replica.py   a model that follows the journal
     snapshots.py    model files beside the journal, salvage          backup.py    copies of all of it
     rehearsal.py    the journal replayed with a candidate            promotion.py which takes its place, and back
-    queue.py        texts that wait to be judged                     queue_order.py which of them is next
-    exporting.py    examples in other tools' layouts                 auditing.py  labels that may be wrong
+    queue.py        texts that wait to be judged, and the next one   exporting.py examples in other tools' layouts
     watching.py     how the model fares over time                    people.py    who may use the server, for what
     app.py          all routes, and the page in page/                routes.py    what all routes share
     ranking.py, learning.py, queue_routes.py, reporting.py           routes of labels, in the shapes of schemas.py

@@ -11,7 +11,6 @@ from typing import Any
 
 from fastapi import FastAPI, Response
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -20,24 +19,16 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.rater import Rater
 from shortlist.server import schemas
-from shortlist.server.auditing import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.learning import JournalRoutes, LearningRoutes
 from shortlist.server.middleware import Middleware
-from shortlist.server.people import ASKING, Needed
+from shortlist.server.people import ASKING
 from shortlist.server.queue_routes import QueueRoutes
 from shortlist.server.ranking import LookingRoutes, RankingRoutes
-from shortlist.server.rating import (
-    RatedRowsRoutes,
-    RaterRoutes,
-    RowModelRoutes,
-    RowRatingRoutes,
-    RowRoutes,
-    TextRatingRoutes,
-)
+from shortlist.server.rating import RatingRoutes, RowRoutes
 from shortlist.server.replica import Replica
-from shortlist.server.reporting import PromotionRoutes, ReportingRoutes
-from shortlist.server.routes import Context, DirectRoute, Routes, as_json, explain_problems, get
+from shortlist.server.reporting import AuditRoutes, PromotionRoutes, ReportingRoutes
+from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
 from shortlist.server.settings import Settings
 from shortlist.server.watching import certainty
 
@@ -95,7 +86,7 @@ def page_of(model: Model[Any]) -> str:
     """The page on which people use such a model; the one that documents the interface, if there is none."""
     if isinstance(model, Categorizer):
         return "page.html"
-    return "rate.html" if isinstance(model, Rater) else "docs.html"
+    return "rate.html" if isinstance(model, Rater) and model._of_texts else "docs.html"
 
 
 def watched(replica: Replica) -> dict[str, float | None]:
@@ -134,19 +125,18 @@ OF_TEXTS = (
     RankingRoutes, LearningRoutes, JournalRoutes, QueueRoutes, LookingRoutes, ReportingRoutes, AuditRoutes,
     PromotionRoutes, OperationsRoutes,
 )  # fmt: skip
-OF_ROWS = (RowRoutes, RowModelRoutes, OperationsRoutes)
-OF_RATED_TEXTS = (TextRatingRoutes, JournalRoutes, RaterRoutes, OperationsRoutes)
-OF_RATED_ROWS = (RowRatingRoutes, RatedRowsRoutes, RaterRoutes, OperationsRoutes)
+OF_ROWS = (RowRoutes, OperationsRoutes)
+OF_RATINGS = (RatingRoutes, JournalRoutes, OperationsRoutes)
 ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
-ABOUT_ROWS = "Answers rows of numbers (documents of a query, labels), and says why."
-ABOUT_RATINGS = "Rates texts or rows of numbers, says why, and learns from corrections."
+ABOUT_ROWS = "Answers rows of numbers (ratings, documents of a query, labels), and says why."
+ABOUT_RATINGS = "Rates texts, says why, and learns from corrections."
 
 
 def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:
     """What a server of such a model does, and by which routes."""
-    if model.task == "ratings":
-        return ABOUT_RATINGS, OF_RATED_TEXTS if model._of_texts else OF_RATED_ROWS
-    return (ABOUT_TEXTS, OF_TEXTS) if model._of_texts else (ABOUT_ROWS, OF_ROWS)
+    if not model._of_texts:
+        return ABOUT_ROWS, OF_ROWS
+    return (ABOUT_RATINGS, OF_RATINGS) if model.task == "ratings" else (ABOUT_TEXTS, OF_TEXTS)
 
 
 def make_app(replica: Replica, settings: Settings) -> ASGIApp:
@@ -168,17 +158,9 @@ def make_app(replica: Replica, settings: Settings) -> ASGIApp:
         title="shortlist", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, description=about
     )
     routers = [routes(context).router() for routes in kinds]
-    routes = [*app.routes, *(route for router in routers for route in router.routes)]
     for router in routers:
         app.include_router(router)
     explain_problems(app)
     # Not from the OpenAPI document: to write that takes longer than all else here, and few ask for it.
     paths = {route.path for router in routers for route in router.routes if isinstance(route, Route)}
-    asked = {route.path for route in routes if isinstance(route, DirectRoute)}
-    middleware: ASGIApp = Middleware(app, settings, metrics, paths, asked, Needed(routes))
-    if settings.origins:
-        middleware = CORSMiddleware(
-            middleware, allow_origins=settings.origins, allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type"],
-        )  # fmt: skip
-    return middleware
+    return Middleware(app, settings, metrics, paths)

@@ -19,7 +19,7 @@ from shortlist.server.journal import END_FILE, FILE, PROBLEMS, Journal, identity
 from shortlist.server.queue import FILE as QUEUE
 
 WHOLE = (
-    snapshots.BASE, promotion.BEFORE, promotion.CANDIDATE, promotion.REPORT, people.FILE, people.MARK,
+    snapshots.BASE, promotion.ASIDE, promotion.BEFORE, promotion.CANDIDATE, promotion.REPORT, people.FILE, people.MARK,
 )  # fmt: skip
 
 

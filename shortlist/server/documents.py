@@ -1,8 +1,7 @@
-"""Texts, documents of several fields, rows and vectors, as the journal and the queue keep them.
+"""Texts, documents of several fields and vectors, as the journal and the queue keep them.
 
 A text is kept as it is, and a document of fields (texts.py) as a JSON object, its fields in their order; a mark
-beside it says which of the two it is. A row of numbers stands in the place of the text, as JSON, which gives back the
-same numbers; a rating is an example's only label.
+beside it says which of the two it is.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.arrays.given_labels import Label
 from shortlist.errors import InputError
 from shortlist.inputs.labelled import ERRORS
 from shortlist.texts import Document, Fielded, Vectors
@@ -29,14 +27,13 @@ BESIDE = ("labels", "wrong", "complete", "person", "time", "key", "vector")
 
 def called(fields: Collection[str]) -> dict[str, str]:
     """What each of ours is called beside documents with these fields."""
-    return {name: unlike(name, fields) for name in BESIDE}
-
-
-def unlike(name: str, others: Collection[str]) -> str:
-    """The name, with as many _ behind it as make it unlike all others."""
-    while name in others:
-        name += "_"
-    return name
+    names = {}
+    for name in BESIDE:
+        own = name
+        while own in fields:
+            own += "_"
+        names[name] = own
+    return names
 
 
 USUAL = called(())
@@ -90,22 +87,3 @@ def read_vector(kept: str) -> Vectors | None:
         return np.frombuffer(b64decode(kept, validate=True), dtype=NUMBERS).astype(np.float32)
     except ValueError:
         raise InputError("the stored vector is not valid base64 float32") from None
-
-
-def row_of(kept: Document) -> list[list[float]]:
-    """A row that was kept as JSON, as a table of one."""
-    try:
-        row = json.loads(kept) if isinstance(kept, str) else None
-    except ValueError:
-        row = None
-    if not isinstance(row, list) or not all(type(value) in (int, float) for value in row):
-        raise InputError("what stands in the place of its row is none")
-    return [row]
-
-
-def rating_of(labels: list[Any] | dict[str, Any]) -> Label:
-    """The rating of an example, its only label."""
-    if isinstance(labels, dict) or len(labels) != 1:
-        raise InputError("it has no rating, or several")
-    rating: Label = labels[0]
-    return rating

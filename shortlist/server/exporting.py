@@ -16,13 +16,11 @@ from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.inputs.tables import as_line, guarded
-from shortlist.server.documents import USUAL, called, plain, rating_of, read_vector, renamed, row_of, unlike
+from shortlist.server.documents import USUAL, called, plain, read_vector, renamed
 from shortlist.server.journal import ALL, Entry, Journal
 
 SEPARATOR = "|"  # between labels in a cell of CSV
 PREFIX = "__label__"  # of a label in fastText's layout
-RATING = "rating"  # the name of its column, with _ behind it where another one has that name
-PIECE_ROWS = 500  # read from the journal at a time
 CONTROL, OBJECT = "labels", "text"  # names in the labelling interface of Label Studio
 
 
@@ -152,25 +150,13 @@ def layout_for(journal: Journal, name: str) -> tuple[Layout, dict[str, str]]:
     return layout, names
 
 
-def exported_rows(journal: Journal, name: str | None, columns: Sequence[str]) -> Iterator[str]:
-    """The rated rows that were learned and not taken back, some at a time: as a table, which alone can hold them.
-
-    It has a column for each number, and one for the rating, as a table to train from has.
-    """
-    if name not in (None, "csv"):
-        raise InputError(f"the examples are rows of numbers, which are exported as csv, not as {name}")
-    number = 0
-    yield _row([*columns, unlike(RATING, columns)])
-    while some := journal.after(number, ALL, PIECE_ROWS):
-        yield "".join(_row([*row_of(one.text)[0], rating_of(one.labels)]) for one in some)
-        number = some[-1].number
-
-
 def pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterator[str]:
     """The examples that were learned and not taken back, some at a time."""
     number, between = 0, ""
     yield layout.before
-    while some := journal.judged(number, before=layout.last + 1):
-        yield between + layout.between.join(layout.of(one, names) for one in some)
-        number, between = some[-1].number, layout.between
+    while some := journal.after(number, layout.last):
+        number = some[-1].number
+        if lines := [layout.of(one, names) for one in some if not isinstance(one.labels, dict)]:  # changes of labels
+            yield between + layout.between.join(lines)
+            between = layout.between
     yield layout.behind

@@ -24,7 +24,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
 from itertools import repeat
 from pathlib import Path
@@ -76,6 +75,7 @@ WINDOW = 200  # examples that the rolling measures look back on
 ALONE = "(decided alone)"  # behind the name of who had the model decide, or in its place
 BY_PEOPLE = f"person NOT LIKE '%{ALONE}'"  # what the model decided says nothing of how good it is
 KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
+MEASURED = f"{KEPT} AND {BY_PEOPLE} AND labels LIKE '[_%]'"  # what the quality of a model is told by
 ALL = 2**62  # more than any number
 MOST = 64  # requests in one commit
 
@@ -128,16 +128,6 @@ class Entry(NamedTuple):
     key: str | None = None
     place: int | None = None
     undone: bool = False
-
-
-class Outcome(NamedTuple):
-    """How an example stood before it was learned."""
-
-    number: int
-    time: float
-    labels: list[Any]
-    wrong: list[Any]
-    place: int | None
 
 
 class Version(NamedTuple):
@@ -411,11 +401,6 @@ class Journal:
             yield from some
             after = some[-1].number
 
-    def judged(self, after: int = 0, limit: int = 500, before: int = ALL) -> list[Entry]:
-        """The next examples after a number that were not taken back, without changes of labels."""
-        where = f"number > ? AND number < ? AND {KEPT} AND labels LIKE '[%' ORDER BY number"
-        return self._entries(where, after, before, limit)
-
     def entries(self, before: int | None = None, limit: int = 20, prefix: str = "") -> list[Entry]:
         """The newest examples, newest first; those before a number, or with keys that begin so, if any is given."""
         of_key, given = ("key >= ? AND key < ? AND", _span(prefix)) if prefix else ("", ())
@@ -453,19 +438,14 @@ class Journal:
                 known.append((float((unit(own[np.newaxis]) @ asked)[0]), one.text, list(one.labels)))
         return sorted(known, key=lambda one: -one[0])[:n]
 
-    def outcomes(self, limit: int) -> list[Outcome]:
-        """How the last examples stood before they were learned, oldest first."""
-        query = (
-            "SELECT number, time, labels, wrong, place FROM examples "
-            f"WHERE {KEPT} AND {BY_PEOPLE} AND labels LIKE '[%' AND labels != '[]' ORDER BY number DESC LIMIT ?"
-        )
-        rows = self._rows(query, (limit,))
-        return [Outcome(n, at, json.loads(own), json.loads(wrong), place) for n, at, own, wrong, place in rows][::-1]
+    def outcomes(self, limit: int) -> list[Entry]:
+        """The last examples of which a person has said what is right, oldest first."""
+        return self._entries(f"{MEASURED} ORDER BY number DESC", limit)[::-1]
 
     def places(self) -> list[int | None]:
-        """Where the best right label of each of the last examples stood before it was learned, newest first."""
-        query = f"SELECT place FROM examples WHERE {KEPT} AND {BY_PEOPLE} AND labels LIKE '[_%]' "
-        return [place for (place,) in self._rows(query + "ORDER BY number DESC LIMIT ?", (WINDOW,))]
+        """Where the best right label of each of the last examples stood before it was learned, oldest first."""
+        query = f"SELECT place FROM examples WHERE {MEASURED} ORDER BY number DESC LIMIT ?"
+        return [place for (place,) in self._rows(query, (WINDOW,))][::-1]
 
     def counts(self) -> tuple[int, int]:
         """How many examples there are, and how many of them were taken back."""
@@ -791,26 +771,19 @@ class Writer:
         appends = [(work, answer) for work, answer in jobs if not callable(work)]
         if appends:
             requests = [work for work, _ in appends]
-            examples, seen = [own for own, _ in requests], [own for _, own in requests]
-            results = _outcome(partial(self._journal.append, examples, seen))
-            each = results if isinstance(results, list) else [results] * len(appends)
-            for (_, answer), result in zip(appends, each, strict=True):
-                _tell(answer, result)
+            results: Sequence[Any]
+            try:
+                results = self._journal.append([own for own, _ in requests], [own for _, own in requests])
+            except Exception as problem:
+                results = [problem] * len(appends)
+            for (_, answer), result in zip(appends, results, strict=True):
+                if isinstance(result, Exception):
+                    answer.set_exception(result)
+                else:
+                    answer.set_result(result)
         for work, answer in jobs:
             if callable(work):
-                _tell(answer, _outcome(partial(work, self._journal)))
-
-
-def _outcome(work: Callable[[], Any]) -> Any:
-    """What was done, or the exception in its place."""
-    try:
-        return work()
-    except Exception as problem:
-        return problem
-
-
-def _tell(answer: Future[Any], result: Any) -> None:
-    if isinstance(result, Exception):
-        answer.set_exception(result)
-    else:
-        answer.set_result(result)
+                try:
+                    answer.set_result(work(self._journal))
+                except Exception as problem:
+                    answer.set_exception(problem)

@@ -50,7 +50,7 @@ class LearningRoutes(Routes):
         ]  # fmt: skip
         return as_json({"learned": learned})
 
-    @post("/v1/repair", schemas.ChangedAnswer, 403, 404, 409, 507)
+    @post("/v1/repair", schemas.Receipt, 403, 404, 409, 507)
     async def repair(self, question: schemas.RepairQuestion) -> Response:
         """Take an example back and learn its text with other labels, both or neither.
 
@@ -87,7 +87,7 @@ class LearningRoutes(Routes):
             place=replica.place(example.text, names, example.vector), person=context.person,
         )  # fmt: skip
 
-    @post("/v1/labels", schemas.ChangedAnswer, 403, 404, 409, 507)
+    @post("/v1/labels", schemas.Receipt, 403, 404, 409, 507)
     async def change(self, question: schemas.ChangeQuestion) -> Response:
         """Rename, merge, split off, retire or restore labels. The answer comes when that is on disk and in the model.
 
@@ -117,7 +117,7 @@ class LearningRoutes(Routes):
 class JournalRoutes(Routes):
     """Unlearns, whatever was learned, and lists it: the last examples, and all of them as a training file."""
 
-    @post("/v1/undo", schemas.ChangedAnswer, 403, 404, 507)
+    @post("/v1/undo", schemas.Receipt, 403, 404, 507)
     async def undo(self, question: schemas.UndoQuestion) -> Response:
         """Take an example back. The answer comes when the model is what it would be without it.
 

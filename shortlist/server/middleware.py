@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from shortlist.server.logs import log, log_failure
 from shortlist.server.metrics import Metrics
-from shortlist.server.people import ANYONE, ASKING, Doorkeeper, Needed, NotAllowed, PeopleError
+from shortlist.server.people import ANYONE, ASKING, NEEDS, Doorkeeper, NotAllowed, PeopleError, needed
 from shortlist.server.settings import Limits, Settings
 
 FILES = {"/v1/queue/file", "/v1/rehearse"}  # to which a file is posted, and not JSON
@@ -48,13 +48,10 @@ class Refusal(Exception):
 class Middleware:
     """An ASGI application around another."""
 
-    def __init__(
-        self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str], questions: set[str], needed: Needed
-    ) -> None:  # fmt: skip
-        """``paths`` are all that there are; to those of ``questions`` something is posted; ``needed``: by whom."""
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str]) -> None:
+        """``paths`` are all that there are."""
         self._app, self._limits, self._metrics, self._paths = app, settings.limits, metrics, paths
-        self._questions = questions
-        self._needed, self._doorkeeper = needed, Doorkeeper(settings.folder, settings.token)
+        self._doorkeeper = Doorkeeper(settings.folder, settings.token)
         self._hosts = {settings.host, "localhost", "127.0.0.1", "[::1]"}
         self._in_flight = 0
 
@@ -166,7 +163,7 @@ class Middleware:
                 raise Refusal(421, "this server answers to localhost only; to be reached by another name, set a token")
             ASKING.set(ANYONE)
             return
-        role = self._needed.role(scope["method"], scope["path"])
+        role = needed(scope["method"], scope["path"], self._paths)
         if role is None or scope["method"] == "OPTIONS":
             return
         person = self._doorkeeper.who(headers.get(b"authorization", b""))
@@ -182,7 +179,7 @@ class Middleware:
 
     def _is_question(self, scope: Scope) -> bool:
         """Whether it has a body that is looked at. All else is answered without waiting for one."""
-        return scope["method"] == "POST" and scope["path"] in self._questions | FILES
+        return scope["method"] == "POST" and ("POST", scope["path"]) in NEEDS
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         """The whole body, unless it is too large."""

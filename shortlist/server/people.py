@@ -15,14 +15,12 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from enum import IntEnum
 from hashlib import sha256
 from pathlib import Path
-
-from starlette.routing import BaseRoute, Route, compile_path
 
 from shortlist.errors import InputError, ShortlistError
 from shortlist.files.drafts import whole_file
@@ -245,62 +243,22 @@ class Doorkeeper:
 
 
 OPEN = None  # no token at all: it tells nothing of the model
-NEEDS: dict[tuple[str, str], Role | None] = {
-    ("GET", "/"): OPEN,
-    ("GET", "/docs"): OPEN,
-    ("GET", "/openapi.json"): OPEN,
-    ("GET", "/healthz"): OPEN,
-    ("GET", "/page/{name}"): OPEN,
-    ("POST", "/v1/rank"): Role.READ,
-    ("POST", "/v1/explain"): Role.READ,
-    ("GET", "/v1/me"): Role.READ,
-    ("GET", "/v1/model"): Role.READ,
-    ("GET", "/v1/labels"): Role.READ,
-    ("GET", "/v1/label"): Role.READ,
-    ("GET", "/v1/feature"): Role.READ,
-    ("GET", "/v1/examples"): Role.READ,
-    ("GET", "/v1/journal"): Role.READ,
-    ("GET", "/v1/export"): Role.READ,
-    ("GET", "/v1/watch"): Role.READ,
-    ("GET", "/v1/audit"): Role.READ,
-    ("GET", "/v1/rehearsal"): Role.READ,
-    ("GET", "/metrics"): Role.READ,
-    ("POST", "/v1/learn"): Role.JUDGE,
-    ("POST", "/v1/undo"): Role.JUDGE,
-    ("POST", "/v1/repair"): Role.JUDGE,
-    ("GET", "/v1/queue"): Role.READ,
-    ("GET", "/v1/queue/items"): Role.READ,
-    ("POST", "/v1/queue/next"): Role.JUDGE,
-    ("POST", "/v1/queue/move"): Role.JUDGE,
-    ("POST", "/v1/queue"): Role.MANAGE,
-    ("POST", "/v1/queue/file"): Role.MANAGE,
-    ("POST", "/v1/queue/sure"): Role.MANAGE,
-    ("POST", "/v1/queue/decide"): Role.MANAGE,
-    ("POST", "/v1/queue/undo"): Role.MANAGE,
-    ("POST", "/v1/labels"): Role.MANAGE,
-    ("POST", "/v1/rehearse"): Role.MANAGE,
-    ("POST", "/v1/promote"): Role.MANAGE,
-    ("POST", "/v1/go-back"): Role.MANAGE,
-}
+TABLE: list[tuple[Role | None, str, str]] = [
+    (OPEN, "GET", "/ /docs /openapi.json /healthz /page/{name}"),
+    (Role.READ, "GET", "/v1/me /v1/model /v1/labels /v1/label /v1/feature /v1/examples /v1/journal /v1/export"),
+    (Role.READ, "GET", "/v1/watch /v1/audit /v1/rehearsal /v1/queue /v1/queue/items /metrics"),
+    (Role.READ, "POST", "/v1/rank /v1/explain"),
+    (Role.JUDGE, "POST", "/v1/learn /v1/undo /v1/repair /v1/queue/next /v1/queue/move"),
+    (Role.MANAGE, "POST", "/v1/queue /v1/queue/file /v1/queue/sure /v1/queue/decide /v1/queue/undo"),
+    (Role.MANAGE, "POST", "/v1/labels /v1/rehearse /v1/promote /v1/go-back"),
+]
+NEEDS = {(method, path): role for role, method, paths in TABLE for path in paths.split()}
 
 
-class Needed:
-    """What role each route of an application needs."""
+def needed(method: str, path: str, paths: Collection[str]) -> Role | None:
+    """The role for a request to a server that has these paths.
 
-    def __init__(self, routes: Iterable[BaseRoute]) -> None:
-        rows = [
-            (method, route.path, NEEDS.get((method, route.path), Role.MANAGE))
-            for route in routes if isinstance(route, Route) for method in (route.methods or ()) if method != "HEAD"
-        ]  # fmt: skip
-        self._plain = {(method, path): role for method, path, role in rows if "{" not in path}
-        self._patterns = [(method, compile_path(path)[0], role) for method, path, role in rows if "{" in path]
-
-    def role(self, method: str, path: str) -> Role | None:
-        """The role for a request. What there is not may be looked for by everybody who has a token."""
-        method = "GET" if method == "HEAD" else method
-        if (method, path) in self._plain:
-            return self._plain[method, path]
-        for own, pattern, role in self._patterns:
-            if own == method and pattern.fullmatch(path):
-                return role
-        return Role.READ
+    What nobody thought of is for who manages; what there is not may be looked for by everybody who has a token.
+    """
+    asked = "GET" if method == "HEAD" else method, "/page/{name}" if path.startswith("/page/") else path
+    return NEEDS.get(asked, Role.MANAGE if path in paths else Role.READ)

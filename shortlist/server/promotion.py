@@ -29,7 +29,7 @@ from shortlist.server.journal import Journal, identity_of
 from shortlist.server.replica import Replica, listed
 
 CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
-ASIDE = f".{BEFORE}"  # what is to be the model of before, until it is
+ASIDE = f".{BEFORE}"  # the model of before, while it is put in place again
 DRAFT = ".snapshot-promoted"  # what the candidate has learned, until it is the base
 AT_ONCE = 1 << 20  # bytes of a model file that are read at a time
 
@@ -79,7 +79,6 @@ def promote(folder: Path, force: bool = False, running: bool = False) -> tuple[d
     this folder itself; for all others it must be stopped.
     """
     with _running(folder) if running else _stopped(folder):
-        base, candidate = folder / snapshots.BASE, folder / CANDIDATE
         kept = last(folder)
         if kept is None:
             raise InputError(f"there is no candidate in {folder}; make one with shortlist rehearse {folder}")
@@ -88,10 +87,7 @@ def promote(folder: Path, force: bool = False, running: bool = False) -> tuple[d
         falls: list[str] = kept["report"]["falls"]
         if falls and not force:
             raise InputError(f"the candidate falls for {', '.join(falls)}; force (--force) promotes it all the same")
-        with _learned(folder, candidate, force) as passed:
-            _copy(base, folder / BEFORE)
-            _remove_snapshots(folder)
-            os.replace(candidate, base)
+        passed = _put_in_place(folder, folder / CANDIDATE, force)
         (folder / REPORT).unlink()
         return kept["report"], passed
 
@@ -102,45 +98,48 @@ def go_back(folder: Path, force: bool = False, running: bool = False) -> dict[in
     The one that was served takes its place, so that going back twice is nothing.
     """
     with _running(folder) if running else _stopped(folder):
-        base, before = folder / snapshots.BASE, folder / BEFORE
+        before, aside = folder / BEFORE, folder / ASIDE
         if not can_go_back(folder):
             raise InputError(f"there is no {before}: nothing was promoted that could be taken back")
-        aside = folder / ASIDE
-        if not before.is_file():  # killed between the two renames below
-            os.replace(aside, before)
-        with _learned(folder, before, force) as passed:
-            _copy(base, aside)
-            _remove_snapshots(folder)
-            os.replace(before, base)
-            os.replace(aside, before)
-        return passed
+        if not aside.is_file():  # else this was killed before
+            os.replace(before, aside)
+        try:
+            return _put_in_place(folder, aside, force)
+        finally:
+            if aside.is_file():
+                os.replace(aside, before)
 
 
-@contextmanager
-def _learned(folder: Path, source: Path, force: bool) -> Iterator[dict[int, str]]:
-    """A model becomes the base meanwhile; gives the examples of the journal that it cannot learn, and why.
+def _put_in_place(folder: Path, source: Path, force: bool) -> dict[int, str]:
+    """A model becomes the base, which becomes the model of before; gives the examples that it cannot learn, and why.
 
     It has learned the whole journal, and nobody writes there meanwhile. Its snapshot is put in place at the end.
     """
-    journal, draft, current = Journal(folder), folder / DRAFT, False
-    try:
-        while not current:
-            with closing(Replica(folder, read_only=True, start=opened(source), quiet=True)) as learned:
-                learned.learn_all()
-                seal, version, passed = journal.seal(learned.version), learned.version, dict(learned.passed)
-                learned.model.save(draft)
-                with journal.held():
-                    current = learned.learn_all()  # what came meanwhile
-                    if current:
-                        _check(learned.passed, force)
-                        yield learned.passed
-                        if version.examples and seal is not None:
-                            snapshot = snapshots.path_of(folder, version, seal)
-                            snapshots.keep_passed(snapshot, passed)
-                            os.replace(draft, snapshot)
-    finally:
-        draft.unlink(missing_ok=True)
-        journal.close()
+    draft, base, current = folder / DRAFT, folder / snapshots.BASE, False
+    with closing(Journal(folder)) as journal:
+        try:
+            while not current:
+                with closing(Replica(folder, read_only=True, start=opened(source), quiet=True)) as learned:
+                    learned.learn_all()
+                    seal, version, passed = journal.seal(learned.version), learned.version, dict(learned.passed)
+                    learned.model.save(draft)
+                    with journal.held():
+                        current = learned.learn_all()  # what came meanwhile
+                        if current:
+                            _check(learned.passed, force)
+                            _copy(base, folder / BEFORE)
+                            if source != folder / ASIDE:  # which is from before what is the model of before now
+                                (folder / ASIDE).unlink(missing_ok=True)
+                            for _, path in snapshots.listed(folder)[:-1]:
+                                snapshots.remove(path)
+                            os.replace(source, base)
+                            if version.examples and seal is not None:
+                                snapshot = snapshots.path_of(folder, version, seal)
+                                snapshots.keep_passed(snapshot, passed)
+                                os.replace(draft, snapshot)
+            return learned.passed
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _check(passed: dict[int, str], force: bool) -> None:
@@ -150,6 +149,11 @@ def _check(passed: dict[int, str], force: bool) -> None:
             f"the model cannot learn {counted(len(passed), 'examples')} of the journal: {listed(list(passed))} "
             f"({number}: {why}); force (--force) serves it all the same, without them"
         )
+
+
+def _copy(source: Path, target: Path) -> None:
+    with whole_file(target) as file, open(source, "rb") as own:
+        shutil.copyfileobj(own, file)
 
 
 @contextmanager
@@ -167,17 +171,6 @@ def _running(folder: Path) -> Iterator[None]:
         if not alone:
             raise InputError(f"a snapshot of {folder} is being written; try again in a minute")
         yield
-
-
-def _remove_snapshots(folder: Path) -> None:
-    for _, path in snapshots.listed(folder):
-        if path.name != snapshots.BASE:
-            snapshots.remove(path)
-
-
-def _copy(source: Path, target: Path) -> None:
-    with whole_file(target) as file, open(source, "rb") as own:
-        shutil.copyfileobj(own, file)
 
 
 def seal(path: Path) -> str:

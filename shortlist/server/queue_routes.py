@@ -11,8 +11,18 @@ from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.server import schemas
 from shortlist.server.journal import ALONE, Example
-from shortlist.server.queue import Queue, columns_of, examples_of, let_go, note, reserve, texts_of_file, withdraw
-from shortlist.server.queue_order import Sure, sure_of
+from shortlist.server.queue import (
+    Queue,
+    Sure,
+    columns_of,
+    examples_of,
+    let_go,
+    note,
+    reserve,
+    sure_of,
+    texts_of_file,
+    withdraw,
+)
 from shortlist.server.routes import Context, Routes, as_json, get, post, post_file
 
 SHOWN = 10  # examples of what would be decided alone

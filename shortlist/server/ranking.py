@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -21,7 +20,7 @@ from shortlist.server import schemas
 from shortlist.server.documents import alike
 from shortlist.server.queue import columns_of
 from shortlist.server.replica import first_of
-from shortlist.server.routes import Context, Routes, as_json, get, post
+from shortlist.server.routes import Context, Routes, as_json, get, post, votes_of
 from shortlist.server.schemas import RankQuestion
 
 # One text, as a question asks for it: its best labels, how likely they are, and what the model would do alone.
@@ -70,9 +69,7 @@ class RankingRoutes(Routes):
         given = with_vectors(texts, context.vectors(texts, in_a_list(question)))
         rankings, decisions = [], []
         for n in range(len(texts)):
-            began = time.perf_counter()
             ranking, decision = decided(context.model, given[n : n + 1], question, rules or None)
-            context.speed.add(1, time.perf_counter() - began)
             rankings.append([context.named(one["label"]) | one for one in ranking])
             decisions.append(decision)
             if len(texts) > 1:
@@ -94,13 +91,9 @@ class RankingRoutes(Routes):
         else:
             label = context.known_label(question.label)
         found = context.model.explain(question.text, label, vector=vector)
-        votes = [
-            {"feature": feature, "vote": vote, "spans": spans}
-            for (feature, vote), spans in zip(found.votes, found.spans, strict=True)
-        ]
         near = [] if vector is None else await context.look_back(lambda journal: journal.nearest(vector))
         nearest = [{"similarity": cosine, "text": text, "labels": labels} for cosine, text, labels in near]
-        return as_json(context.named(label) | {"score": found.score, "votes": votes, "nearest": nearest})
+        return as_json(context.named(label) | {"score": found.score, "votes": votes_of(found), "nearest": nearest})
 
 
 def in_a_list(question: schemas.RankQuestion) -> list[Any] | None:
@@ -179,14 +172,14 @@ class LookingRoutes(Routes):
 
     @get("/v1/model", schemas.ModelAnswer)
     async def model(self) -> Response:
-        """What the model is, how good it was on the last examples before it learned them, and how fast it is."""
+        """What the model is, and how good it was on the last examples before it learned them."""
         context, replica = self._context, self._replica
         about: dict[str, Any] = {"edges": None} | context.model.describe() | context.model._parameters()
         return as_json(about | context.following() | {
             "passed_over": len(replica.passed), "passed": first_of(replica.passed),
             "bytes": replica.bytes, "limits": asdict(context.limits),
             "fields": context.model.fields_, "text_columns": columns_of(context.model), "values": self._values(),
-            "rolling": rolling(replica.journal.places()[::-1]), "speed": context.speed.read(),
+            "rolling": rolling(replica.journal.places()),
         })  # fmt: skip
 
     def _values(self) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ from shortlist.models.rater import Rater
 from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
-from shortlist.server.documents import rating_of, read_vector, row_of
+from shortlist.server.documents import read_vector
 from shortlist.server.journal import Entry, Journal, Moved, Seen, Version, identity
 from shortlist.server.logs import log
 from shortlist.server.watching import UnknownWords
@@ -71,11 +71,12 @@ class Replica:
 
     def _load(self) -> None:
         self._base = identity(self.folder)  # first: one that comes meanwhile is noticed later
+        self.problems: list[str] = []  # with snapshots
         if self._start is None:
-            start = snapshots.newest_good(self.folder, self.journal)
+            found = snapshots.newest_good(self.folder, self.journal)
+            self.version, self.served, self.passed, self.problems = found
         else:
-            start = snapshots.Start(Version(0, self.journal.version().undos), self._start, {}, [])
-        self.version, self.served, self.passed, self.problems = start
+            self.version, self.served = Version(0, self.journal.version().undos), self._start
         self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
         if not learns_here(self.served):
@@ -89,14 +90,18 @@ class Replica:
 
     def warm_up(self) -> None:
         """Compile or load the inner loops, so that the first request need not wait for it."""
-        learn_anything(self.served)
-        if isinstance(self.served, Categorizer):
+        model = self.served
+        if isinstance(model, Categorizer):
+            clone(model).learn("a first example", ["a label"]).rank("example")
             self.rank("example", 1)
-        elif self.served._of_texts:
-            self.served._answer_text("example")
+        elif isinstance(model, Rater) and model._of_texts:
+            if model.can_learn:
+                two = ["a first example", "another"]
+                clone(model).fit(two, model.classes_[[0, -1]]).learn(two[:1], model.classes_[:1])
+            model._answer_text("example")
         else:
-            nothing = as_rows(np.zeros((1, self.served.describe()["features"])))
-            for answers in self.served._answer([Examples(rows=nothing, query=[""])]):
+            nothing = as_rows(np.zeros((1, model.describe()["features"])))
+            for answers in model._answer([Examples(rows=nothing, query=[""])]):
                 list(answers.records())
 
     def check_can_learn(self) -> None:
@@ -236,28 +241,21 @@ class Replica:
 
 def learns_here(model: Model[Any]) -> bool:
     """Whether the journal can hold what such a model learns from."""
-    return isinstance(model, Categorizer | Rater)
+    return isinstance(model, Categorizer | Rater) and model._of_texts
 
 
 def teach(model: Model[Any], lesson: Entry) -> None:
     """Have a model learn one example, or change its labels."""
     if isinstance(model, Rater):
-        model.learn([lesson.text] if model._of_texts else row_of(lesson.text), [rating_of(lesson.labels)])
+        if isinstance(lesson.labels, dict) or len(lesson.labels) != 1:
+            raise InputError("it has no rating, or several")
+        model.learn([lesson.text], lesson.labels)
     elif isinstance(model, Categorizer) and isinstance(lesson.labels, dict):
         model.change_labels(Change.of(lesson.labels))
     elif isinstance(model, Categorizer):
         model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read_vector(lesson.vector))
     else:
         raise InputError(f"{type(model).__name__} does not learn from a journal")
-
-
-def learn_anything(model: Model[Any]) -> None:
-    """Have a model of that kind, which is then forgotten, learn something: its loops are compiled, or loaded."""
-    if isinstance(model, Categorizer):
-        clone(model).learn("a first example", ["a label"]).rank("example")
-    elif isinstance(model, Rater) and model.can_learn:
-        two = ["a first example", "another"] if model._of_texts else np.eye(2, model.n_features_in_)
-        clone(model).fit(two, model.classes_[[0, -1]]).learn(two[:1], model.classes_[:1])
 
 
 class Needed(InputError):

@@ -42,11 +42,10 @@ from shortlist.server.journal import (
     Writer,
     nothing_needs,
 )
-from shortlist.server.metrics import Metrics, Speedometer
+from shortlist.server.metrics import Metrics
 from shortlist.server.middleware import FAILED
 from shortlist.server.people import ASKING, NotAllowed
-from shortlist.server.queue import NotThere, Taken
-from shortlist.server.queue_order import Handing, gains
+from shortlist.server.queue import Handing, NotThere, Taken, gains
 from shortlist.server.replica import Needed, Replica, check_not_needed
 from shortlist.server.schemas import ONE_LINE, ONE_WORD
 from shortlist.server.settings import Limits, Settings
@@ -60,7 +59,7 @@ class Context:
 
     def __init__(self, replica: Replica, settings: Settings) -> None:
         self.replica, self.settings = replica, settings
-        self.metrics, self.speed = Metrics(), Speedometer()
+        self.metrics = Metrics()
         self._writer: Writer | None = None
         self._queue: Handing | None = None
         self._beside: set[asyncio.Task[None]] = set()
@@ -291,6 +290,15 @@ PATTERNS = {
 
 def as_json(value: object) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json")
+
+
+def votes_of(explanation: Any) -> list[dict[str, Any]]:
+    """The votes of an explanation, with their places in the text where it is of one."""
+    places = explanation.spans or [[]] * len(explanation.votes)
+    return [
+        {"feature": feature, "vote": vote, "spans": spans}
+        for (feature, vote), spans in zip(explanation.votes, places, strict=True)
+    ]
 
 
 def streamed(pieces: Iterable[str], kind: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -8,6 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from shortlist.models.auditing import Confusion, Doubt, Duplicate
+from shortlist.server.documents import BESIDE
+
 # The shape of what is ranked and learned: a text, or a document of several fields.
 
 
@@ -21,11 +24,8 @@ def encodable(text: str) -> str:
     return text
 
 
-TAKEN = ["labels", "wrong", "complete", "person", "time", "key", "vector"]  # what else a line of an export has
-
-
 def _field_name(name: str) -> str:
-    if name in TAKEN:
+    if name in BESIDE:
         raise ValueError(f"a field cannot be called {name}, which an export has beside the fields")
     if not re.fullmatch(r"[^\x00-\x1f\x7f]{1,100}", name):
         raise ValueError("the name of a field is one line of 1 to 100 characters")
@@ -43,7 +43,7 @@ def number(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(encodable)]
-NAMING: dict[str, Any] = {"minLength": 1, "maxLength": 100, "pattern": r"^[^\x00-\x1f\x7f]+$", "not": {"enum": TAKEN}}
+NAMING: dict[str, Any] = {"minLength": 1, "maxLength": 100, "pattern": r"^[^\x00-\x1f\x7f]+$", "not": {"enum": BESIDE}}
 FieldValue = Text | Annotated[float, Field(allow_inf_nan=False), BeforeValidator(number)] | list[Text]
 Fields = Annotated[
     dict[Annotated[str, AfterValidator(_field_name)], FieldValue],
@@ -164,12 +164,12 @@ class ExplainQuestion(Question):
 
 
 class Vote(BaseModel):
-    feature: str
+    feature: str | int = Field(description="A word, or the name of a column, or its number from 0.")
     vote: float
     spans: list[Span] = Field(
-        description="Where it stands in the text: first character, and the one after the last. The text of a document "
-        "of fields is that of its fields, a line feed between them."
-    )
+        [], description="Where it stands in the text: first character, and the one after the last. The text of a "
+        "document of fields is that of its fields, a line feed between them."
+    )  # fmt: skip
 
 
 class Near(BaseModel):
@@ -222,9 +222,12 @@ class LearnQuestion(Question):
     examples: list[ExampleQuestion] = Field(min_length=1)
 
 
-class Learned(BaseModel):
-    number: int = Field(description="The example's number in the journal, for undo.")
-    new: bool = Field(description="False if its key was known: then nothing was learned.")
+class Receipt(BaseModel):
+    number: int = Field(description="The number of the example or the change in the journal, for undo.")
+    new: bool = Field(description="False if that had been done before, or its key was known: nothing was changed.")
+
+
+class Learned(Receipt):
     place: int | None = Field(description="Where its best label stood before; null if not among the first five.")
     learned: bool = Field(description="False if the model cannot learn it, as /v1/model says why; else it has.")
 
@@ -242,11 +245,6 @@ class ChangeQuestion(Question):
     key: Key = None
 
 
-class ChangedAnswer(BaseModel):
-    number: int = Field(description="The number of the example or the change in the journal, for undo.")
-    new: bool = Field(description="False if that had been done before: then nothing was changed.")
-
-
 class UndoQuestion(Question):
     number: Whole = Field(ge=1, le=2**53, description="The number of the example to take back.")
 
@@ -256,11 +254,6 @@ class Rolling(BaseModel):
     R1: float | None = Field(description="The share of them whose best label stood first before they were learned.")
     R5: float | None = Field(description="The share of them with a right label among the first five.")
     places: list[int | None] = Field(description="Where each one's best label stood, oldest first.")
-
-
-class Speed(BaseModel):
-    ranked_per_second: float = Field(description="Texts, over the last ten seconds, by this server.")
-    microseconds: float | None = Field(description="For ranking one text, on average.")
 
 
 class FieldBeside(BaseModel):
@@ -274,7 +267,20 @@ class PassedOver(BaseModel):
     problem: str = Field(description="Why it cannot be learned.")
 
 
-class Following(BaseModel):
+class Passing(BaseModel):
+    passed_over: int = Field(description="Examples of the journal that the model cannot learn.")
+    passed: list[PassedOver] = Field(description="The first of them, 100 at most.")
+
+
+class AnyModel(BaseModel):
+    learner: str
+    parameters: dict[str, object] = Field(description="The settings of the learner.")
+    bytes: int = Field(description="The size of the newest snapshot, or of the model file.")
+    limits: dict[str, int]
+
+
+class LearningModel(AnyModel):
+    text: dict[str, object] = Field(description="The settings of the text part.")
     journal: int = Field(description="Examples in the journal.")
     undone: int = Field(description="Those of them that were taken back.")
     follows: int = Field(description="The number of the newest example that this server has learned.")
@@ -282,29 +288,20 @@ class Following(BaseModel):
     read_only: bool
 
 
-class ModelAnswer(Following):
-    learner: str
-    text: dict[str, object] = Field(description="The settings of the text part.")
-    parameters: dict[str, object] = Field(description="The settings of the learner.")
+class ModelAnswer(LearningModel, Passing):
     examples: int
     labels: int
     features: int
     edges: int | None
-    bytes: int = Field(description="The size of the newest snapshot.")
-    passed_over: int = Field(description="Examples of the journal that this model cannot learn.")
-    passed: list[PassedOver] = Field(description="The first of them, 100 at most.")
-    limits: dict[str, int]
     fields: list[str] | None = Field(description="The fields that it has learned words of; null if texts have none.")
     text_columns: list[str] | None = Field(
         description="The columns of texts that it was trained from, if they have names."
     )
     values: list[FieldBeside] = Field(description="The fields beside texts that it has met.")
     rolling: Rolling
-    speed: Speed
 
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Feature = str | int
 
 
 class RowsQuestion(Question):
@@ -332,25 +329,15 @@ class ExplainRowQuestion(RowsQuestion):
     )
 
 
-class RowVote(BaseModel):
-    feature: Feature = Field(description="The name of a column, or its number from 0.")
-    vote: float
-
-
-class RowExplanation(BaseModel):
+class Explanation(BaseModel):
     answer: Label = Field(description="The rating or the label; of a document its number.")
     score: float
-    votes: list[RowVote] = Field(description="Heaviest first. The votes sum to the score.")
+    votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
 
 
-class RowModelAnswer(BaseModel):
+class RowModelAnswer(AnyModel):
     task: str
-    learner: str
-    parameters: dict[str, object] = Field(description="The settings of the learner.")
     numbers: dict[str, int] = Field(description="Examples, features and so on.")
-    bytes: int = Field(description="The size of the model file.")
-    limits: dict[str, int]
-    speed: Speed
 
 
 class LabelCount(Named):
@@ -425,37 +412,17 @@ class ExplainTextQuestion(Question):
     text: Text
 
 
-class TextExplanation(BaseModel):
-    answer: Label = Field(description="The rating.")
-    score: float
-    votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
-
-
-class RatedExample(Question):
+class RatedText(Question):
+    text: Text
     rating: Rating = Field(description="The right one; one that is new to the scale comes in at its place.")
     key: Key = None
 
 
-class RatedText(RatedExample):
-    text: Text
-
-
-class RatedRow(RatedExample):
-    row: list[Number] = Field(min_length=1, description="A number for each column.")
-
-
-class LearnTextsQuestion(Question):
+class LearnRatingsQuestion(Question):
     examples: list[RatedText] = Field(min_length=1)
 
 
-class LearnRowsQuestion(Question):
-    examples: list[RatedRow] = Field(min_length=1)
-    columns: list[Text] | None = Field(None, description="The names of the columns, which must be those learned from.")
-
-
-class Rated(BaseModel):
-    number: int = Field(description="The example's number in the journal, for undo.")
-    new: bool = Field(description="False if its key was known: then nothing was learned.")
+class Rated(Receipt):
     steps: int | None = Field(
         description="How many steps of the scale the model was off before; null for a rating that was new to it."
     )
@@ -473,10 +440,8 @@ class RollingRatings(BaseModel):
     steps: list[int | None] = Field(description="How many steps each was off, oldest first.")
 
 
-class RaterAnswer(RowModelAnswer, Following):
-    text: dict[str, object] | None = Field(None, description="The settings of the text part, where texts are rated.")
+class RaterAnswer(LearningModel, RowModelAnswer):
     scale: list[Rating] = Field(description="Its ratings, lowest first.")
-    columns: list[str] | None = Field(description="The names of the columns; null where texts are rated.")
     calibrated: bool = Field(
         description="Whether it knows how probable each rating is; no longer, once it has learned since."
     )
@@ -521,40 +486,19 @@ class WatchAnswer(BaseModel):
     corrected: list[CorrectedLabel] = Field(description="Most corrected first.")
 
 
-class DoubtAnswer(BaseModel):
-    number: int
-    text: str = Field(description="The first 200 characters.")
-    labels: list[Label]
-    label: Label = Field(description="The one of them that is doubted most.")
-    found: Label = Field(description="What the model found instead.")
-    by: float = Field(description="How much more that scores.")
-    words: list[tuple[str, float]] = Field(description="What speaks for it and against the label, strongest first.")
-
-
-class DuplicateAnswer(BaseModel):
-    numbers: list[int]
-    text: str = Field(description="The first 200 characters.")
-    labels: list[list[Label]] = Field(description="Of each of them; they differ.")
-
-
-class ConfusionAnswer(BaseModel):
-    label: Label
-    found: Label = Field(description="What the model found instead.")
-    numbers: list[int] = Field(description="In these examples.")
-
-
-class MatrixAnswer(BaseModel):
-    labels: list[Label]
-    counts: list[list[int]] = Field(description="How often each label (row) is contradicted by each other (column).")
-
-
 class AuditAnswer(BaseModel):
     examples: int = Field(description="How many were looked through.")
     contradicted: int
-    doubts: list[DoubtAnswer] = Field(description="The examples that the model contradicts most, most doubtful first.")
-    duplicates: list[DuplicateAnswer] = Field(description="Equal texts whose labels differ.")
-    confusions: list[ConfusionAnswer] = Field(description="Pairs of labels, those most often confused first.")
-    matrix: MatrixAnswer
+    doubts: list[Doubt] = Field(
+        description="The examples contradicted most, most doubtful first: the label that is doubted most, "
+        "what was found instead, by how much more that scores, and the words that speak for it, strongest first. Of "
+        "texts the first 200 characters."
+    )
+    duplicates: list[Duplicate] = Field(description="Equal texts whose labels differ.")
+    confusions: list[Confusion] = Field(description="Pairs of labels, those most often confused first.")
+    matrix: dict[str, list[Any]] = Field(
+        description="Its labels, and as counts how often each (row) is contradicted by each other (column)."
+    )
     names: dict[str, str] = Field({}, description="What people call the labels, where the model has a vocabulary.")
 
 
@@ -567,30 +511,17 @@ class Compared(BaseModel):
     high: float
 
 
-class ComparedWindow(Compared):
-    begin: int = Field(alias="from", description="The first example of the window.")
-    to: int
+class ComparedPart(Compared):
+    """Of a window its first and last example (from, to), of a group its name and how many labels, or a label."""
 
-
-class ComparedGroup(Compared):
-    group: str
-    labels: int
-
-
-class ComparedLabel(Compared, Named):
-    pass
-
-
-class Passing(BaseModel):
-    passed_over: int = Field(description="Examples of the journal that the model cannot learn.")
-    passed: list[PassedOver] = Field(description="The first of them, 100 at most.")
+    model_config = ConfigDict(extra="allow")
 
 
 class RehearsalReport(Passing):
     all: Compared = Field(description="P@1, each example ranked before it was learned.")
-    windows: list[ComparedWindow] = Field(description="The same over time.")
-    groups: list[ComparedGroup] = Field(description="Right labels found, by groups of labels of like frequency.")
-    labels: list[ComparedLabel] = Field(description="The same for the labels that differ most.")
+    windows: list[ComparedPart] = Field(description="The same over time.")
+    groups: list[ComparedPart] = Field(description="Right labels found, by groups of labels of like frequency.")
+    labels: list[ComparedPart] = Field(description="The same for the labels that differ most.")
     falls: list[str] = Field(description="Groups for which the candidate is worse by more than chance.")
     left_out: int = Field(0, description="Bad records of the file of examples, which the candidate was not taught.")
 
@@ -602,16 +533,13 @@ class Candidate(BaseModel):
     report: RehearsalReport
 
 
-class RehearsalProgress(BaseModel):
-    done: int
-    of: int
-
-
 class RehearsalAnswer(BaseModel):
     candidate: Candidate | None = Field(description="Null if there is none.")
     can_go_back: bool
     current: bool = Field(description="False while the journal is learned anew by what was promoted.")
-    running: RehearsalProgress | None = Field(description="Examples of the rehearsal under way; null if there is none.")
+    running: dict[str, int] | None = Field(
+        description="Of the rehearsal under way, how many examples are done, of how many; null if there is none."
+    )
     problem: str | None = Field(description="Why the last rehearsal came to nothing; null if it did not.")
     learners: list[str] = Field(description="The names of learners that a candidate may have.")
 
@@ -628,10 +556,6 @@ class ForceQuestion(Question):
 
 class PromoteAnswer(Passing):
     all: Compared
-
-
-class GoBackAnswer(Passing):
-    went_back: bool
 
 
 # Questions about the queue, and answers.

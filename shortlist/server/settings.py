@@ -71,7 +71,6 @@ class Settings:
     token: str | None = None
     read_only: bool = False
     salvage: bool = False  # go on with the sound part of a damaged journal
-    origins: tuple[str, ...] = ()
     encoder: Encoder | None = None  # makes vectors of texts, for a model that has them
     limits: Limits = field(default_factory=Limits)
     snapshot_examples: int = 10_000  # a snapshot is written when so many examples are new,
@@ -92,12 +91,6 @@ class Settings:
                 f"listening on {self.host} lets others in: give a token with --token-file or SHORTLIST_TOKEN first, or "
                 "each person one with shortlist people add"
             )
-        for origin in {"*", "null"} & set(self.origins):  # any site's page can have the origin null
-            if not guarded:
-                raise InputError(
-                    f"--allow-origin {origin!r} lets every site in: name the sites, or give a token with --token-file "
-                    "or SHORTLIST_TOKEN first"
-                )
 
 
 def is_loopback(host: str) -> bool:

@@ -17,7 +17,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from shortlist.errors import InputError, ModelFileError, counted
 from shortlist.files.drafts import whole_file
@@ -131,20 +131,11 @@ def strangers(folder: Path, journal: Journal) -> list[Path]:
     return found
 
 
-class Start(NamedTuple):
-    """What a replica begins with."""
+def newest_good(folder: Path, journal: Journal) -> tuple[Version, Model[Any], dict[int, str], list[str]]:
+    """The newest snapshot that can be trusted and holds nothing taken back since.
 
-    version: Version
-    model: Model[Any]
-    passed: dict[int, str]  # examples up to then that the model could not learn, and why
-    problems: list[str]  # with newer snapshots
-
-
-def newest_good(folder: Path, journal: Journal) -> Start:
-    """The newest snapshot that can be trusted and holds nothing taken back since; and what was wrong with others.
-
-    The version says which moment of the journal the model is at. Having none of the undone examples, it is at the
-    moment of all undos up to now.
+    Gives which moment of the journal the model is at, the model, the examples up to then that it could not learn, and
+    what was wrong with newer snapshots. Having none of the undone examples, it is at the moment of all undos up to now.
     """
     problems: list[str] = []
     now = journal.version()
@@ -156,7 +147,7 @@ def newest_good(folder: Path, journal: Journal) -> Start:
     for version, path in listed(folder):
         if journal.undone_since(version) is None and version.examples < min(journal.hidden, default=math.inf):
             try:
-                return Start(Version(version.examples, now.undos), open_model(path), passed_of(path), problems)
+                return Version(version.examples, now.undos), open_model(path), passed_of(path), problems
             except (ModelFileError, OSError) as problem:
                 problems.append(str(problem))
     raise ModelFileError(problems[-1])

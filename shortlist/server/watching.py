@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.confidence.calibration import calibration_error
-from shortlist.server.journal import Journal, Outcome
+from shortlist.server.journal import Entry, Journal
 from shortlist.texts import Document
 
 WINDOW = 200  # examples that one point of the curve stands for
@@ -55,7 +55,7 @@ def n_features(model: Categorizer, text: Document) -> int:
     return int(model.text_.rows([text]).indices.size)
 
 
-def quality(outcomes: list[Outcome]) -> list[dict[str, Any]]:
+def quality(outcomes: list[Entry]) -> list[dict[str, Any]]:
     """P@1 before learning, in windows, oldest first, with Wilson's 95 % interval."""
     found = []
     for first in range(len(outcomes) % WINDOW if len(outcomes) > WINDOW else 0, len(outcomes), WINDOW):
@@ -69,7 +69,7 @@ def quality(outcomes: list[Outcome]) -> list[dict[str, Any]]:
     return found
 
 
-def corrected(outcomes: list[Outcome]) -> list[dict[str, Any]]:
+def corrected(outcomes: list[Entry]) -> list[dict[str, Any]]:
     """The labels that people corrected most: right where none of an example's labels stood first, or crossed out."""
     judged, missed, crossed = Counter[Any](), Counter[Any](), Counter[Any]()
     for one in outcomes:
@@ -96,7 +96,7 @@ def certainty(model: Categorizer) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def outcomes_of(journal: Journal) -> list[Outcome]:
+def outcomes_of(journal: Journal) -> list[Entry]:
     """How the last examples stood before they were learned, oldest first."""
     return journal.outcomes(WINDOW * WINDOWS)
 

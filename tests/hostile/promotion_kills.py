@@ -89,7 +89,7 @@ class Promoting(Judging):
             rehearsal.rehearsed(self.folder, candidate_of)
 
 
-BEFORE = [promotion.BEFORE, promotion.ASIDE]
+BEFORE = [promotion.ASIDE, promotion.BEFORE]
 
 
 def seal_of_the_first(folder, names):

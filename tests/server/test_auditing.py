@@ -5,8 +5,8 @@ import json
 import shortlist as sl
 from shortlist.concepts.vocabulary import Concept, LabelVocabulary
 from shortlist.server import snapshots
-from shortlist.server.auditing import lessons_of
 from shortlist.server.people import Role, changing
+from shortlist.server.reporting import lessons_of
 from tests.models.test_auditing import WRONG, examples
 from tests.server.servers import EXAMPLES, in_thread
 

@@ -9,10 +9,10 @@ import pytest
 import shortlist as sl
 from shortlist.inputs import read
 from shortlist.server import exporting, snapshots
-from shortlist.server.auditing import audit_of
 from shortlist.server.exporting import LAYOUTS, exported
 from shortlist.server.journal import Example, Journal
 from shortlist.server.replica import Replica
+from shortlist.server.reporting import audit_of
 from tests.server.servers import in_thread, state_bytes
 from tests.test_fields import LABELS, LAWS
 

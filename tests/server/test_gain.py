@@ -2,7 +2,7 @@
 
 import random
 
-from shortlist.server.queue_order import MET, Novelty, Recent
+from shortlist.server.queue import MET, Novelty, Recent
 
 WORDS = [f"word{n}" for n in range(30)]
 

@@ -15,7 +15,6 @@ from shortlist.server import snapshots
 from shortlist.server.journal import Example, Journal
 from shortlist.server.metrics import Metrics
 from shortlist.server.middleware import Middleware
-from shortlist.server.people import Needed
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, Settings, is_loopback, read_token
 from tests.server.servers import in_thread, state_bytes
@@ -120,7 +119,6 @@ def test_the_model_and_the_metrics(server):
     server.learn("wheat", ["grain"])
     facts = server.ask("model")
     assert (facts["learner"], facts["examples"], facts["labels"], facts["journal"]) == ("FeatureFocus", 7, 3, 1)
-    assert facts["speed"]["microseconds"] > 0
     assert facts["bytes"] > 0
     page = server.get("/metrics").text
     assert 'shortlist_requests_total{path="/v1/rank",status="200"} 1.0' in page
@@ -305,9 +303,7 @@ def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
     async def send(message):
         sent.append(message.get("body"))
 
-    middleware = Middleware(
-        export, Settings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/journal"}, set(), Needed([])
-    )
+    middleware = Middleware(export, Settings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/journal"})
     scope = {"type": "http", "method": "GET", "path": "/v1/journal", "headers": [(b"host", b"localhost")]}
     asyncio.run(middleware(scope, None, send))
     assert sent == [None, b"0", b"1", b"2", b"3", b"4"]
@@ -420,14 +416,6 @@ def test_no_other_site_gets_in(server):
     assert "access-control-allow-origin" not in answer.headers
 
 
-def test_a_site_that_was_allowed_gets_in(folder):
-    with in_thread(folder, origins=("https://friend.example",)) as server:
-        answer = server.get("/v1/model", headers={"origin": "https://friend.example"})
-        assert answer.headers["access-control-allow-origin"] == "https://friend.example"
-        answer = server.get("/v1/model", headers={"origin": "https://evil.example"})
-        assert "access-control-allow-origin" not in answer.headers
-
-
 def test_texts_and_tokens_are_not_logged(folder, capsys):
     with in_thread(folder, token=TOKEN) as server:
         server.learn("confidential words", ["private"])
@@ -449,14 +437,6 @@ def test_elsewhere_only_with_a_token(tmp_path):
     Settings(tmp_path, host="0.0.0.0", token=TOKEN).check()
     with pytest.raises(sl.InputError, match="at least 16"):
         Settings(tmp_path, token="short").check()
-
-
-@pytest.mark.parametrize("origin", ["*", "null"])
-def test_every_site_only_with_a_token(tmp_path, origin):
-    with pytest.raises(sl.InputError, match="lets every site in"):
-        Settings(tmp_path, origins=("https://friend.example", origin)).check()
-    Settings(tmp_path, origins=(origin,), token=TOKEN).check()
-    Settings(tmp_path, origins=("https://friend.example",)).check()
 
 
 def test_where_the_token_comes_from(tmp_path):

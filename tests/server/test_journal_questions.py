@@ -43,12 +43,6 @@ def test_what_comes_after(journal):
     assert [number for number, *_ in journal.after(0, 5, limit=1)] == [1]
 
 
-def test_what_was_judged_between_two_numbers(journal):
-    assert [one.number for one in journal.judged()] == [1, 3, 5]
-    assert [one.number for one in journal.judged(1, before=5)] == [3]
-    assert [one.number for one in journal.judged(limit=2)] == [1, 3]
-
-
 def test_entries_newest_first(journal):
     assert [(entry.number, entry.undone) for entry in journal.entries(before=5, limit=3)] == [
         (4, True), (3, False), (2, True),
@@ -60,7 +54,7 @@ def test_lines_and_places(journal):
     lines = "".join(pieces(journal, *training(journal)))
     assert [json.loads(line)["text"] for line in lines.splitlines()] == ["a", "c", "e"]
     assert "é" in lines, "letters as they are, not as escapes"
-    assert journal.places() == [4, 2, 0]
+    assert journal.places() == [0, 2, 4]
 
 
 def test_the_first_example_can_be_taken_back(journal):

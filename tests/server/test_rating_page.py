@@ -1,4 +1,4 @@
-"""The page of a model that rates, in a real browser: of texts and of rows."""
+"""The page of a model that rates texts, in a real browser."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import shortlist as sl
 from shortlist.server import snapshots
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread
-from tests.server.test_ratings import COLUMNS, ROWS, STARS, TEXTS
+from tests.server.test_ratings import STARS, TEXTS
 
 pytestmark = marks
 HOSTILE = "<img src=x onerror=window.hacked=1> joy"
@@ -35,17 +35,8 @@ def of_texts():
     return sl.TextRater().fit(TEXTS[:60], STARS[:60])
 
 
-def of_rows():
-    return sl.Rater().fit(ROWS[:60], STARS[:60], COLUMNS)
-
-
-def sure_of_rows():
-    return of_rows().calibrate(ROWS[60:], STARS[60:], COLUMNS)
-
-
-def type_row(page, row):
-    for name, value in zip(COLUMNS, row, strict=True):
-        page.get_by_role("textbox", name=name).fill(str(value))
+def sure_of_texts():
+    return of_texts().calibrate(TEXTS[60:], STARS[60:])
 
 
 def test_a_text_is_rated_and_explained(rating, visit):
@@ -68,48 +59,21 @@ def test_a_text_is_rated_and_explained(rating, visit):
     expect(page.locator("#why")).to_be_hidden()
 
 
-def test_a_row_is_rated_with_probabilities_and_an_interval(rating, visit):
-    model = sure_of_rows()
+def test_a_text_is_rated_with_probabilities_and_an_interval(rating, visit):
+    model = sure_of_texts()
     page = visit(rating(model).base_url)
-    row = ROWS[61].tolist()
-    type_row(page, row)
-    expected = model.predict([row])[0]
-    low, high = model.interval([row])[0].tolist()
-    expect(page.locator("#ranking .alone .name")).to_have_text(str(expected))
-    chances = model.learner_.predict_proba(model._scaled([row], None))[0]
-    expect(page.locator("#ranking .score")).to_have_text([f"{100 * chance:.0f} %" for chance in chances])
+    page.get_by_role("textbox", name="Text").fill(TEXTS[61])
+    found = model._answer_text(TEXTS[61]).records()[0]
+    low, high = found["interval"]
+    expect(page.locator("#ranking .alone .name")).to_have_text(str(found["rating"]))
+    expect(page.locator("#ranking .score")).to_have_text([f"{100 * chance:.0f} %" for chance in found["probabilities"]])
     within = [str(star) for star in (1, 2, 3) if low <= star <= high]
     assert page.locator("#ranking .within .name").all_inner_texts() == within
     expect(page.locator("#decision")).to_contain_text("nine times in ten")
     expect(page.locator("#sureness")).to_be_hidden()
-    votes = dict(model.explain(row).votes)
-    assert page.locator("#why-votes li span:first-child").all_inner_texts() == list(votes)
-    page.get_by_role("textbox", name="age").fill("many")
+    page.get_by_role("textbox", name="Text").fill(" ")
     expect(page.locator("#decision")).to_be_hidden()
-    expect(page.get_by_role("textbox", name="age")).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_role("button", name="Learn")).to_be_disabled()
-
-
-PASTE = """(words) => {
-    const data = new DataTransfer();
-    data.setData("text", words);
-    const box = document.getElementById("column-0");
-    box.dispatchEvent(new ClipboardEvent("paste", {bubbles: true, cancelable: true, clipboardData: data}));
-}"""
-
-
-def test_a_row_is_pasted_from_a_spreadsheet(rating, visit):
-    page = visit(rating(of_rows()).base_url)
-    expect(page.locator("#ranking .name").first).to_be_visible()
-    page.evaluate(PASTE, "0.9\t0.5\t0.25\n")
-    expect(page.get_by_role("textbox", name="price")).to_have_value("0.25")
-    expect(page.locator("#ranking .alone .name")).to_have_text("3")
-    for between in ("; ", ", ", "\t ", "  ", ";", ","):
-        page.get_by_role("button", name="Clear").click()
-        page.evaluate(PASTE, between.join(["0.1", "0.2", "0.3"]))
-        expect(page.get_by_role("textbox", name="price")).to_have_value("0.3")
-    page.evaluate(PASTE, "0.1\t\t0.3")
-    expect(page.get_by_role("textbox", name="age")).to_have_value("")
 
 
 def test_what_cannot_be_rated_has_no_rating(rating, visit):
@@ -132,14 +96,10 @@ def test_a_rating_that_somebody_else_adds_comes_in_at_its_place(rating, visit):
     expect(page.locator("#ranking .pick[aria-pressed=true] .name")).to_have_text("3")
 
 
-@pytest.mark.parametrize("kind", [of_texts, of_rows], ids=["texts", "rows"])
-def test_correct_undo_and_reload(rating, visit, kind):
-    server = rating(kind())
+def test_correct_undo_and_reload(rating, visit):
+    server = rating(of_texts())
     page = visit(server.base_url)
-    if kind is of_texts:
-        page.get_by_role("textbox", name="Text").fill(TEXTS[70])
-    else:
-        type_row(page, ROWS[70].tolist())
+    page.get_by_role("textbox", name="Text").fill(TEXTS[70])
     expect(page.locator("#decision")).to_be_visible()
     expect(page.get_by_role("button", name="Learn")).to_be_disabled()
     page.locator("#ranking .pick").first.click()
@@ -148,7 +108,7 @@ def test_correct_undo_and_reload(rating, visit, kind):
     expect(page.locator("#toast")).to_contain_text("Learned as example 1.")
     assert server.ask("examples")["examples"][0]["labels"] == [1]
     expect(page.locator("#recent .names")).to_have_text("1")
-    first = page.locator("#text" if kind is of_texts else "#column-0")
+    first = page.locator("#text")
     expect(first).to_have_value("")
     expect(first).to_be_focused()
     first.fill("2")
@@ -161,9 +121,9 @@ def test_correct_undo_and_reload(rating, visit, kind):
 
 
 def test_a_new_rating_by_keyboard_alone(rating, visit):
-    server = rating(sure_of_rows())
+    server = rating(sure_of_texts())
     page = visit(server.base_url)
-    type_row(page, ROWS[3].tolist())
+    page.get_by_role("textbox", name="Text").fill(TEXTS[3])
     expect(page.locator("#sureness")).to_be_hidden()
     page.get_by_role("textbox", name="A rating that is not there yet").focus()
     page.keyboard.type("good")
@@ -174,7 +134,7 @@ def test_a_new_rating_by_keyboard_alone(rating, visit):
     page.keyboard.press("Control+Enter")
     expect(page.locator("#toast")).to_contain_text("Learned as example 1.")
     assert server.ask("model")["scale"] == [1, 2, 2.5, 3]
-    type_row(page, ROWS[3].tolist())
+    page.get_by_role("textbox", name="Text").fill(TEXTS[3])
     expect(page.locator("#ranking .name")).to_have_text(["1", "2", "2.5", "3"])
     expect(page.locator("#sureness")).to_contain_text("has learned since")
 
@@ -198,16 +158,16 @@ def test_a_hostile_text_stays_text(rating, visit):
 
 
 def test_read_only(rating, visit):
-    page = visit(rating(of_rows(), read_only=True).base_url)
+    page = visit(rating(of_texts(), read_only=True).base_url)
     expect(page.locator("#read-only")).to_be_visible()
     expect(page.locator("#correct")).to_be_hidden()
 
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_it_is_usable_by_all(rating, visit, look):
-    server = rating(sure_of_rows())
+    server = rating(sure_of_texts())
     page = visit(server.base_url, **look)
-    type_row(page, ROWS[5].tolist())
+    page.get_by_role("textbox", name="Text").fill(TEXTS[5])
     expect(page.locator("#why-votes li").first).to_be_visible()
     page.locator("#ranking .pick").last.click()
     check_for_all(page)

@@ -1,6 +1,5 @@
-"""Models that rate, served: of texts and of rows; they answer, explain, learn, and take back."""
+"""Models that rate texts, served: they answer, explain, learn, and take back."""
 
-import io
 import json
 
 import numpy as np
@@ -8,9 +7,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import background, snapshots
-from shortlist.server.documents import row_of
-from shortlist.server.exporting import exported_rows
-from shortlist.server.journal import Entry, Example, Journal
+from shortlist.server.journal import Entry
 from shortlist.server.rating import rolling
 from shortlist.server.replica import Replica, teach
 from tests.server.servers import in_thread, state_bytes
@@ -19,26 +16,17 @@ RANDOM = np.random.default_rng(5)
 ROWS = RANDOM.random((90, 3)).round(3)
 STARS = (1 + (ROWS[:, 0] * 3).astype(int)).tolist()
 WORDS = {1: "dull slow weak", 2: "fair plain usual", 3: "joy bright brave"}
+TASK = ["--task", "ratings", "--text-column", "text"]
 TEXTS = [f"{RANDOM.choice(WORDS[star].split())} film of number {n}" for n, star in enumerate(STARS)]
-COLUMNS = ["size", "age", "price"]
 
 
-def texts():
+def made():
     return sl.TextRater().fit(TEXTS, STARS)
 
 
-def rows():
-    return sl.Rater().fit(ROWS, STARS, COLUMNS)
-
-
-@pytest.fixture(params=[texts, rows], ids=["texts", "rows"])
-def kind(request):
-    return request.param
-
-
 @pytest.fixture
-def state(tmp_path, kind):
-    kind().save(tmp_path / "model.shortlist")
+def state(tmp_path):
+    made().save(tmp_path / "model.shortlist")
     folder = tmp_path / "state"
     folder.mkdir()
     snapshots.take_base(folder, tmp_path / "model.shortlist")
@@ -53,51 +41,46 @@ def served(state):
         yield server
 
 
-def examples(kind, *which):
+def examples(*which):
     """Some examples as a request has them."""
-    if kind is texts:
-        return [{"text": TEXTS[n], "rating": STARS[n]} for n in which]
-    return [{"row": ROWS[n].tolist(), "rating": STARS[n]} for n in which]
+    return [{"text": TEXTS[n], "rating": STARS[n]} for n in which]
 
 
-def given(kind, *which):
-    return [TEXTS[n] for n in which] if kind is texts else ROWS[list(which)]
+def given(*which):
+    return [TEXTS[n] for n in which]
 
 
 def same(server, model):
     assert state_bytes(server.replica.served) == state_bytes(model)
 
 
-def test_it_rates_as_the_model_does(served, kind):
-    asked = {"text": TEXTS[:9]} if kind is texts else {"rows": ROWS[:9].tolist(), "columns": COLUMNS}
-    found = served.ask("rank", **asked)["answers"]
-    model = kind()
-    assert [one["rating"] for one in found] == model.predict(given(kind, *range(9))).tolist()
-    distances = model.neighbour_distances(given(kind, *range(9)))
+def test_it_rates_as_the_model_does(served):
+    found = served.ask("rank", text=TEXTS[:9])["answers"]
+    model = made()
+    assert [one["rating"] for one in found] == model.predict(given(*range(9))).tolist()
+    distances = model.neighbour_distances(given(*range(9)))
     expected = [[float(value) if np.isfinite(value) else None for value in pair] for pair in distances]
     assert [[one["from_step_below"], one["from_step_above"]] for one in found] == expected
 
 
-def test_one_text_alone(served, kind):
-    if kind is texts:
-        assert len(served.ask("rank", text=TEXTS[0])["answers"]) == 1
+def test_one_text_alone(served):
+    assert len(served.ask("rank", text=TEXTS[0])["answers"]) == 1
 
 
-def test_votes_sum_to_the_score(served, kind):
-    asked = {"text": TEXTS[3]} if kind is texts else {"rows": ROWS[:4].tolist(), "row": 3}
-    found = served.ask("explain", **asked)
-    expected = kind().explain(given(kind, 3)[0])
+def test_votes_sum_to_the_score(served):
+    found = served.ask("explain", text=TEXTS[3])
+    expected = made().explain(given(3)[0])
     assert found["answer"] == expected.label
     assert sum(one["vote"] for one in found["votes"]) == pytest.approx(found["score"])
     assert [(one["feature"], one["vote"]) for one in found["votes"]] == expected.votes
 
 
-def test_it_learns_one_at_a_time_and_says_how_far_off_it_was(served, kind):
-    model, off = kind(), []
+def test_it_learns_one_at_a_time_and_says_how_far_off_it_was(served):
+    model, off = made(), []
     for n in range(5):
-        off.append(abs(int(model.predict(given(kind, n))[0]) - STARS[n]))
-        model.learn(given(kind, n), [STARS[n]])
-    answers = [served.ask("learn", examples=examples(kind, n))["learned"][0] for n in range(5)]
+        off.append(abs(int(model.predict(given(n))[0]) - STARS[n]))
+        model.learn(given(n), [STARS[n]])
+    answers = [served.ask("learn", examples=examples(n))["learned"][0] for n in range(5)]
     assert answers == [{"number": n + 1, "new": True, "steps": steps} for n, steps in enumerate(off)]
     same(served, model)
     rolling = served.ask("model")["rolling"]
@@ -107,20 +90,20 @@ def test_it_learns_one_at_a_time_and_says_how_far_off_it_was(served, kind):
     assert rolling["within_1"] == pytest.approx(np.mean(np.array(off) <= 1))
 
 
-def test_undo_leaves_the_model_without_it(served, kind):
+def test_undo_leaves_the_model_without_it(served):
     for n in range(4):
-        served.ask("learn", examples=examples(kind, n))
+        served.ask("learn", examples=examples(n))
     assert served.ask("undo", number=2) == {"number": 2, "new": True}
-    model = kind()
+    model = made()
     for n in (0, 2, 3):
-        model.learn(given(kind, n), [STARS[n]])
+        model.learn(given(n), [STARS[n]])
     same(served, model)
     assert served.ask("undo", number=2)["new"] is False
     assert served.post("/v1/undo", json={"number": 9}).status_code == 404
 
 
-def test_a_key_is_learned_once(served, kind):
-    (one,) = examples(kind, 1)
+def test_a_key_is_learned_once(served):
+    (one,) = examples(1)
     first = served.ask("learn", examples=[one | {"key": "k1"}])["learned"][0]
     again = served.ask("learn", examples=[one | {"key": "k1"}])["learned"][0]
     assert (first["new"], again["new"], again["number"]) == (True, False, first["number"])
@@ -129,19 +112,19 @@ def test_a_key_is_learned_once(served, kind):
     assert "was used for another example" in other.json()["error"]
 
 
-def test_what_was_learned_is_there_after_a_restart_with_and_without_a_snapshot(state, kind):
+def test_what_was_learned_is_there_after_a_restart_with_and_without_a_snapshot(state):
     with in_thread(state) as server:
-        server.ask("learn", examples=examples(kind, 0, 1, 2))
-    model = kind()
+        server.ask("learn", examples=examples(0, 1, 2))
+    model = made()
     for n in range(3):
-        model.learn(given(kind, n), [STARS[n]])
+        model.learn(given(n), [STARS[n]])
     with in_thread(state) as server:
         same(server, model)
     assert background.write(state) is not None
     with in_thread(state) as server:
         same(server, model)
-        server.ask("learn", examples=examples(kind, 3))
-        model.learn(given(kind, 3), [STARS[3]])
+        server.ask("learn", examples=examples(3))
+        model.learn(given(3), [STARS[3]])
         same(server, model)
         assert server.ask("model")["snapshot"] == 3
 
@@ -152,78 +135,49 @@ def test_how_far_off_the_last_ratings_were():
     }  # fmt: skip
 
 
-def test_the_journal_is_a_training_file(served, kind, tmp_path, run, monkeypatch):
-    monkeypatch.setattr("shortlist.server.exporting.PIECE_ROWS", 7)  # it comes in pieces, and is one file
-    served.ask("learn", examples=examples(kind, *range(40)))
+def test_the_journal_is_a_training_file(served, tmp_path, run):
+    served.ask("learn", examples=examples(*range(40)))
     served.ask("undo", number=7)
     kept = [n for n in range(40) if n != 6]
     file = served.get("/v1/journal")
-    name = "more.jsonl" if kind is texts else "more.csv"
-    (tmp_path / name).write_bytes(file.content)
-    task = ["--task", "ratings", *(["--text-column", "text"] if kind is texts else ["--target", "rating"])]
-    assert run("train", name, *task, "--output", "new.shortlist").code == 0
+    (tmp_path / "more.jsonl").write_bytes(file.content)
+    assert run("train", "more.jsonl", *TASK, "--output", "new.shortlist").code == 0
     new = sl.load(tmp_path / "new.shortlist")
     assert new.n_examples_ == len(kept)
-    if kind is texts:
-        lines = [json.loads(line) for line in file.text.splitlines()]
-        assert lines == [{"text": TEXTS[n], "labels": [STARS[n]]} for n in kept]
-        assert new.predict(TEXTS).tolist() == type(new)().fit(given(kind, *kept), [STARS[n] for n in kept]).predict(
-            TEXTS
-        ).tolist()  # fmt: skip
-    else:
-        assert file.text.splitlines()[0] == "size,age,price,rating"
-        assert np.loadtxt(io.StringIO(file.text), delimiter=",", skiprows=1)[:, :3].tolist() == ROWS[kept].tolist()
-        assert new.columns_ == COLUMNS
+    lines = [json.loads(line) for line in file.text.splitlines()]
+    assert lines == [{"text": TEXTS[n], "labels": [STARS[n]]} for n in kept]
+    expected = type(new)().fit(given(*kept), [STARS[n] for n in kept])
+    assert new.predict(TEXTS).tolist() == expected.predict(TEXTS).tolist()
 
 
-def test_ratings_with_fractions_are_read_back(served, kind, tmp_path, run):
-    halves = [one | {"rating": star} for one, star in zip(examples(kind, 0, 1, 2), (1, 2.5, 3), strict=True)]
+def test_ratings_with_fractions_are_read_back(served, tmp_path, run):
+    halves = [one | {"rating": star} for one, star in zip(examples(0, 1, 2), (1, 2.5, 3), strict=True)]
     served.ask("learn", examples=halves)
-    name = "more.jsonl" if kind is texts else "more.csv"
-    (tmp_path / name).write_bytes(served.get("/v1/journal").content)
-    task = ["--task", "ratings", *(["--text-column", "text"] if kind is texts else ["--target", "rating"])]
-    result = run("train", name, *task, "--output", "new.shortlist")
+    (tmp_path / "more.jsonl").write_bytes(served.get("/v1/journal").content)
+    result = run("train", "more.jsonl", *TASK, "--output", "new.shortlist")
     assert result.code == 0, result.err
     assert sl.load(tmp_path / "new.shortlist").classes_.tolist() == [1, 2.5, 3]
-    if kind is texts:
-        result = run("train", name)
-        assert "expected labels that are text or whole numbers, found 2.5" in result.err, "of categories none is half"
+    result = run("train", "more.jsonl")
+    assert "expected labels that are text or whole numbers, found 2.5" in result.err, "of categories none is half"
 
 
-def test_the_journal_is_exported_as_it_is_served(served, state, kind, tmp_path, run):
-    served.ask("learn", examples=examples(kind, *range(12)))
+def test_the_journal_is_exported_as_it_is_served(served, state, tmp_path, run):
+    served.ask("learn", examples=examples(*range(12)))
     served.ask("undo", number=7)
     assert run("export", state, "-o", "out").code == 0
-    if kind is rows:
-        assert (tmp_path / "out").read_bytes() == served.get("/v1/journal").content
-        assert run("export", state, "--format", "csv").out == (tmp_path / "out").read_text()
-        result = run("export", state, "--format", "jsonl")
-        assert (result.code, result.out) == (2, "")
-        assert "rows of numbers, which are exported as csv, not as jsonl" in result.err
-    else:
-        lines = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
-        assert [(one["text"], one["labels"]) for one in lines] == [(TEXTS[n], [STARS[n]]) for n in range(12) if n != 6]
+    lines = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
+    assert [(one["text"], one["labels"]) for one in lines] == [(TEXTS[n], [STARS[n]]) for n in range(12) if n != 6]
 
 
-def test_the_column_of_ratings_has_a_name_of_its_own(tmp_path):
-    Journal.begin(tmp_path)
-    journal = Journal(tmp_path)
-    journal.append([[Example("[1.0, 2.0]", [3])]])
-    for columns, named in (("a,b", "rating"), ("rating,b", "rating_"), ("rating,rating_", "rating__")):
-        lines = "".join(exported_rows(journal, None, columns.split(","))).splitlines()
-        assert lines == [f"{columns},{named}", "1.0,2.0,3"]
-    journal.close()
-
-
-def test_examples_are_listed_newest_first(served, kind):
-    served.ask("learn", examples=examples(kind, 0, 1))
+def test_examples_are_listed_newest_first(served):
+    served.ask("learn", examples=examples(0, 1))
     found = served.ask("examples")["examples"]
     assert [(one["number"], one["labels"]) for one in found] == [(2, [STARS[1]]), (1, [STARS[0]])]
-    assert found[0]["text"] == (TEXTS[1] if kind is texts else json.dumps(ROWS[1].tolist()))
+    assert found[0]["text"] == TEXTS[1]
 
 
-def test_a_rating_that_is_new_comes_in_at_its_place(served, kind):
-    (one,) = examples(kind, 0)
+def test_a_rating_that_is_new_comes_in_at_its_place(served):
+    (one,) = examples(0)
     assert served.ask("learn", examples=[one | {"rating": 2.5}])["learned"][0]["steps"] is None
     assert served.ask("model")["scale"] == [1, 2, 2.5, 3]
     assert served.ask("model")["rolling"]["MAE"] is None
@@ -231,14 +185,14 @@ def test_a_rating_that_is_new_comes_in_at_its_place(served, kind):
     assert repr(served.ask("examples")["examples"][0]["labels"]) == "[3]", "in JSON 3.0 is the whole number 3"
 
 
-def test_a_given_scale_is_closed(tmp_path, kind):
-    model = sl.TextRater(sl.PRank(scale=[1, 2, 3])) if kind is texts else sl.Rater(sl.PRank(scale=[1, 2, 3]))
-    model.fit(given(kind, *range(90)), STARS).save(tmp_path / "closed.shortlist")
+def test_a_given_scale_is_closed(tmp_path):
+    model = sl.TextRater(sl.PRank(scale=[1, 2, 3]))
+    model.fit(given(*range(90)), STARS).save(tmp_path / "closed.shortlist")
     folder = tmp_path / "closed"
     folder.mkdir()
     snapshots.take_base(folder, tmp_path / "closed.shortlist")
     with in_thread(folder) as server:
-        (one,) = examples(kind, 0)
+        (one,) = examples(0)
         for bad, said in ((4, "outside the scale 1, 2, 3"), ("good", "outside the scale")):
             answer = server.post("/v1/learn", json={"examples": [one, one | {"rating": bad}]})
             assert answer.status_code == 409
@@ -246,8 +200,8 @@ def test_a_given_scale_is_closed(tmp_path, kind):
         assert server.ask("model")["journal"] == 0, "all or none"
 
 
-def test_ratings_that_are_none(served, kind):
-    (one,) = examples(kind, 0)
+def test_ratings_that_are_none(served):
+    (one,) = examples(0)
     answer = served.post("/v1/learn", json={"examples": [one | {"rating": "good"}]})
     assert answer.status_code == 409
     assert "the scale so far holds numbers, but these ratings are text" in answer.json()["error"]
@@ -260,27 +214,16 @@ def test_ratings_that_are_none(served, kind):
     assert served.ask("model")["journal"] == 0
 
 
-def test_rows_that_do_not_fit(served, kind):
-    if kind is texts:
-        assert served.post("/v1/learn", json={"examples": [{"text": "x" * 200_001, "rating": 1}]}).status_code == 422
-        return
-    for asked, said in (
-        ({"examples": [{"row": [1.0], "rating": 1}]}, "the model learned from 3"),
-        ({"examples": examples(kind, 0), "columns": ["a", "b", "c"]}, "they must be the same"),
-        ({"examples": examples(kind, 0) * 1001}, "1,001 rows are more than the 1,000"),
-    ):
-        answer = served.post("/v1/learn", json=asked)
-        assert answer.status_code == 422
-        assert said in answer.json()["error"]
-    assert served.ask("learn", examples=examples(kind, 0), columns=COLUMNS)["learned"][0]["new"]
+def test_a_text_that_is_too_long(served):
+    assert served.post("/v1/learn", json={"examples": [{"text": "x" * 200_001, "rating": 1}]}).status_code == 422
 
 
-def test_what_it_says_of_itself(served, kind):
+def test_what_it_says_of_itself(served):
     about = served.ask("model")
     assert (about["task"], about["learner"], about["scale"]) == ("ratings", "PRank", [1, 2, 3])
     assert (about["journal"], about["follows"], about["read_only"]) == (0, 0, False)
     assert about["rolling"] == {"window": 0, "exact": None, "within_1": None, "MAE": None, "steps": []}
-    assert ("text" in about) == (kind is texts)
+    assert "text" in about
     paths = served.get("/openapi.json").json()["paths"]
     verbs = ("rank", "explain", "learn", "undo", "model", "examples", "journal", "me")
     assert set(paths) == {f"/v1/{name}" for name in verbs} | {"/healthz"}
@@ -288,28 +231,17 @@ def test_what_it_says_of_itself(served, kind):
     assert 'shortlist_model{what="ratings"} 3.0' in served.get("/metrics").text
 
 
-def test_read_only_learns_nothing(state, kind):
+def test_read_only_learns_nothing(state):
     with in_thread(state, read_only=True) as server:
-        assert server.post("/v1/learn", json={"examples": examples(kind, 0)}).status_code == 403
+        assert server.post("/v1/learn", json={"examples": examples(0)}).status_code == 403
         assert server.ask("model")["read_only"]
 
 
-def test_an_example_that_teaches_nothing_is_passed_over(state, kind):
+def test_an_example_that_teaches_nothing_is_passed_over(state):
     replica = Replica(state)
     before = state_bytes(replica.served)
-    for text, labels in (("no row", []), ("[1, 2, 3]", [1, 2]), ("[1, 2, 3]", {"change": "retire"})):
-        with pytest.raises(sl.InputError, match=r"no rating|its row is none"):
-            teach(replica.served, Entry(1, text, labels, [], True, "", ""))
+    for labels in ([], [1, 2], {"change": "retire"}):
+        with pytest.raises(sl.InputError, match="no rating, or several"):
+            teach(replica.served, Entry(1, "a film", labels, [], True, "", ""))
     assert state_bytes(replica.served) == before
     replica.close()
-
-
-@pytest.mark.parametrize("kept", ["", "wheat", "7", '{"a": 1}', '["1"]', "[true]"])
-def test_what_is_no_row(kept):
-    with pytest.raises(sl.InputError, match="in the place of its row is none"):
-        row_of(kept)
-
-
-def test_numbers_come_back_as_they_were():
-    row = [0.1, 1 / 3, -5e-324, 1e300, 7.0]
-    assert row_of(json.dumps(row)) == [row]

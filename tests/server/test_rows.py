@@ -1,7 +1,4 @@
-"""Models of rows, served: raters, rankers of documents, and learners of categories alone; they answer and explain.
-
-Raters go on learning, too: test_ratings.py.
-"""
+"""Models of rows, served: raters, rankers of documents, and learners of categories alone; they answer and explain."""
 
 import numpy as np
 import pytest
@@ -81,8 +78,7 @@ def test_what_it_says_of_itself(served):
     assert 'shortlist_model{what="features"} 3.0' in server.get("/metrics").text
     assert "API" in server.get("/").text
     paths = server.get("/openapi.json").json()["paths"]
-    learning = {f"/v1/{verb}" for verb in ("learn", "undo", "examples", "journal") if isinstance(model, sl.Rater)}
-    assert set(paths) == {"/v1/rank", "/v1/explain", "/v1/model", "/v1/me", "/healthz"} | learning
+    assert set(paths) == {"/v1/rank", "/v1/explain", "/v1/model", "/v1/me", "/healthz"}
 
 
 @pytest.mark.parametrize(
@@ -106,13 +102,13 @@ def test_what_is_wrong_is_said_in_a_sentence(served, asked, said):
 
 
 def test_numbers_that_are_none_and_rows_that_are_not_there(served):
-    server, model = served
+    server, _ = served
     for body in ('{"rows": [[NaN, 1, 2]]}', '{"rows": [[1e999, 1, 2]]}', '{"rows": [[1, 2, 3]], "row": 1}'):
         path = "/v1/explain" if "row" in body[3:].replace("rows", "") else "/v1/rank"
         answer = server.post(path, content=body, headers={"content-type": "application/json"})
         assert answer.status_code == 422, body
     answer = server.post("/v1/learn", json={"examples": [{"text": "a", "labels": ["b"]}]})
-    assert answer.status_code == (422 if isinstance(model, sl.Rater) else 404)
+    assert answer.status_code == 404
 
 
 def test_more_columns_than_were_learned(served):
@@ -125,13 +121,9 @@ def test_more_columns_than_were_learned(served):
         assert "the model learned from 3" in answer.json()["error"]
 
 
-def test_only_a_rater_learns(served):
-    server, model = served
+def test_none_learns(served):
+    server, _ = served
     replica = Replica(server.replica.folder, read_only=True)
-    if isinstance(model, sl.Rater):
-        replica.check_can_learn()
-        replica.close()
-        return
     with pytest.raises(sl.InputError, match="learns from rows, and the journal of the server keeps texts"):
         replica.check_can_learn()
     replica.close()

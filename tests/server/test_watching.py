@@ -6,14 +6,18 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import snapshots, watching
-from shortlist.server.journal import Example, Journal, Outcome
+from shortlist.server.journal import Entry, Example, Journal
 from shortlist.server.replica import Replica
 from tests.server.servers import in_thread
 
 
+def entry(number, labels, wrong, place):
+    return Entry(number, "a text", labels, wrong, True, "", "", float(number), None, place)
+
+
 def test_quality_in_windows(monkeypatch):
     monkeypatch.setattr(watching, "WINDOW", 4)
-    outcomes = [Outcome(n + 1, float(n), ["a"], [], 1 if n % 4 < 3 else None) for n in range(10)]
+    outcomes = [entry(n + 1, ["a"], [], 1 if n % 4 < 3 else None) for n in range(10)]
     found = watching.quality(outcomes)
     assert [one["last"] for one in found] == [6, 10], "whole windows, of the newest examples"
     assert [one["P@1"] for one in found] == [0.75, 0.75]
@@ -28,8 +32,8 @@ def test_quality_in_windows(monkeypatch):
 
 def test_what_is_corrected_most():
     outcomes = [
-        Outcome(1, 0.0, ["a"], ["b"], None), Outcome(2, 0.0, ["a", "c"], ["b"], 1), Outcome(3, 0.0, ["a"], [], 2),
-        Outcome(4, 0.0, ["c"], ["b"], 1),
+        entry(1, ["a"], ["b"], None), entry(2, ["a", "c"], ["b"], 1), entry(3, ["a"], [], 2),
+        entry(4, ["c"], ["b"], 1),
     ]  # fmt: skip
     assert watching.corrected(outcomes) == [
         {"label": "b", "judged": 0, "missed": 0, "crossed_out": 3},

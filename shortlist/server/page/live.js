@@ -23,14 +23,12 @@ async function refreshModel() {
   byId("correct").hidden = model.read_only;
   byId("read-only").hidden = !model.read_only;
   readOnly(model.read_only);
-  const { rolling, speed } = model;
+  const { rolling } = model;
   terms("live", {
     "Learned here": (model.journal - model.undone).toLocaleString(),
     "Examples in all": model.examples.toLocaleString(),
     "First label right (R1)": percent(rolling.R1),
     "One of five right (R5)": percent(rolling.R5),
-    "Time to rank": speed.microseconds === null ? "–" : `${(speed.microseconds / 1000).toFixed(2)} ms`,
-    "Texts a second": speed.ranked_per_second.toFixed(1),
     "Labels": model.labels.toLocaleString(),
     "Features": model.features.toLocaleString(),
     "Size": `${(model.bytes / 1e6).toFixed(1)} MB`,

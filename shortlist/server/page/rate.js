@@ -1,8 +1,7 @@
-// The page of a model that rates: a text or a row in, its rating with how sure it is, why, and corrections.
+// The page of a model that rates: a text in, its rating with how sure it is, why, and corrections.
 
 import { ask, bar, byId, counted, guarded, later, make, newKey, percent, terms, toast, undoing } from "./api.js";
 import * as recent from "./recent.js";
-import * as rows from "./rows.js";
 import * as why from "./why.js";
 
 const EVERY = 2000; // milliseconds
@@ -15,24 +14,30 @@ let learning = false;
 
 // Rating
 
+const text = () => byId("text").value;
+const isEmpty = () => !text().trim();
+
+function write(words) {
+  byId("text").value = words;
+  byId("text").focus();
+}
+
 const rate = guarded(async () => {
   remember();
-  byId("clear").hidden = rows.isEmpty();
-  byId("text-size").textContent = rows.letters() ? `${rows.letters().toLocaleString()} characters` : "";
-  rows.mark();
+  byId("clear").hidden = isEmpty();
+  byId("text-size").textContent = isEmpty() ? "" : `${[...text()].length.toLocaleString()} characters`;
   asked?.abort();
   asked = new AbortController();
   answer = null;
-  if (!rows.isWhole()) return draw();
+  if (isEmpty()) return draw();
   const began = performance.now();
-  const question = rows.asQuestion();
+  const question = { text: text() };
   const found = (await ask("v1/rank", question, asked.signal).catch(unrated)).answers[0];
   byId("ranking-note").textContent = `in ${(performance.now() - began).toFixed(0)} ms`;
   answer = found;
   draw();
   const { answer: rating, score, votes } = await ask("v1/explain", question, asked.signal);
-  const named = votes.map((vote) => ({ ...vote, feature: model.columns?.[vote.feature] ?? vote.feature }));
-  why.draw(`Why ${rating}: ${score.toFixed(3)}`, { votes: named }, question.text ?? "");
+  why.draw(`Why ${rating}: ${score.toFixed(3)}`, { votes }, question.text);
 });
 
 function unrated(problem) { // what stands there is the rating of something else
@@ -99,7 +104,7 @@ function drawChosen() {
   const none = typed === undefined ? "A rating of this scale is a number." : "Choose it above.";
   const known = typed !== undefined && right() !== null;
   byId("chosen-words").textContent = known ? `${right()}${model.scale.includes(right()) ? "" : ", which is new"}` : none;
-  byId("learn").disabled = !known || !rows.isWhole() || learning;
+  byId("learn").disabled = !known || isEmpty() || learning;
 }
 
 const learn = guarded(async () => {
@@ -108,15 +113,14 @@ const learn = guarded(async () => {
   drawChosen();
   try {
     key ??= newKey();
-    const { learned } = await ask("v1/learn", { examples: [{ ...rows.asExample(), rating: right(), key }] });
+    const { learned } = await ask("v1/learn", { examples: [{ text: text(), rating: right(), key }] });
     const { number, steps } = learned[0];
     const off = steps === null ? "" : steps === 0 ? " It was rated rightly." : ` It was off by ${counted(steps, "steps")}.`;
     toast(`Learned as example ${number}.${off}`, undoing((button) => recent.undo(number, button)));
     choose(null);
-    rows.write([]);
+    write("");
     await refresh();
     await rate();
-    rows.focus();
   } finally {
     learning = false;
     drawChosen();
@@ -141,37 +145,28 @@ async function refreshModel() {
   byId("correct").hidden = model.read_only;
   byId("read-only").hidden = !model.read_only;
   byId("new-rating").hidden = model.parameters.scale !== null; // a scale that was given is closed
-  const { rolling, speed, numbers } = model;
+  const { rolling, numbers } = model;
   terms("live", {
     "Learned here": (model.journal - model.undone).toLocaleString(),
     "Examples in all": numbers.examples.toLocaleString(),
     "Rated rightly": percent(rolling.exact),
     "Off by one step at most": percent(rolling.within_1),
     "Steps off on average": rolling.MAE === null ? "–" : rolling.MAE.toFixed(2),
-    "Time to rate": speed.microseconds === null ? "–" : `${(speed.microseconds / 1000).toFixed(2)} ms`,
     "Size": `${(model.bytes / 1e6).toFixed(1)} MB`,
   });
   recent.drawSettings(model);
   if (scale && String(scale) !== String(model.scale)) await rate(); // somebody has taught a new rating
 }
 
-const remember = () => sessionStorage.setItem("rated", JSON.stringify(rows.kept()));
-
-function remembered() {
-  try {
-    return JSON.parse(sessionStorage.getItem("rated")) ?? [];
-  } catch {
-    return [];
-  }
-}
+const remember = () => sessionStorage.setItem("rated", text());
 
 function listen() {
   const soon = later(rate, 150);
-  rows.begin(model.columns, () => { key = null; remember(); soon(); });
+  byId("text").addEventListener("input", () => { key = null; remember(); soon(); });
   recent.begin(onUndone);
   byId("correct").addEventListener("submit", (event) => { event.preventDefault(); learn(); });
   byId("add").addEventListener("input", () => { key = null; drawChosen(); });
-  byId("clear").addEventListener("click", () => { rows.write([]); choose(null); rate(); rows.focus(); });
+  byId("clear").addEventListener("click", () => { write(""); choose(null); rate(); });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); learn(); }
   });
@@ -182,6 +177,6 @@ byId("problem-close").addEventListener("click", () => { byId("problem").hidden =
 guarded(async () => {
   await refresh();
   listen();
-  rows.write(remembered());
+  byId("text").value = sessionStorage.getItem("rated") ?? "";
   await rate();
 })();
