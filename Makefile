@@ -35,7 +35,7 @@ long: $(VENV)/.ready-test
 	$(PYTEST) -m long
 
 # What to run while editing: the parts that are quick once their loops are compiled.
-quick: $(VENV)/.ready-test check
+quick: $(VENV)/.ready-test check loops
 	$(PYTEST) -m "not data and not long" $(addprefix --ignore=,$(SLOW)) $(QUICK)
 
 # The tables of the papers: `make papers DATA=folder NAMES="index-leakage mmp-rcv1"`.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, fetch, kernel, loop, product, step
+from shortlist.arrays.kernels import Longs, fetch, hashing, kernel, loop, step
 from shortlist.arrays.rows import grown
 from shortlist.errors import InputError
 from shortlist.files.store import State
@@ -92,7 +92,8 @@ class Vocabulary:
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The numbers of these features, −1 where one is unknown."""
         numbers = np.empty(hashes.size, dtype=np.int32)
-        _find(hashes, self._factor, self._slots, self._hashes, numbers)
+        with hashing():
+            _find(hashes, self._factor, self._slots, self._hashes, numbers)
         return numbers
 
     def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -102,7 +103,8 @@ class Vocabulary:
         n_new = done = 0
         while True:
             room = self._slots, self._hashes, self._ends, self._size
-            done, n_new = _learn(hashes, done, numbers, new, n_new, self._factor, *room)
+            with hashing():
+                done, n_new = _learn(hashes, done, numbers, new, n_new, self._factor, *room)
             if done == hashes.size:
                 return numbers, new[:n_new]
             self._grow()
@@ -171,7 +173,8 @@ class Vocabulary:
         hashes = grown(self._hashes, 2 * self._hashes.size)
         ends = grown(self._ends, hashes.size + 1)
         slots = empty_table(hashes.size)
-        _fill(self._factor, slots, self.hashes)
+        with hashing():
+            _fill(self._factor, slots, self.hashes)
         self._hashes, self._ends, self._slots = hashes, ends, slots
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -202,7 +205,8 @@ class Vocabulary:
         self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
         self._hashes[: hashes.size], self._size[0] = hashes, hashes.size
         self._slots = empty_table(room)
-        return bool(_fill(self._factor, self._slots, self.hashes))
+        with hashing():
+            return bool(_fill(self._factor, self._slots, self.hashes))
 
 
 def empty_table(n: int) -> NDArray[np.int32]:
@@ -242,7 +246,7 @@ def _slot(
     slots int32[power of 2] hold numbers or EMPTY, hashes uint64[...] are in the order of the numbers.
     """
     mask = np.uint64(slots.size - 1)
-    slot = product(wanted, factor) >> shift
+    slot = (wanted * factor) >> shift
     while slots[slot] != EMPTY and hashes[slots[slot]] != wanted:
         slot = (slot + np.uint64(1)) & mask
     return slot
@@ -259,8 +263,8 @@ def _look_ahead(
 ) -> None:
     """Ask memory for what the hashes after wanted[j] will be looked up in: the slot, and then the hash behind it."""
     if j + 2 * AHEAD < wanted.size:
-        fetch(slots, product(wanted[j + 2 * AHEAD], factor) >> shift)
-        number = slots[product(wanted[j + AHEAD], factor) >> shift]
+        fetch(slots, (wanted[j + 2 * AHEAD] * factor) >> shift)
+        number = slots[(wanted[j + AHEAD] * factor) >> shift]
         if number != EMPTY:
             fetch(hashes, number)
 
@@ -322,7 +326,7 @@ def _fill(factor: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[
     shift = _shift(slots)
     for number in range(hashes.size):
         if number + AHEAD < hashes.size:
-            fetch(slots, product(hashes[number + AHEAD], factor[0]) >> shift)
+            fetch(slots, (hashes[number + AHEAD] * factor[0]) >> shift)
         slot = _slot(hashes[number], factor[0], shift, slots, hashes)
         if slots[slot] != EMPTY:
             return False

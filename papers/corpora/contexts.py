@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import kernel
+from shortlist.arrays.kernels import hashing, kernel
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice
-from shortlist.text.features import FACTOR, SEED, features_of, hashing, mixed, spell, split
+from shortlist.text.features import FACTOR, SEED, features_of, mixed, spell, split
 from shortlist.texts import as_texts
 from shortlist.vocabulary import Vocabulary
 

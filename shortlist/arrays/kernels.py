@@ -139,17 +139,12 @@ def _fetch(array: Any, i: Any) -> Any:
     return compiled
 
 
-def product(a: np.uint64, b: np.uint64) -> np.uint64:
-    """a · b modulo 2⁶⁴, as compiled code multiplies; NumPy would warn of what is lost."""
-    return np.uint64(int(a) * int(b) % 2**64)
+NOTHING = contextlib.nullcontext()
 
 
-@overload(product)
-def _product(a: Any, b: Any) -> Any:
-    def compiled(a: Any, b: Any) -> Any:
-        return a * b
-
-    return compiled
+def hashing() -> contextlib.AbstractContextManager[Any]:
+    """Hashes overflow on purpose; where kernels run uncompiled, NumPy would warn of it."""
+    return np.errstate(over="ignore") if numba.config.DISABLE_JIT else NOTHING
 
 
 def _entry(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -328,7 +328,6 @@ class CategoryLearner(Estimator, ABC):
         self._check_fitted()
         return self._rank_rows(self._check(X), k)
 
-    @reading
     def _rank_rows(self, rows: Rows, k: int = 10, allowed: Allowed | None = None) -> Ranking:
         """``rank`` on rows that have been checked; of the labels that are allowed, if that is said."""
         self._check_fitted()
@@ -398,7 +397,6 @@ class CategoryLearner(Estimator, ABC):
         self._check_fitted()
         return self._predict_rows(self._check(X))
 
-    @reading
     def _predict_rows(self, rows: Rows) -> NDArray[Any]:
         """``predict`` on rows that have been checked."""
         if self._label_columns is not None:
@@ -431,7 +429,6 @@ class CategoryLearner(Estimator, ABC):
         self._check_fitted()
         return self._score_rows(self._check(X), Y, sample_weight)
 
-    @reading
     def _score_rows(self, rows: Rows, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """``score`` on rows that have been checked."""
         best = self._rank_rows(rows, k=1).ids[:, 0]

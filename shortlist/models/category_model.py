@@ -11,6 +11,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -72,6 +73,10 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     @reading
     def confidence_(self) -> Confidence:
         """How sure its rankings are, as far as examples that were ranked before they were learned can tell."""
+        return self._confidence()
+
+    def _confidence(self) -> Confidence:
+        """``confidence_`` for who reads the model already."""
         return Confidence() if self._known_confidence is None else self._known_confidence.settled(lock_of(self))
 
     @abstractmethod
@@ -104,14 +109,14 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         self._check_fitted()
         with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
             for rows, batch in tokenised:
-                yield self._ranked(rows, k), batch
+                yield self._held(partial(self._ranked, rows, k)), batch
 
     def _rank_examples(self, examples: Examples, k: int) -> Ranking:
         """The k best labels of each example of a batch."""
         self._check_fitted()
-        return self._ranked(self._rows(examples), k)
+        ranking: Ranking = self._held(partial(self._ranked, self._rows(examples), k))
+        return ranking
 
-    @reading
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels that the rules allow, with probabilities: that of the best depends on some other scores."""
         k = as_whole(k, "k", least=1, most=sys.maxsize)
@@ -122,7 +127,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         else:
             ranking = learner._rank_rows(rows, deep, allowed)
         shown = ranking if k >= TOGETHER else ranking.first(k)
-        shown._probabilities = self.confidence_.promised(ranking.scores, shown.scores.shape[1])
+        shown._probabilities = self._confidence().promised(ranking.scores, shown.scores.shape[1])
         return shown
 
     @property

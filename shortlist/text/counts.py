@@ -162,15 +162,7 @@ def known_logs() -> Floats:
     return logs(np.maximum(1, np.arange(1 << 14)))
 
 
-TF: dict[str, Callable[[Floats], Floats]] = {
-    "count": lambda d: d,
-    "log": lambda d: _one_plus_log(d, known_logs()),
-    "boolean": np.ones_like,
-}
-IDF: dict[str, Callable[[int, Longs, Floats], None]] = {  # each multiplies values by its factors
-    "plain": lambda m, u, x: _times_idf(m, u, 0, known_logs(), x),
-    "smooth": lambda m, u, x: _times_idf(m, u, 1, known_logs(), x),
-}
+SMOOTH = {"plain": 0, "smooth": 1}  # the forms of idf
 NORM = ("l2", "pivoted")
 
 
@@ -237,12 +229,12 @@ class Weighting:
             if fewest < self.min_df:
                 enough = u >= self.min_df
                 rows, u = keep(rows, enough), u[enough]
-        x = TF[self.tf](rows.data)
+        x = TF[self.tf](rows.data, known_logs())
         if self.norm == "pivoted":
             x = x / self._pivoted(rows)
         if self.idf is not None:
             x = x.copy() if x is rows.data else x
-            IDF[self.idf](self.m, u, x)
+            _times_idf(self.m, u, SMOOTH[self.idf], known_logs(), x)
         if of_runs != 1:
             x = x.copy() if x is rows.data else x
             _times_weight(rows.indices, are_runs().view(np.uint8), np.array([1.0, of_runs]), x)
@@ -259,7 +251,7 @@ class Weighting:
         filled = m_i > 0
         m_i, pivot = m_i[filled], self.total / max(self.m, 1)
         average = np.add.reduceat(rows.data, rows.indptr[:-1][filled]) / m_i if m_i.size else np.empty(0)
-        return np.repeat(TF[self.tf](average) * ((1 - self.slope) + self.slope * m_i / pivot), m_i)
+        return np.repeat(TF[self.tf](average, known_logs()) * ((1 - self.slope) + self.slope * m_i / pivot), m_i)
 
 
 @part
@@ -275,6 +267,13 @@ def _one_plus_log(numbers: Floats, known: Floats) -> Floats:
     for k in range(numbers.size):
         found[k] = 1 + known_log(numbers[k], known)
     return found
+
+
+TF: dict[str, Callable[[Floats, Floats], Floats]] = {  # of counts, with the logarithms of small ones
+    "count": lambda d, known: d,
+    "log": _one_plus_log,
+    "boolean": lambda d, known: np.ones_like(d),
+}
 
 
 @kernel

@@ -16,14 +16,12 @@ import functools
 import re
 import unicodedata
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, kernel, part
+from shortlist.arrays.kernels import Longs, hashing, kernel, part
 from shortlist.texts import Texts, to_codes, to_text
 
 # Lower-casing is one letter for one, except for these: U+0130 becomes two letters, and a capital sigma becomes one
@@ -37,7 +35,6 @@ NUMBER_NAME = "<digit>"  # no word can look like this
 # The hash is part of the model file's format: models that were saved know their features by it.
 SEED = np.uint64(0xCBF29CE484222325)
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
-NOTHING = nullcontext()
 
 
 class Words(NamedTuple):
@@ -58,11 +55,6 @@ class Words(NamedTuple):
         np.cumsum(kept, out=before[1:])
         hashes, starts, ends = self.hashes[kept], self.starts[kept], self.ends[kept]
         return self._replace(hashes=hashes, starts=starts, ends=ends, indptr=before[self.indptr])
-
-
-def hashing() -> AbstractContextManager[Any]:
-    """Hashes overflow on purpose; where kernels run uncompiled, NumPy would warn of it."""
-    return np.errstate(over="ignore") if numba.config.DISABLE_JIT else NOTHING
 
 
 def split(

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, kernel
-from shortlist.text.features import FACTOR, Features, Words, hashing, mixed
+from shortlist.arrays.kernels import Longs, hashing, kernel
+from shortlist.text.features import FACTOR, Features, Words, mixed
 from shortlist.texts import Fielded, to_codes, to_text
 
 WORD, VALUE = -1, -2  # in place of a field: a word wherever it stands, and what is no word
@@ -48,7 +48,7 @@ class FieldFeatures(NamedTuple):
 
 
 def fielded_features(
-    documents: Fielded, main: str | None, make: Callable[[Sequence[str]], tuple[Words, Features]]
+    documents: Fielded, main: str | None, make: Callable[[Sequence[str]], tuple[Words, Any]]
 ) -> tuple[Words, FieldFeatures]:
     """All features of some documents; ``make`` makes those of texts, and ``main`` names the longest field."""
     names, n = documents.names, len(documents)

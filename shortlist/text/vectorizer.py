@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, give_back
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
-from shortlist.concurrency import by_threads, learning, merging, reading, snapshot, stop_here, writing
+from shortlist.concurrency import Noting, by_threads, learning, merging, reading, snapshot, stop_here, writing
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone, not_fitted
 from shortlist.files.store import State
-from shortlist.text.counts import IDF, NORM, TF, CountedRows, Weighting, count, needs_counts
+from shortlist.text.counts import NORM, SMOOTH, TF, CountedRows, Weighting, count, needs_counts
 from shortlist.text.features import (
     Features,
     Words,
@@ -171,7 +171,7 @@ class Settings(NamedTuple):
             min_df=as_whole(given.min_df, "min_df", least=1),
             hashed=None if given.hashed is None else as_whole(given.hashed, "hashed", least=1),
             tf=as_choice(given.tf, "tf", TF),
-            idf=as_choice(given.idf, "idf", (None, *IDF)),
+            idf=as_choice(given.idf, "idf", (None, *SMOOTH)),
             norm=as_choice(given.norm, "norm", (None, *NORM)),
             slope=as_real(given.slope, "slope", least=0, most=1),
             fields=None if given.fields is None else [str(name) for name in as_texts(given.fields, "fields")],
@@ -443,12 +443,11 @@ class TextVectorizer(Estimator):
             self._begin()
             rows = CountedRows(self.weighted)
             # Threads cut texts into features ahead of the one that numbers and counts these.
-            cut = map(self._features, pieces()) if n_jobs == 1 else by_threads(self._features, pieces(), n_jobs)
-            for words, features in cut:
-                some = self._counted(words, features, learning=True)
-                self._weighting.learn(some)
-                rows.add(some)
-                stop_here()
+            for words, features in by_threads(self._features, pieces(), n_jobs):
+                with Noting():
+                    some = self._counted(words, features, learning=True)
+                    self._weighting.learn(some)
+                    rows.add(some)
             rows.n_features = self.n_features_
             kept = self.forget_rare()
             if not kept.all():
@@ -482,12 +481,12 @@ class TextVectorizer(Estimator):
         try:
             self.settle(texts, recurring)
             for block in blocks(texts):
-                counted.append(self._count(texts[block], learning=True))
+                counted.append(self._counted(*self._features(texts[block]), learning=True))
                 stop_here()
         except BaseException:
             self._settings, self.vocabulary_ = settings, self.vocabulary_.first(n_features)
             raise
-        rows = Rows.stack(counted or [self._count([], learning=False)])
+        rows = Rows.stack(counted or [self._counted(*self._features([]), learning=False)])
         self._weighting.learn(rows)
         return Taken(rows, settings, n_features, (self._weighting.m, self.n_features_))
 
@@ -516,11 +515,11 @@ class TextVectorizer(Estimator):
         given = as_documents(texts)
 
         def made(block: slice) -> Rows:
-            return self.weighted(self._count(given[block], learning=False))
+            return self.weighted(self._counted(*self._features(given[block]), learning=False))
 
         runs = blocks(given)
         made_of = map(made, runs) if n_jobs == 1 or len(given) == 1 else by_threads(made, runs, n_jobs)
-        return Rows.stack(list(made_of) or [self._count([], learning=False)])
+        return Rows.stack(list(made_of) or [made(slice(0, 0))])
 
     @property
     def n_features_(self) -> int:
@@ -584,12 +583,12 @@ class TextVectorizer(Estimator):
         """
         if not isinstance(text, str):
             return self._spans_in_fields(cast(Fielded, as_documents([text])))  # refuses what is neither
-        words, features = self._text_features([text])
+        words, features = self._features([text])
         columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
         return self._places(text, words, features, columns)
 
     def _spans_in_fields(self, document: Fielded) -> dict[int, list[tuple[int, int]]]:
-        words, features = self._field_features(document)
+        words, features = self._features(document)
         columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
         whole, edges = document.laid().whole, document.laid().ends
         origin = features.origin[features.field != VALUE]
@@ -623,7 +622,7 @@ class TextVectorizer(Estimator):
         chosen = self._settings
         if chosen.hashed is not None or chosen.characters is None or chosen.characters[0] < LEAST_IN_WORDS:
             return np.ones(len(texts), dtype=bool)
-        words = self._split(texts, chosen.min_length)
+        words = split(texts, self._table, chosen.min_length, chosen.lowercase, chosen.composed)
         known = np.append(0, np.cumsum(self.vocabulary_.find(words.hashes) >= 0))
         found: NDArray[np.bool_] = known[words.indptr[1:]] > known[words.indptr[:-1]]
         return found
@@ -678,15 +677,6 @@ class TextVectorizer(Estimator):
         self._stops = stop_table(chosen, self._table)
         self.vocabulary_ = Vocabulary()
 
-    def _count(self, texts: Sequence[Any], *, learning: bool) -> Rows:
-        chosen = self._settings
-        only_words = chosen.longest == 1 and not chosen.prefix and not chosen.characters
-        if not learning and chosen.hashed is None and only_words and type(texts) is not Fielded:
-            # Single words are looked up as they are: the vocabulary has no stop words, so they find nothing.
-            words = self._split(texts, chosen.min_length)
-            return count(self.vocabulary_.find(words.hashes), words.indptr, self.n_features_)
-        return self._counted(*self._features(texts), learning=learning)
-
     def _counted(self, words: Words, features: Features | FieldFeatures, *, learning: bool) -> Rows:
         if self._settings.hashed is not None:
             numbers = self._columns(features.hashes)
@@ -697,19 +687,12 @@ class TextVectorizer(Estimator):
             numbers = self.vocabulary_.find(features.hashes)
         return count(numbers, features.indptr, self.n_features_)
 
-    def _split(self, texts: Sequence[str], min_length: int) -> Words:
-        return split(texts, self._table, min_length, self._settings.lowercase, self._settings.composed)
-
-    def _features(self, texts: Sequence[Any]) -> tuple[Words, Features | FieldFeatures]:
-        return self._field_features(texts) if type(texts) is Fielded else self._text_features(texts)
-
-    def _field_features(self, documents: Fielded) -> tuple[Words, FieldFeatures]:
-        main = self._settings.fields[0] if self._settings.fields else None
-        return fielded_features(documents, main, self._text_features)
-
-    def _text_features(self, texts: Sequence[str]) -> tuple[Words, Features]:
+    def _features(self, texts: Sequence[Any]) -> tuple[Words, Any]:
+        """The words of texts and their Features, or the FieldFeatures of documents of several fields."""
         chosen = self._settings
-        words = self._split(texts, chosen.min_length)
+        if type(texts) is Fielded:
+            return fielded_features(texts, chosen.fields[0] if chosen.fields else None, self._features)
+        words = split(texts, self._table, chosen.min_length, chosen.lowercase, chosen.composed)
         if self._stops is not None:
             words = words.keep(self._stops.find(words.hashes) < 0)
         features = features_of(words, self._table, chosen.longest, chosen.prefix or 0)

@@ -192,28 +192,3 @@ def test_somebody_at_a_prompt_is_told_once(kept, monkeypatch, capsys):
         shutil.rmtree(folder)
     assert kept() == (5154, False, False)
     assert capsys.readouterr().err == "shortlist: compiling its inner loops, once for this machine…\n"
-
-
-TOGETHER = """
-import sys, time
-from pathlib import Path
-from kept import kernels, near
-from shortlist.arrays import compiling as turns
-
-turns.PATIENCE = float("inf")  # however busy the machine is
-here = Path(sys.argv[1])
-(here / sys.argv[2]).touch()
-while len(list(here.iterdir())) < 3:
-    time.sleep(0.01)
-kernels.answer(near.Pair(1, 2), 5)
-print(sum(kernels.answer.stats.cache_misses.values()), sum(kernels.answer.stats.cache_hits.values()))
-"""
-
-
-@pytest.mark.long
-def test_processes_that_start_together_compile_once(kept, tmp_path):
-    """Three wait for each other, and then all need the same loop; one compiles it, and the others read it."""
-    (kept.folder / "near.py").write_text(NEAR.replace("FACTOR = 10", "FACTOR = 30"))
-    (tmp_path / "ready").mkdir()
-    processes = [elsewhere(kept, TOGETHER, tmp_path / "ready", n) for n in range(3)]
-    assert sorted(process.communicate()[0].split() for process in processes) == [["0", "1"], ["0", "1"], ["1", "0"]]

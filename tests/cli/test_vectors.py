@@ -61,8 +61,8 @@ def test_what_does_not_fit_is_said(data, run):
     assert "vectors of 8 numbers, and these have 5" in wrong
     both = refused(run("rank", model, data / "news.jsonl", "--vectors", data / "news.npy", "--vector-column", "v"))
     assert "both give vectors" in both
-    there = ("--vectors", data / "news.npy", "--vector-column", "v", "--workers", 2)
-    assert "both give vectors" in refused(run("rank", model, data / "news.jsonl", *there))
+    there = ("--vectors", data / "news.npy", "--workers", 2)
+    assert "--vectors is for one machine" in refused(run("rank", model, data / "news.jsonl", *there))
     rated = refused(run("train", data / "news.jsonl", "--task", "ratings", "--vector-column", "v"))
     assert "are for labels of texts, not for ratings" in rated
     done(run("train", data / "news.jsonl", "--output", data / "words.shortlist"))

@@ -160,8 +160,8 @@ def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path, reaches):
     (tmp_path / "data" / "go on").touch()
     slow = made_up.experiment(made_up.run_when_told, "slow")
     tallies = []
-    running.run([slow], tmp_path / "data", tmp_path / "results", progress=tallies.append)
-    assert tallies[-1].jobs == 3
+    running.run([slow], tmp_path / "data", tmp_path / "results", progress=lambda *tally: tallies.append(tally))
+    assert tallies[-1][2] == 3
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 

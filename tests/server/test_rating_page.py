@@ -63,7 +63,7 @@ def test_a_text_is_rated_with_probabilities_and_an_interval(rating, visit):
     model = sure_of_texts()
     page = visit(rating(model).base_url)
     page.get_by_role("textbox", name="Text").fill(TEXTS[61])
-    found = model._answer_text(TEXTS[61]).records()[0]
+    found = next(model._answer_text(TEXTS[61]).records())
     low, high = found["interval"]
     expect(page.locator("#ranking .alone .name")).to_have_text(str(found["rating"]))
     expect(page.locator("#ranking .score")).to_have_text([f"{100 * chance:.0f} %" for chance in found["probabilities"]])

@@ -178,5 +178,6 @@ guarded(async () => {
   await refresh();
   listen();
   byId("text").value = sessionStorage.getItem("rated") ?? "";
+  byId("text").disabled = false; // what was typed before it could be rated would be lost
   await rate();
 })();
