@@ -27,6 +27,7 @@ from shortlist.errors import InputError
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, with_vectors
+from shortlist.ranking import Explanation
 from shortlist.server import schemas
 from shortlist.server.documents import alike
 from shortlist.server.journal import (
@@ -292,7 +293,7 @@ def as_json(value: object) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json")
 
 
-def votes_of(explanation: Any) -> list[dict[str, Any]]:
+def votes_of(explanation: Explanation) -> list[dict[str, Any]]:
     """The votes of an explanation, with their places in the text where it is of one."""
     places = explanation.spans or [[]] * len(explanation.votes)
     return [
