@@ -28,6 +28,8 @@ from shortlist.texts import Texts, to_codes, to_text
 # letter at the end of a word and another elsewhere. Texts that hold them are lower-cased by Python first.
 NOT_ONE_TO_ONE = "\u0130\u03a3"
 
+CODES = 0x110000  # code points of Unicode
+LETTERS = 0x40000  # behind them is no letter, digit or space: planes that are empty, private, or hold marks only
 DIGIT = np.uint32(1 << 31)  # set in the table for digits, where numbers are folded
 NUMBER = np.uint64(0x9AE16A3B2F90404F)  # the hash of every folded number
 NUMBER_NAME = "<digit>"  # no word can look like this
@@ -97,8 +99,8 @@ def as_composed(text: str) -> list[str]:
 
 @functools.cache
 def every_character(lowercase: bool) -> str:
-    """All of Unicode's code points, in order, or the lower case of each."""
-    characters = to_text(np.arange(0x110000, dtype=np.uint32))
+    """The code points of the planes that hold letters, in order, or the lower case of each."""
+    characters = to_text(np.arange(LETTERS, dtype=np.uint32))
     if lowercase:
         for character in NOT_ONE_TO_ONE:
             characters = characters.replace(character, character.lower()[0])
@@ -110,8 +112,7 @@ def every_character(lowercase: bool) -> str:
 def letter_table(lowercase: bool, fold_digits: bool = False) -> NDArray[np.uint32]:
     """For each code point the letter it counts as in a word, 0 where it is no part of one."""
     letters = every_character(lowercase)
-    codes = to_codes(letters)
-    table = np.zeros(codes.size, dtype=np.uint32)  # those that nobody writes to take no memory
+    codes, table = to_codes(letters), np.zeros(CODES, dtype=np.uint32)  # those that nobody writes to take no memory
     for run in re.finditer(r"\w+", letters):
         table[slice(*run.span())] = codes[slice(*run.span())]
     if fold_digits:
@@ -415,7 +416,8 @@ BEFORE, BEHIND = 2, 1  # the edges that a run has, beside four times its letters
 def character_table(lowercase: bool) -> NDArray[np.uint32]:
     """For each code point the character it counts as; a space for all white space."""
     characters = every_character(lowercase)
-    table = to_codes(characters).copy()
+    table = np.arange(CODES, dtype=np.uint32)
+    table[:LETTERS] = to_codes(characters)
     for run in re.finditer(r"\s+", characters):
         table[slice(*run.span())] = SPACE
     table.flags.writeable = False
