@@ -195,7 +195,7 @@ def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Rep
     ]  # fmt: skip
     packages = ("numpy", "scipy", "numba", "scikit-learn", "polars")
     return Report(
-        date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        date=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         command=command,
         machine={"processor": _processor(), "cores": str(os.cpu_count()), "system": platform.system()},
         versions={"shortlist": __version__, "Python": platform.python_version()} | {p: version(p) for p in packages},

@@ -7,11 +7,11 @@ those bring, as they are installed where this runs; libraries for other machines
 from __future__ import annotations
 
 import re
+import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-import tomllib
 from packaging.markers import UndefinedEnvironmentName
 from packaging.requirements import Requirement
 

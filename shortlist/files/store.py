@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar, overload
+from typing import Any, BinaryIO, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,6 @@ from shortlist.files.container import NAMES, Array, Checksum, Later, NoContainer
 from shortlist.files.container import of_arrays as _checksum
 from shortlist.files.drafts import whole_file
 from shortlist.names import VERSION, storable
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Kind = TypeVar("Kind")

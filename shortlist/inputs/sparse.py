@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy
@@ -31,9 +31,6 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.format import Format
 from shortlist.inputs.source import Source
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 LARGEST_INDEX = int(np.iinfo(np.int32).max)
 LARGEST_VALUE = 1e270

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from shortlist.arrays.given_labels import Label
 from shortlist.concurrency import Watcher, reading, watched_by, writing
@@ -24,9 +24,6 @@ from shortlist.measures import Evaluation
 from shortlist.models.learners import Task, made
 from shortlist.ranking import Explanation
 from shortlist.texts import Document
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 Judged = TypeVar("Judged")  # a batch's answers beside the truth, in the form that a kind of model measures them in
 

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,9 +48,6 @@ from shortlist.models.text_batches import (
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, blocks, is_one, many
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 Pair: TypeAlias = tuple[Sequence[Document], LabelsLike]
 

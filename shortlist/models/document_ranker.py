@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy
@@ -24,10 +24,6 @@ from shortlist.inputs.examples import Examples
 from shortlist.measures import evaluate_documents
 from shortlist.models.base import Model, Report, Table
 from shortlist.ranking import Explanation
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 # The scores of some documents, how relevant they are, and the query that each answers.
 JudgedDocuments: TypeAlias = tuple[Floats, Floats, list[str]]

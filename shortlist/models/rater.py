@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -38,10 +38,6 @@ from shortlist.ratings.prank import PRank
 from shortlist.ratings.scale import as_values, steps_between
 from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
 from shortlist.texts import Document, Vectors, as_documents
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 # Ratings as answers: of each example the rating, how near the next ones are, and how sure it is, if that is known.
 

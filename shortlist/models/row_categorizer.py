@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,9 +25,6 @@ from shortlist.models.confidence import Aim, Confidence, Reason
 from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class RowCategorizer(CategoryModel[MatrixLike]):

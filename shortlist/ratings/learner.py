@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,6 @@ from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, ste
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
-    from typing_extensions import Self
 
 
 HYPOTHESES = ("last", "averaged")

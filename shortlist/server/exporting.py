@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -39,7 +39,7 @@ class Layout:
 
 def told(example: Entry) -> dict[str, Any]:
     """What is known of a judgement beside text and labels; what says nothing is left out."""
-    at = datetime.fromtimestamp(example.time, timezone.utc).isoformat(timespec="milliseconds")
+    at = datetime.fromtimestamp(example.time, UTC).isoformat(timespec="milliseconds")
     found: dict[str, Any] = {"person": example.person, "time": at, "key": example.key}
     if example.wrong or not example.complete or not example.labels:
         found |= {"wrong": example.wrong, "complete": example.complete}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 import scipy
@@ -46,7 +46,6 @@ from shortlist.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
-    from typing_extensions import Self
 
 # Words to leave out.
 

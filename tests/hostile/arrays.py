@@ -227,7 +227,7 @@ def trial(rng):
     for verb in verbs(name, X, Y):
         try:
             verb()
-        except (sl.ShortlistError, batches.NotFittedError) as problem:  # noqa: PERF203 - each verb is tried
+        except (sl.ShortlistError, batches.NotFittedError) as problem:
             refusal = problem
         except Exception as problem:
             raise type(problem)(f"{name}, {problem}").with_traceback(problem.__traceback__) from None

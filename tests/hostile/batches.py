@@ -113,7 +113,7 @@ def _watched(process, ledger):
     while True:
         try:
             return process.wait(timeout=2)
-        except subprocess.TimeoutExpired:  # noqa: PERF203 - to look at the ledger now and then
+        except subprocess.TimeoutExpired:
             now = ledger.read_bytes()
             if now != before:
                 before, since = now, time.monotonic()

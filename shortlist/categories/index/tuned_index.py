@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,6 @@ from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State
 from shortlist.labels import SINGLE, LabelSets, numbered
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 # How many rows all passes of ``fit`` see together, and the most passes: where examples have one label, and several.
 OF_ONE, OF_SEVERAL = (30_000, 10), (100_000, 3)
