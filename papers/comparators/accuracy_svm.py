@@ -20,10 +20,9 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.arrays.columns import check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike
-from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole
+from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole, check_columns, column_names, note_names
 from shortlist.concurrency import reading, snapshot
 from shortlist.documents.average_precision import map_loss
 from shortlist.documents.features import QueryScaler, ScoreBins

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 
-from shortlist.arrays.columns import column_names, note_names
 from shortlist.arrays.given_labels import LabelsLike
 from shortlist.arrays.rows import MatrixLike
-from shortlist.arrays.validation import as_real, as_whole
+from shortlist.arrays.validation import as_real, as_whole, column_names, note_names
 from shortlist.categories.prototypes.rocchio import Rocchio
 
 

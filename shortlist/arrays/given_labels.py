@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.sparse import compressed, is_sparse
+from shortlist.arrays.validation import compressed, is_sparse
 from shortlist.errors import InputError, there_are
 
 LONG = 1000  # letters of a label that an array of texts would give to every other label too

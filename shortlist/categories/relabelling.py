@@ -12,17 +12,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from shortlist.arrays.columns import note_names
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import grown
+from shortlist.arrays.validation import note_names
 from shortlist.categories.index.learner import IndexLearner
 from shortlist.categories.index.lists import added, bound_weights, make_index, total_up
 from shortlist.categories.index.rehearsal import without_label
 from shortlist.categories.index.retrieval import widened
 from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.merging import MergingLearner
+from shortlist.categories.learner import CategoryLearner, MergingLearner
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex
 

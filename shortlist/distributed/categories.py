@@ -22,7 +22,7 @@ from shortlist.arrays.rows import Rows, as_plain, beside, grown
 from shortlist.categories.additive import AdditiveLearner
 from shortlist.categories.index.independent import IndependentIndex, some_rows
 from shortlist.categories.index.tuned_index import beside_vector
-from shortlist.categories.merging import PartedLearner, added
+from shortlist.categories.learner import PartedLearner, added
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_some
 from shortlist.errors import InputError, counted

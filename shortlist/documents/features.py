@@ -16,10 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.arrays.columns import check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_whole
+from shortlist.arrays.validation import (
+    as_choice,
+    as_numbers,
+    as_rows,
+    as_whole,
+    check_columns,
+    column_names,
+    note_names,
+)
 from shortlist.documents.queries import as_queries
 from shortlist.errors import InputError, counted
 from shortlist.files.store import State

@@ -17,10 +17,18 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.arrays.columns import Names, check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_numbers, as_real, as_rows, as_whole
+from shortlist.arrays.validation import (
+    Names,
+    as_numbers,
+    as_real,
+    as_rows,
+    as_whole,
+    check_columns,
+    column_names,
+    note_names,
+)
 from shortlist.concurrency import reading, snapshot, writing
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import RankingRisk, solve

@@ -9,10 +9,18 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.columns import Names, check_columns, column_names, note_names
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_rows, as_whole
+from shortlist.arrays.validation import (
+    MOST_AMOUNT,
+    Names,
+    as_choice,
+    as_rows,
+    as_whole,
+    check_columns,
+    column_names,
+    note_names,
+)
 from shortlist.concurrency import reading, snapshot
 from shortlist.documents.features import METHODS, QueryScaler
 from shortlist.documents.queries import QueryRanking, as_queries

@@ -15,11 +15,10 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from shortlist.arrays.columns import check_names
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole
+from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole, check_names
 from shortlist.categories.index.retrieval import SHARE, unit
 from shortlist.concurrency import learning, prefetch, reading, snapshot, writing
 from shortlist.errors import InputError, counted

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.columns import check_names, column_names
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
+from shortlist.arrays.validation import check_names, column_names
 from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot
 from shortlist.errors import InputError

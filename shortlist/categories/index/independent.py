@@ -22,8 +22,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_real
 from shortlist.categories.additive import AdditiveLearner, as_indicator
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, make_edges, make_index
-from shortlist.categories.learner import Made, Watch, is_true
-from shortlist.categories.merging import added
+from shortlist.categories.learner import Made, Watch, added, is_true
 from shortlist.concurrency import reading, writing
 from shortlist.estimators import clone
 from shortlist.files.store import State

@@ -41,8 +41,7 @@ from shortlist.categories.index.lists import (
     with_slots,
 )
 from shortlist.categories.index.retrieval import Dense
-from shortlist.categories.learner import Allowed, Watch, at_once
-from shortlist.categories.merging import MergingLearner, PartedLearner
+from shortlist.categories.learner import Allowed, MergingLearner, PartedLearner, Watch, at_once
 from shortlist.concurrency import by_threads, learning, reading, runs
 from shortlist.files.store import State
 from shortlist.labels import LabelSets

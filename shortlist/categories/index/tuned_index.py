@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.columns import column_names
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore, grown
-from shortlist.arrays.validation import as_real, as_rows, as_whole
+from shortlist.arrays.validation import as_real, as_rows, as_whole, column_names
 from shortlist.categories.best import make_scratch
 from shortlist.categories.index import rehearsal, retrieval
 from shortlist.categories.index.learner import IndexLearner

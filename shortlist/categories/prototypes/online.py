@@ -21,8 +21,7 @@ from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import Rows, is_complete
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_whole
 from shortlist.categories.best import DONE, WANTS_SLOTS, Scratch, keep_best, make_scratch
-from shortlist.categories.learner import Made
-from shortlist.categories.merging import PartedLearner
+from shortlist.categories.learner import Made, PartedLearner
 from shortlist.categories.prototypes.weights import (
     END,
     LISTED,
