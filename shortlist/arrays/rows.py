@@ -1,4 +1,4 @@
-"""Arrays that grow."""
+"""Sparse rows in the one layout that kernels take, vectors beside them, and partial judgements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shortlist.errors import InputError
 def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[Any]:
     """The array with room for at least ``size`` entries, zeros behind; at least doubled, so that growth is cheap.
 
-    Zeros that nobody writes to take no memory: the system gives it page by page, when something is written there.
+    Zeros that are never written take no memory: the system provides it page by page on the first write.
     """
     if array.shape[0] >= size:
         return array
@@ -32,15 +32,9 @@ def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[An
 
 
 def give_back() -> None:
-    """Give memory that was freed back to the system, where the C library has kept it for itself (glibc).
-
-    It keeps what arrays have grown out of, and what threads were done with: a third of all memory, after many texts.
-    """
+    """Return freed memory, which glibc keeps for itself, to the system: a third of all memory after many texts."""
     with contextlib.suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
-
-
-# Sparse rows in the one layout that kernels take.
 
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -110,7 +104,7 @@ class Rows(NamedTuple):
 
 
 class RowStore(Protocol):
-    """Rows that are kept in less room than ``Rows``, and made as they are asked for."""
+    """Rows that are stored in less memory than ``Rows``, and made on demand."""
 
     n_rows: int
     n_entries: int
@@ -127,7 +121,7 @@ class RowStore(Protocol):
 
 
 class ReadyStore:
-    """A store whose rows are also there as they are learned: made once, some at a time, for all passes."""
+    """A store that also holds its rows prepared for learning, made once for all passes."""
 
     def __init__(self, store: RowStore, prepared: Callable[[Rows], Rows], piece: int) -> None:
         self._store = store
@@ -138,7 +132,7 @@ class ReadyStore:
 
 
 def offsets_of(indptr: NDArray[np.int64], which: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where rows of those numbers, of others that have these offsets, begin if they are laid end to end."""
+    """The offsets of the rows of those numbers after they are concatenated."""
     offsets = np.zeros(which.size + 1, dtype=np.int64)
     (indptr[which + 1] - indptr[which]).cumsum(out=offsets[1:])
     return offsets
@@ -157,13 +151,13 @@ def copy_rows(
 
 
 def as_plain(array: NDArray[np.generic], dtype: type[Scalar]) -> NDArray[Scalar]:
-    """The array as kernels are compiled for: that type, contiguous, writable. Copied only where it is not."""
+    """The array as kernels are compiled for: that type, contiguous, writable. Copied only if it is not."""
     if array.dtype == dtype and array.flags.carray and type(array) is np.ndarray:
-        return array  # type: ignore[return-value] # as most are: to ask NumPy takes some microseconds
+        return array  # type: ignore[return-value] # the usual case; np.require takes some microseconds
     return np.require(array, dtype=dtype, requirements=["C", "A", "W"])
 
 
-# What people may give where rows of features are wanted: anything like an array, a sparse matrix, or rows as they are.
+# What users may pass as rows of features: anything like an array, a sparse matrix, or checked rows.
 MatrixLike: TypeAlias = "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Rows"
 
 
@@ -174,13 +168,13 @@ Vectors = NDArray[np.float32]  # rows × numbers
 
 
 def joined(vectors: Vectors, rows: Rows) -> Rows:
-    """The rows behind their vectors, of which no zeros are kept."""
+    """The rows with their vectors as the first columns, without stored zeros."""
     indptr, indices, data = _join(np.ascontiguousarray(vectors), rows)
     return Rows(indptr, indices, data, vectors.shape[1] + rows.n_features)
 
 
 def beside(vectors: Vectors | None, rows: Rows) -> Rows:
-    """The rows, behind their vectors if they have any."""
+    """The rows, with their vectors as the first columns if there are any."""
     return rows if vectors is None else joined(vectors, rows)
 
 
@@ -228,7 +222,7 @@ def _join(vectors: Vectors, rows: Rows) -> tuple[Longs, Ints, Floats]:
     return indptr, indices, data
 
 
-# Rows without a gap, as vectors are: their columns are 0, 1, 2, … to the last, and need not be looked up.
+# Rows without zeros, as vectors are: their columns are 0, 1, 2, …, and need not be looked up.
 
 
 PARTS = 8
@@ -242,7 +236,7 @@ def is_full(indices: Ints) -> bool:
 
 @step
 def inner(indices: Ints, data: Floats, dense: Floats) -> float:
-    """Inner product of a row (indices int32[m], data float64[m]) with a dense vector; in parts where it is full."""
+    """Inner product of a row (indices int32[m], data float64[m]) with a dense vector; in eight sums if it is full."""
     if not is_full(indices):
         return dot(indices, data, dense)
     a = b = c = d = e = f = g = h = 0.0
@@ -264,16 +258,15 @@ def inner(indices: Ints, data: Floats, dense: Floats) -> float:
     return total
 
 
-# Judgements that leave something open: of an example some labels are right, some are wrong, the others nobody judged.
-#
-# Where nothing is said, all labels of an example that are not right are wrong: the judgement is complete.
+# Partial judgements: of an example some labels are right, some are wrong, and the others were not judged. By default a
+# judgement is complete: all labels that are not right are wrong.
 
 
 class Partial(NamedTuple):
-    """What was crossed out of examples whose judgements are not complete.
+    """The labels judged wrong in examples whose judgements are partial.
 
-    Of example i that is ids[indptr[i]:indptr[i+1]], each once, and nothing where it is complete. Where all examples
-    are complete, all three arrays are empty.
+    Of example i these are ids[indptr[i]:indptr[i+1]], each once; none if it is complete. If all examples are complete,
+    all three arrays are empty.
     """
 
     complete: NDArray[np.bool_]
@@ -282,7 +275,7 @@ class Partial(NamedTuple):
 
     @classmethod
     def of(cls, complete: NDArray[np.bool_], lists: list[list[int]]) -> Partial:
-        """From the numbers of the labels that were crossed out; what a complete judgement says of them is left out."""
+        """From the numbers of the labels judged wrong; those of complete judgements are left out."""
         kept = [[] if whole else list(dict.fromkeys(own)) for whole, own in zip(complete, lists, strict=True)]
         indptr = np.append(0, np.cumsum([len(own) for own in kept])).astype(np.int64)
         return cls(complete, indptr, np.array([c for own in kept for c in own], dtype=np.int32)).or_nothing()
@@ -291,14 +284,14 @@ class Partial(NamedTuple):
         return NOTHING_PARTIAL if self.complete.all() else self
 
     def chosen(self, which: Longs) -> Partial:
-        """That of those examples, in that order."""
+        """The partial judgements of those examples, in that order."""
         if self.complete.size == 0:
             return self
         return Partial(self.complete[which], *chosen_runs(self.indptr, self.ids, which)).or_nothing()
 
     @classmethod
     def stack(cls, parts: list[Partial], sizes: list[int]) -> Partial:
-        """That of all parts, which have so many examples, one part after the other."""
+        """The partial judgements of all parts, which have ``sizes`` examples, one part after the other."""
         if not any(part.complete.size for part in parts):
             return NOTHING_PARTIAL
         said = [
@@ -308,10 +301,10 @@ class Partial(NamedTuple):
         return cls(np.concatenate([part.complete for part in said]), *stacked_runs([part[1:] for part in said]))
 
     def among_known(self, indptr: Longs, ids: Ints, before: int) -> Partial:
-        """As a learner takes it that knew so many labels before, whose numbers are those of their first appearance.
+        """For a learner that knew ``before`` labels, numbered in order of first appearance.
 
-        Of an unknown label that was crossed out there is nothing to correct. Who has judged all that are known has
-        judged completely. What is known by an example does not depend on the examples behind it.
+        Unknown labels that were judged wrong are dropped. A judgement of all known labels is complete. Which labels an
+        example knows does not depend on later examples.
         """
         n, right, wrong = self.complete.size, np.diff(indptr), np.diff(self.indptr)
         known = np.full(n, before)
@@ -329,7 +322,7 @@ NOTHING_PARTIAL = Partial(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int6
 
 
 def chosen_runs(indptr: Longs, ids: Ints, which: Longs) -> tuple[Longs, Ints]:
-    """Those of the runs ids[indptr[i]:indptr[i+1]], in that order."""
+    """The runs ids[indptr[i]:indptr[i+1]] of those numbers, in that order."""
     starts = offsets_of(indptr, which)
     chosen = np.empty(starts[-1], dtype=np.int32)
     copy_rows(indptr, ids, which, starts, chosen)

@@ -1,4 +1,4 @@
-"""The door: every array is checked here, so that the kernels, which check nothing, can trust it."""
+"""Every array from outside is checked here, since kernels check nothing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def as_rows(X: MatrixLike) -> Rows:
 
 
 def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format) -> None:
-    """Refuse rows that hold a negative value; ``called`` says what each is called."""
+    """Refuse negative values; ``called`` gives the name of a row for the error."""
     if rows.data.size and rows.data.min() < 0:
         row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
         raise InputError(
@@ -53,15 +53,15 @@ def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format
 
 
 class WrongType(InputError, TypeError):
-    """Not numbers: scikit-learn's tools look for a TypeError, and all others for an InputError."""
+    """Values of a wrong type: scikit-learn's tools expect a TypeError, all others an InputError."""
 
 
 def _as_matrix(X: MatrixLike) -> Any:
-    """What is not a sparse matrix, as a dense one of finite numbers (or a sparse one, of a frame with such columns)."""
+    """A dense matrix of finite numbers (or a sparse one, from a frame of sparse columns)."""
     if type(X) is np.ndarray and X.dtype in (np.float64, np.float32) and X.ndim == 2 and X.shape[1] > 0:
         matrix = np.ascontiguousarray(X, dtype=np.float64)
         if np.isfinite(matrix).all():
-            return matrix  # as vectors come: for one of them the other way takes longer than to learn it
+            return matrix  # the usual case; check_array takes longer than learning one row
     from sklearn.utils.validation import check_array
 
     try:
@@ -73,7 +73,7 @@ def _as_matrix(X: MatrixLike) -> Any:
 
 
 def _from_dense(array: NDArray[np.float64]) -> Rows:
-    """As SciPy would make it, several times faster. Without zeros it shares the memory of the array, if it may."""
+    """As SciPy would convert it, several times faster. Without zeros it shares the memory of the array if possible."""
     n_rows, width = array.shape
     columns = np.arange(width, dtype=np.int32)
     if array.all():
@@ -137,7 +137,7 @@ def as_seed(value: object) -> int | None:
 def as_real(value: object, name: str, *, least: float = -np.inf, most: float = np.inf) -> float:
     """Check a real-number parameter, which is finite, against its bounds."""
     try:
-        number = float(operator.pos(value))  # type: ignore[arg-type] # a text, which float would read, has no sign
+        number = float(operator.pos(value))  # type: ignore[arg-type] # refuses text, which float() would read
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be a number, not {value!r}") from None
     if np.isinf(number):
@@ -191,13 +191,13 @@ class Compressed(NamedTuple):
 
 
 def is_sparse(X: object) -> bool:
-    """Whether X is one of SciPy's matrices; of an array, as most are, that is known sooner than SciPy can tell."""
-    loaded = sys.modules.get("scipy.sparse")  # whoever has such a matrix has loaded it
+    """Whether X is one of SciPy's matrices, without loading SciPy."""
+    loaded = sys.modules.get("scipy.sparse")  # loaded if such a matrix exists
     return type(X) is not np.ndarray and loaded is not None and bool(loaded.issparse(X))
 
 
 def compressed(X: scipy.sparse.sparray | scipy.sparse.spmatrix, name: str = "X") -> Compressed:
-    """The rows of a sparse matrix of finite numbers. Arrays are shared where nothing had to be changed."""
+    """The rows of a sparse matrix of finite numbers. Arrays are shared if nothing had to be changed."""
     if X.ndim != 2:
         raise InputError(f"{name} must have two dimensions, not {X.ndim}; of one row, write {name}.reshape(1, -1)")
     if X.shape[1] > MOST_COLUMNS:
@@ -205,7 +205,7 @@ def compressed(X: scipy.sparse.sparray | scipy.sparse.spmatrix, name: str = "X")
     try:
         found = _rows_of(X)
     except (ValueError, TypeError, IndexError, OverflowError) as problem:
-        raise InputError(f"{name} is no {X.format.upper()} matrix that can be used: {problem}") from None
+        raise InputError(f"{name} is not a usable {X.format.upper()} matrix: {problem}") from None
     if not _is_canonical(found) or not found.data.all():
         matrix = _as_csr(found, X.shape).copy()
         matrix.sum_duplicates()
@@ -258,7 +258,7 @@ def _rows_of(X: Any) -> Compressed:
 
 
 def _within(X: Any, n_lists: int, n_places: int) -> Compressed:
-    """The arrays of a CSR matrix, or of a CSC matrix seen sideways, whose offsets and places are all in range."""
+    """The arrays of a CSR matrix, or of a transposed CSC matrix, with all offsets and indices in range."""
     indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), _as_floats(X.data)
     _check_whole(indptr)
     if indptr.shape != (n_lists + 1,) or indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
@@ -291,7 +291,7 @@ def _as_floats(data: Any) -> NDArray[np.float64]:
 
 
 def _is_canonical(rows: Compressed) -> bool:
-    """Whether columns ascend strictly within each row, looked up afresh: a cached flag of SciPy's can be stale."""
+    """Whether columns ascend strictly within each row; a cached flag of SciPy's can be stale."""
     ascends = rows.indices[1:] > rows.indices[:-1]
     starts = rows.indptr[1:-1]
     starts = starts[(starts > 0) & (starts <= ascends.size)]
@@ -300,19 +300,19 @@ def _is_canonical(rows: Compressed) -> bool:
 
 
 def _as_csr(rows: Compressed, shape: tuple[int, int]) -> scipy.sparse.csr_array:
-    """As a SciPy matrix, with offsets and columns of the types that its loops are made for."""
+    """As a SciPy matrix, with offsets and columns of the types that its loops take."""
     kind = np.int32 if max(rows.data.size, *shape) <= np.iinfo(np.int32).max else np.int64
     return scipy.sparse.csr_array((rows.data, rows.indices.astype(kind), rows.indptr.astype(kind)), shape=shape)
 
 
-# The names of a table's columns, as scikit-learn keeps and checks them: what was learned is for those columns.
+# The names of a table's columns, kept and checked as scikit-learn does.
 
 
 Names = NDArray[np.object_]
 
 
 def column_names(X: object) -> Names | None:
-    """The names of the columns of a data frame; None for what has none."""
+    """The names of the columns of a data frame; None if there are none."""
     if _is_nameless(X):
         return None
     from sklearn.base import BaseEstimator
@@ -323,7 +323,7 @@ def column_names(X: object) -> Names | None:
 
 
 def note_names(estimator: BaseEstimator, names: Names | None) -> None:
-    """Keep the names of the columns that an estimator learned from, where they have names."""
+    """Keep the names of the columns that an estimator learned from, if any."""
     if names is not None:
         estimator.feature_names_in_ = names
     else:
@@ -337,7 +337,7 @@ def check_columns(estimator: BaseEstimator, X: object) -> None:
 
 
 def check_names(known: Sequence[str] | None, given: Sequence[str] | None) -> None:
-    """Refuse columns of a file whose names, or whose order, are not those that were learned, where both are known."""
+    """Refuse columns of a file whose names or order differ from those learned, if both are known."""
     if known is not None and given is not None and list(known) != list(given):
         raise InputError(
             f"the columns are {', '.join(given)}, and the model learned from {', '.join(known)}; "
@@ -346,7 +346,7 @@ def check_names(known: Sequence[str] | None, given: Sequence[str] | None) -> Non
 
 
 def grown_names(estimator: BaseEstimator, X: object) -> Names | None:
-    """The names of the columns once X is learned too: columns may arrive behind those there are, but none change."""
+    """The names of the columns including those of X: columns may be added at the end, but none may change."""
     known: Names | None = getattr(estimator, "feature_names_in_", None)
     if known is None and _is_nameless(X):
         return None

@@ -1,11 +1,11 @@
 """Learners whose state is sums over examples: they learn in any order and in parts, and merge exactly.
 
-Kept are Σ_i x_i[f]·[c ∈ y_i] for each feature f and label c (sparse), and Σ_i x_i[f] for each feature. What a learner
-makes of the sums is made when it is asked for, and forgotten when they change.
+The sums are Σ_i x_i[f]·[c ∈ y_i] for each feature f and label c (sparse), and Σ_i x_i[f] for each feature. What a
+learner computes from the sums is computed on demand and cached until they change.
 
-Sums of real numbers depend on the order of adding by their last digits, unless every sum on the way can be written
-exactly. So values enter with 24 significant bits (a relative change of at most 2⁻²⁵): as long as no sum exceeds 2²⁹
-times the smallest value in it, it fits into the 53 bits of a float64, and any order and any parts give the same bits.
+The last digits of a sum of floats depend on the order of addition, unless all partial sums are exact. So values are
+rounded to 24 significant bits (a relative change of at most 2⁻²⁵): as long as no sum exceeds 2²⁹ times the smallest
+value in it, it fits into the 53 bits of a float64, and any order and any parts give the same bits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Sums:
 
 
 class AdditiveLearner(MergingLearner):
-    """Base class: adds up. A learner turns the sums into what it ranks by, in ``_made_of_sums``."""
+    """Base class: adds up. A learner computes what it ranks by from the sums, in ``_made_of_sums``."""
 
     nonnegative = True
     number: Any = np.float64  # what is added up: real numbers, or whole ones
@@ -49,7 +49,7 @@ class AdditiveLearner(MergingLearner):
         """What the learner ranks by."""
 
     def _ranks_by(self) -> Any:
-        """What the learner ranks by. Of several threads that ask for it the first one makes it, for all."""
+        """What the learner ranks by, computed once by the first thread that needs it."""
         with lock_of(self).making:
             if self._made.value is None:
                 self._made.value = self._made_of_sums()

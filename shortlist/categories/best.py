@@ -1,4 +1,4 @@
-"""The best of many scored labels, in order, and what loops keep for each label while they work."""
+"""The best of many scored labels, and the scratch arrays of the loops."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, part
 
 @part
 def keep_best(candidates: Ints, scores: Floats, ids: Ints, best: Floats) -> None:
-    """The best candidates, best first, as many as ids has room for; of equals the lower number is better.
+    """Write the best candidates, best first, as many as ids has room for; ties go to the lower number.
 
-    They are kept in a heap whose top is the worst of them.
+    They form a heap whose top is the worst of them.
     """
     k = min(candidates.size, ids.size)
     for a in range(k):
@@ -39,7 +39,7 @@ def worse(s: float, c: int, other_s: float, other_c: int) -> bool:
 
 @part
 def sift(ids: Ints, best: Floats, at: int, n: int) -> None:
-    """Let the entry at that place of the heap sink until nothing below it is worse."""
+    """Sink the entry at that place of the heap until nothing below it is worse."""
     c, s = ids[at], best[at]
     child = 2 * at + 1
     while child < n:
@@ -52,16 +52,13 @@ def sift(ids: Ints, best: Floats, at: int, n: int) -> None:
     ids[at], best[at] = c, s
 
 
-# What kernels keep for each label while they work through an example: made once, for many examples.
-
-
-# The score of a retrieved label whose votes cancel, or vanish in rounding: 0 means that it is not retrieved. Smaller
-# numbers count as 0 where a library has told the processor to round so.
+# The score of a retrieved label whose votes cancel, or vanish in rounding: 0 means not retrieved. Smaller numbers are
+# denormal, and some libraries make the processor round those to 0.
 LEAST = np.finfo(np.float64).tiny
 
 
-# Why a kernel that learns has stopped before the end: what it needs first, from Python, to go on.
-DONE = 0  # it has not: all rows are learned
+# Why a learning kernel has returned: what Python must do before it goes on.
+DONE = 0  # nothing: all rows are learned
 WANTS_SLOTS = 1  # room in the lists for the next example
 WANTS_WEIGHTS = 2  # room for the weights of the classifiers behind an index
 WANTS_EDGES = 3  # the index is as large as it may be: weak edges have to go
@@ -70,7 +67,7 @@ CHANGES = 5  # a look at the prototypes before they change
 
 
 class Scratch(NamedTuple):
-    """One of each for a label, and a clock that stamps the marks."""
+    """Scratch arrays with an entry for each label, made once for many examples; the clock stamps the marks."""
 
     scores: Floats
     touched: Ints  # the labels that have a score of their own
@@ -83,7 +80,7 @@ class Scratch(NamedTuple):
 
 @register_jitable
 def make_scratch(n_labels: int) -> Scratch:
-    """Also for loops to make for themselves: each array that a loop is given takes half a microsecond."""
+    """May be called in kernels: to pass an array to a kernel takes half a microsecond."""
     scores, change, kept = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
     mark, clock, rising = np.zeros(n_labels, dtype=np.int64), np.zeros(1, dtype=np.int64), room_for_touched(n_labels)
     return Scratch(scores, room_for_touched(n_labels), change, kept, mark, clock, rising)
@@ -91,5 +88,5 @@ def make_scratch(n_labels: int) -> Scratch:
 
 @register_jitable
 def room_for_touched(n_labels: int) -> Ints:
-    """Where the labels that have a score are listed: ``retrieve`` writes one place beyond the last."""
+    """The array that lists the scored labels: ``retrieve`` writes one place beyond the last."""
     return np.empty(n_labels + 1, dtype=np.int32)

@@ -52,18 +52,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# Which labels a ranking may hold, and what becomes of their scores.
+# Which labels may be ranked, and factors on their scores.
 
 
 class Allowed(NamedTuple):
-    """For each label whether it may be ranked, and what its score is multiplied by where it is above 0 (None for 1)."""
+    """For each label whether it may be ranked, and a factor for its score if that is above 0 (None for 1)."""
 
     labels: NDArray[np.bool_]
     factors: Floats | None = None
 
 
 def keep_allowed(ids: Ints, scores: Floats, allowed: Allowed, k: int) -> tuple[Ints, Floats]:
-    """Of rankings of all labels (n × labels) the k best that may be ranked, by what becomes of their scores."""
+    """The k best allowed labels of rankings of all labels (n × labels), by their multiplied scores."""
     found = ids >= 0
     usable = found & allowed.labels[ids]
     own = scores
@@ -80,16 +80,16 @@ def keep_allowed(ids: Ints, scores: Floats, allowed: Allowed, k: int) -> tuple[I
 What = TypeVar("What")
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
 SCORES = 1 << 20  # scores that are held at a time
-BIAS = -1  # the column of a vote that no feature casts
+BIAS = -1  # the column of the bias among votes
 
 
-# Sees a learner about to learn rows and their labels in an order, and gives that order back, in pieces if the learner
-# takes them: before each, the learner can be asked what it makes of rows that it has not learned.
+# An observer: called with a learner and the rows and labels that it is about to learn, it yields their order in pieces.
+# Before each piece it can have rows ranked that are not learned yet.
 Watch = Callable[[Any, Rows | RowStore, LabelSets, Longs], Iterator[Longs]]
 
 
 def at_once(learner: object, rows: Rows | RowStore, labels: LabelSets, order: Longs) -> Iterator[Longs]:
-    """Nobody watches."""
+    """No observer: the whole order as one piece."""
     yield order
 
 
@@ -124,7 +124,7 @@ class CategoryLearner(Estimator, ABC):
     feature_names_in_: Names
     _labels: LabelIndex
     _label_counts: Longs
-    _in_stream = False  # whether it learns each example once, as they come
+    _in_stream = False  # whether examples are learned once, as they come
     _label_columns: Columns | None  # of the indicator matrices that all labels came as
 
     nonnegative = False  # whether the learner takes only values of at least 0
@@ -140,7 +140,7 @@ class CategoryLearner(Estimator, ABC):
         """Check the parameters and forget everything learned."""
 
     def _expect(self) -> None:
-        """Take note that all labels so far are known, even those of which no example was seen."""
+        """Called when labels were numbered before any example of them was learned."""
 
     @abstractmethod
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
@@ -184,7 +184,7 @@ class CategoryLearner(Estimator, ABC):
             return self._learn_rows(*self._met(X, Y, classes))
 
     def _met(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None) -> tuple[Rows, NumberedLabels]:
-        """More examples, checked; from now on it expects their columns, and the labels that are named."""
+        """Check more examples, and take up their columns and the labels named."""
         rows, names = self._as_rows(X), grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X)
         Y = numbered(Y, rows.n_rows)
         named = [] if classes is None else class_list(classes)
@@ -207,8 +207,8 @@ class CategoryLearner(Estimator, ABC):
     def _fit_rows(
         self, rows: Rows | RowStore, Y: LabelsLike, names: Names | None = None, watch: Watch = at_once
     ) -> Self:
-        """``fit`` on rows that have been checked, whose columns have these names; ``watch`` sees the first pass."""
-        before = dict(self.__dict__)  # learning from the start changes none of the arrays that there were
+        """``fit`` on checked rows, whose columns have these names; ``watch`` observes the first pass."""
+        before = dict(self.__dict__)  # fitting makes new arrays
         try:
             self._fit_all(rows, Y, watch)
             note_names(self, names)
@@ -222,14 +222,14 @@ class CategoryLearner(Estimator, ABC):
             pass
 
     def _fit_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
-        """``_fit_rows`` step by step: the learner can be tried after each pass, whose number is given."""
+        """``_fit_rows`` step by step: yields the number of each pass that is done."""
         if rows.n_rows == 0:
             raise InputError("there are no rows to learn from: found 0 samples where at least 1 is needed")
         self._start()
         yield from self._learn_passes(rows, Y, watch)
 
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
-        """Learn more rows as ``fit`` does, several times and shuffled, step by step, and forget nothing."""
+        """Learn more rows as ``fit`` does, several times and shuffled, without forgetting; yields as above."""
         if not self.__sklearn_is_fitted__():
             self._start()
         Y = numbered(Y, rows.n_rows)
@@ -248,7 +248,7 @@ class CategoryLearner(Estimator, ABC):
             yield n + 1
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
-        """How often ``fit`` goes through that many rows, which have so many labels together."""
+        """The number of passes of ``fit`` through that many rows with so many labels in all."""
         return as_whole(getattr(self, "passes", 1), "passes", least=1)
 
     @writing
@@ -258,7 +258,7 @@ class CategoryLearner(Estimator, ABC):
 
     @learning
     def _learn_rows(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
-        """``partial_fit`` on rows that have been checked; ``watch`` sees them first."""
+        """``partial_fit`` on checked rows; ``watch`` observes them."""
         self._check_updatable()
         Y = numbered(Y, rows.n_rows)
         self.check_judged(Y)
@@ -278,14 +278,14 @@ class CategoryLearner(Estimator, ABC):
         return self
 
     def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
-        """Refuse rows that can be ranked but not learned, before any is learned; ``called`` names each."""
+        """Refuse rows that can be ranked but not learned; ``called`` gives the name of a row for the error."""
 
     def check_judged(self, labels: NumberedLabels) -> None:
-        """Refuse judgements that leave labels open, where it cannot leave them alone."""
+        """Refuse partial judgements if the learner cannot leave labels alone."""
         if labels.sets.partial.complete.size and not self.takes_partial:
             raise InputError(
-                f"{type(self).__name__} learns only from complete judgements, as it cannot leave labels alone that "
-                "nobody judged; TunedIndex, MMP and TopicPerceptron can"
+                f"{type(self).__name__} learns only from complete judgements, not from some labels of an "
+                "example; use TunedIndex, MMP or TopicPerceptron"
             )
 
     def _check_updatable(self) -> None:
@@ -315,7 +315,7 @@ class CategoryLearner(Estimator, ABC):
         return labels
 
     def _take_up_columns(self, columns: Columns | None) -> None:
-        """An indicator matrix names its labels, in the order of its columns, whether they occur or not."""
+        """Number the labels of an indicator matrix in the order of its columns, whether they occur or not."""
         known = columns if self.n_examples_ == 0 else self._label_columns
         joined = joined_columns(known, columns)
         if joined is not None and len(joined) > len(self._label_columns or ()):
@@ -332,7 +332,7 @@ class CategoryLearner(Estimator, ABC):
         return self._rank_rows(self._check(X), k)
 
     def _rank_rows(self, rows: Rows, k: int = 10, allowed: Allowed | None = None) -> Ranking:
-        """``rank`` on rows that have been checked; of the labels that are allowed, if that is said."""
+        """``rank`` on checked rows, restricted to the allowed labels if given."""
         self._check_fitted()
         k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self._labels), 1))
         rows = self._prepare(rows)
@@ -401,7 +401,7 @@ class CategoryLearner(Estimator, ABC):
         return self._predict_rows(self._check(X))
 
     def _predict_rows(self, rows: Rows) -> NDArray[Any]:
-        """``predict`` on rows that have been checked."""
+        """``predict`` on checked rows."""
         if self._label_columns is not None:
             return self._indicate(self._rank_rows(rows, self._usual_number()).ids, self._label_columns)
         best = self._rank_rows(rows, k=1).ids[:, 0]
@@ -410,7 +410,7 @@ class CategoryLearner(Estimator, ABC):
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
     def _usual_number(self) -> int:
-        """How many labels an example has on average, rounded, and at least one."""
+        """The mean number of labels of an example, rounded, at least one."""
         return max(1, int(self.label_counts_.sum() / max(self.n_examples_, 1) + 0.5))
 
     def _indicate(self, ids: Ints, columns: Columns) -> Longs:
@@ -422,7 +422,7 @@ class CategoryLearner(Estimator, ABC):
         return indicated
 
     def _columns(self, columns: Columns) -> Longs:
-        """The column of each label in an indicator matrix; −1 for labels that have none, and for no label, the last."""
+        """The column of each label in an indicator matrix, −1 for none; the last entry, −1, stands for no label."""
         place = {name: at for at, name in enumerate(columns)}
         return np.array([*(place.get(name, -1) for name in self._labels.names), -1], dtype=np.int64)
 
@@ -433,7 +433,7 @@ class CategoryLearner(Estimator, ABC):
         return self._score_rows(self._check(X), Y, sample_weight)
 
     def _score_rows(self, rows: Rows, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
-        """``score`` on rows that have been checked."""
+        """``score`` on checked rows."""
         best = self._rank_rows(rows, k=1).ids[:, 0]
         right = is_true(best, self._labels.look_up(Y, best.size)).astype(np.float64)
         weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight", length=best.size)
@@ -450,11 +450,11 @@ class CategoryLearner(Estimator, ABC):
 
     @reading
     def _explain_row(self, row: Rows, label: Label) -> Explanation:
-        """``explain`` on one row that has been checked."""
+        """``explain`` on one checked row."""
         self._check_fitted()
         columns, votes = self._votes(self._prepare(row), self._number(label))
         total = 0.0
-        for vote in votes.tolist():  # one after the other, as the kernels do: the same sum to the last bit
+        for vote in votes.tolist():  # one by one, as the kernels add: the same sum to the last bit
             total += vote
         heaviest = np.argsort(-np.abs(votes), kind="stable")
         pairs = zip(columns[heaviest].tolist(), votes[heaviest].tolist(), strict=True)
@@ -487,7 +487,7 @@ class CategoryLearner(Estimator, ABC):
     # Checks.
 
     def _check(self, X: MatrixLike) -> Rows:
-        """The rows of X, refused where they are not what was learned from."""
+        """The checked rows of X; refused if its columns are not those learned."""
         check_columns(self, X)
         return self._as_rows(X)
 
@@ -495,7 +495,7 @@ class CategoryLearner(Estimator, ABC):
         return self._of_right_signs(as_rows(X))
 
     def _of_right_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
-        """The same rows, refused where a value is negative that must not be; ``called`` says what each is called."""
+        """The same rows, refused if a value must not be negative; ``called`` gives the name of a row for the error."""
         if self.nonnegative:
             check_nonnegative(rows, called)
         return rows
@@ -518,12 +518,12 @@ class CategoryLearner(Estimator, ABC):
 
     @reading
     def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
-        """Write the learner to one file; ``shortlist.load`` opens it. What is lost if ``compact``: Categorizer.save."""
+        """Write the learner to one file; ``shortlist.load`` opens it. ``compact``: see Categorizer.save."""
         save_file(self, path, compact=compact)
 
     @snapshot
     def to_state(self) -> State:
-        """All that a fitted learner is."""
+        """The state of a fitted learner, for a model file."""
         self._check_fitted()
         settings: dict[str, Any] = {
             "parameters": self.get_params(deep=False),
@@ -541,12 +541,12 @@ class CategoryLearner(Estimator, ABC):
         return State(type(self).__name__, settings, arrays, compact=partial(self._compacted, arrays))
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
-        """The arrays of a compact file, instead of those that a file usually has."""
+        """The arrays of a compact file."""
         return arrays
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The learner that a state describes, or ModelFileError."""
+        """The learner of a state; ModelFileError if it is damaged."""
         learner = cls(**state.settings["parameters"])
         learner._start()
         learner._labels = LabelIndex(state.names("labels"))
@@ -579,15 +579,15 @@ class CategoryLearner(Estimator, ABC):
 
 
 class MergingLearner(CategoryLearner):
-    """Base class: merges. A learner says how, in ``_merge``."""
+    """Base class of learners that can be merged; they define ``_merge``."""
 
     @abstractmethod
     def _merge(self, other: Any, numbers: Ints) -> None:
-        """Take up what the other has learned; its label i has the number numbers[i] here."""
+        """Add what the other has learned; its label i has the number numbers[i] here."""
 
     @merging
     def merge(self, other: Self) -> Self:
-        """Take up what another learner of this kind has learned on other rows, over the same columns."""
+        """Add what another learner of this kind has learned from other rows with the same columns."""
         kind = type(self)
         if not isinstance(other, kind):
             raise InputError(f"only a {kind.__name__} can be merged into this one, not a {type(other).__name__}")
@@ -616,15 +616,15 @@ class MergingLearner(CategoryLearner):
 
 
 class PartedLearner(CategoryLearner):
-    """Base class: the parts of a pass can be learned apart, by several machines, and mixed (distributed/)."""
+    """Base class: parts of a pass can be learned on several machines and mixed (distributed/)."""
 
     @abstractmethod
     def _shard(self, n: int) -> Any:
-        """A copy to learn one of n parts with, which shares nothing that learning changes."""
+        """A copy that learns one of n parts, and shares nothing that learning changes."""
 
     @abstractmethod
     def _mix(self, shards: list[Any]) -> None:
-        """Put together what the parts have learned, each from the present state on, in the order given."""
+        """Combine what the parts have learned, each from the present state on, in the order given."""
 
 
 def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -636,7 +636,7 @@ def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 class Made(Generic[What]):
-    """Something that was made, or None. Whoever changes what it is made of puts a new one in its place."""
+    """A cached value, or None; replaced by a new one when what it is made of changes."""
 
     def __init__(self) -> None:
         self.value: What | None = None
@@ -651,7 +651,7 @@ def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, Numbere
         indptr = rows.indptr[run.start : run.stop + 1]
         inside = slice(indptr[0], indptr[-1])
         indices, width = rows.indices[inside], rows.n_features
-        if run.stop < rows.n_rows:  # learning may stop behind this run, and then knows no columns of later ones
+        if run.stop < rows.n_rows:  # of this run alone, since learning may stop after it
             width = int(indices.max(initial=-1)) + 1
         yield Rows(indptr - indptr[0], indices, rows.data[inside], width), labels[run]
 
@@ -673,7 +673,7 @@ def n_examples(Y: LabelsLike) -> int:
 
 
 def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:
-    """For each row, whether the label ``best`` is one of its own."""
+    """Whether the label ``best`` of each row is one of its true labels."""
     row = np.repeat(np.arange(best.size), np.diff(truth.indptr))
     hit = np.zeros(best.size, dtype=bool)
     hit[row[best[row] == truth.ids]] = True
@@ -681,14 +681,14 @@ def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:
 
 
 def _finite(learner: CategoryLearner, array: Any) -> Any:
-    """An array for the model file, refused where a number in it is not finite: such a file could not be opened."""
+    """The array, refused if it holds numbers that are not finite: such a file could not be loaded."""
     if array.dtype.kind != "f":
         return array
     if isinstance(array, Later):
         return replace(array, pieces=lambda: (_finite(learner, piece) for piece in array.pieces()))
     if not np.isfinite(array).all():
         raise InputError(
-            f"this {type(learner).__name__} is not saved: what it has learned are no longer finite numbers; learn "
-            "again from smaller values (such as values='l2' makes them) or with a smaller step"
+            f"this {type(learner).__name__} is not saved: its weights have overflowed and are no longer finite; train "
+            "again with values='l2', smaller values or a smaller step"
         )
     return array

@@ -1,7 +1,7 @@
-"""What a learner has learned, under other labels: renamed, put together, or split off.
+"""Rename, merge and split the labels of a learner.
 
-A label that is merged into another keeps its number, with nothing behind it: numbers that others hold stay valid.
-A label that is split off begins with a copy of the weights of the other; merged again, both count.
+A label that is merged into another keeps its number, without weights, so that numbers held elsewhere stay valid. A
+label that is split off begins with a copy of the weights of the other; if they are merged again, both count.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Learner = TypeVar("Learner", bound=CategoryLearner)
 
 
 def counts_of(learner: CategoryLearner) -> Longs:
-    """How many examples each label has, those included that are expected and have none."""
+    """The number of examples of each label, 0 for labels that are known without one."""
     n = len(learner._labels)
     return grown(learner.label_counts_, n)[:n]
 
 
 def renamed(learner: Learner, old: Label, new: Label) -> Learner:
-    """The learner, whose label has another name."""
+    """The learner with another name for a label."""
     names = list(learner._labels.names)
     names[learner._labels.find(old)] = new
     changed = copy.copy(learner)
@@ -44,7 +44,7 @@ def renamed(learner: Learner, old: Label, new: Label) -> Learner:
 
 
 def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
-    """The learner, in which one label has the sum of what several have learned, itself included."""
+    """The learner with the weights of several labels added to those of one of them."""
     if not isinstance(learner, MergingLearner):
         raise InputError(f"{type(learner).__name__} keeps no sums that could be merged; train it anew")
     numbers = np.arange(len(learner._labels), dtype=np.int32)
@@ -60,7 +60,7 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
     note_names(changed, getattr(learner, "feature_names_in_", None))
     if isinstance(learner, IndexLearner):
         changed._most_edges, changed.edges_dropped_ = learner._most_edges, learner.edges_dropped_
-        bound_weights(changed._index)  # labels that were split off have weights that no total has counted
+        bound_weights(changed._index)  # weights copied by a split are in no total
     if isinstance(learner, TunedIndex):
         changed._pass, changed._planned, changed._counts = learner._pass, learner._planned, learner._counts.copy()
         changed._biases = np.zeros(numbers.size)
@@ -69,7 +69,7 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
 
 
 def let_go(learner: Learner, labels: Sequence[Label]) -> Learner:
-    """The learner without the last examples of a stream that have these labels: it goes through none of them again."""
+    """The learner without examples of these labels in its rehearsal buffer."""
     if not isinstance(learner, TunedIndex):
         return learner
     changed = copy.copy(learner)
@@ -79,7 +79,7 @@ def let_go(learner: Learner, labels: Sequence[Label]) -> Learner:
 
 
 def split_off(learner: Learner, label: Label, new: Label) -> Learner:
-    """The learner with a new label, which begins with all that another has learned."""
+    """The learner with a new label, which begins with a copy of the weights of another."""
     if not isinstance(learner, IndexLearner):
         raise InputError(f"{type(learner).__name__} has no index from which a label could be split off")
     number, n_labels = learner._labels.find(label), len(learner._labels) + 1
@@ -103,10 +103,10 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     changed._label_counts = np.append(counts, counts[number])
     changed._index = added(index, alone, 1.0, n_labels)
     if not learner.leakage:
-        total_up(changed._index)  # or what is dropped later would be taken from a total that never held it
+        total_up(changed._index)  # so that edges dropped later are subtracted from a total that holds them
     if isinstance(learner, TunedIndex):
         changed._biases = np.append(learner._bias(), learner._bias()[number])
-        changed._ring = without_label(learner._ring, number)  # its examples may have either label now
+        changed._ring = without_label(learner._ring, number)  # either label may be right for its examples now
         known = widened(learner._weights, n_labels - 1)[:, : n_labels - 1]
         changed._weights = np.hstack([known, known[:, [number]]]) if len(known) else known
     return changed

@@ -122,7 +122,7 @@ DAMAGED += ["coo negative", "lil", "lil short", "dia", "dok"]
 
 @pytest.mark.parametrize("kind", DAMAGED)
 def test_a_place_out_of_range_is_refused_before_any_loop_follows_it(kind):
-    with pytest.raises(InputError, match=f"X is no {kind[:3].upper()} matrix that can be used"):
+    with pytest.raises(InputError, match=f"X is not a usable {kind[:3].upper()} matrix"):
         as_rows(damaged(kind))
     with pytest.raises(InputError, match="Y is no"):
         label_lists(damaged(kind), 50)

@@ -7,10 +7,10 @@ the margin δ_m. One pass, one example at a time; a feature has at most 1/w_min 
 In the paper's letters: w_min ``min_weight``, d_max ``max_edges``, δ_m ``margin``, r_f ``rare``, w′ the running sums.
 Beyond the paper: ``max_total_edges``, a hard cap on the whole index (learner.py).
 
-A feature that has seen much hardly moves any more, and where labels come to mean something else it shall. The paper
-names, and does not try, updates with a finite memory (section 4.1): with ``memory`` = M, the sums of a feature are
-scaled back to w′_f = M whenever they exceed it, so that what it saw long ago fades. The learning rate that it names
-beside is this too: a factor on all updates cancels out of w_fc = w′_fc / w′_f, and makes M another.
+The weights of a frequent feature hardly move any more, even if labels change their meaning. The paper suggests, without
+a trial, updates with a finite memory (section 4.1): with ``memory`` = M, the sums of a feature are scaled back to
+w′_f = M whenever they exceed it, so that old examples fade. The learning rate that it suggests as well is the same
+thing: a factor on all updates cancels out of w_fc = w′_fc / w′_f, and only changes M.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from shortlist.categories.index.lists import (
 from shortlist.categories.index.retrieval import add_votes, fetch_lists
 from shortlist.labels import LabelSets
 
-LEAST_LIGHT = 1e-6  # of min_weight, where weights fade: so none fades to nothing
+LEAST_LIGHT = 1e-6  # the least min_weight if weights fade, so that none underflows
 
 
 class FeatureFocus(IndexLearner):
@@ -54,8 +54,8 @@ class FeatureFocus(IndexLearner):
     passes : int, default=1
         How often ``fit`` goes through the examples.
     leakage : bool, default=True
-        Whether the weight of dropped edges still counts in a feature's total, so that a feature that predicts nothing
-        grows quiet.
+        Whether dropped edges still count in the total of a feature, so that a feature without information loses its
+        votes.
     rare : int, default=10
         Features seen fewer than this many times vote with less weight, in proportion; 0 turns this off.
     values : {"l2", "boolean", "raw"}, default="l2"
@@ -65,8 +65,8 @@ class FeatureFocus(IndexLearner):
     max_total_edges : int or None, default=None
         Hard cap on the edges of the whole index; None for no cap.
     memory : float or None, default=None
-        The most weight that a feature remembers, with Boolean values the number of its last examples; what it saw
-        before fades. At least 1; edges are then dropped below a ``min_weight`` of at least 1e-6. None forgets nothing.
+        The most weight that a feature remembers (with Boolean values, examples); older ones fade. At least 1, with a
+        ``min_weight`` of at least 1e-6. None forgets nothing.
     random_state : int or None, default=0
         Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
@@ -225,9 +225,9 @@ def place(c: int, scores: Floats, touched: Ints, n: int) -> int:
 
 @part
 def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: bool, cap: int, memory: float) -> None:
-    """w′_fc += v; w′_f += v; scale both to what is remembered; drop the edges whose share is now below min_weight.
+    """w′_fc += v; w′_f += v; scale both to the memory; drop the edges whose share is now below min_weight.
 
-    One edge rises and all others shrink alike, so a sorted list stays sorted: raise the edge, move it up, cut the tail.
+    The share of one edge grows and those of all others shrink alike, so a list stays sorted if this edge moves up.
     """
     feature, edges = index.features[f], index.edges
     feature["total"] += v

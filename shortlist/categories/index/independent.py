@@ -1,10 +1,10 @@
 """IND, independent index learning (paper 004: Madani, Connor and Greiner, section 4.2).
 
-Every feature keeps the exact share of its examples that carry each label, w_fc = n_fc / n_f, and an edge for each
-share of at least p_ind. Features are Boolean. Counts only add, so learners of separate parts of the data merge exactly.
+Every feature keeps the exact share of its examples that have each label, w_fc = n_fc / n_f, and an edge for each share
+of at least p_ind. Features are Boolean. Counts add, so learners of separate parts of the data merge exactly.
 
-p_ind is ``threshold``; where it is not given, ``fit`` chooses it on a random 20 % of the rows, as the paper does.
-``partial_fit`` without a ``fit`` before it uses the smallest of the candidates.
+p_ind is ``threshold``; by default ``fit`` chooses it on a random 20 % of the rows, as the paper does. ``partial_fit``
+without a ``fit`` before it uses the smallest candidate.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ class IndependentIndex(AdditiveLearner):
 
     @writing
     def hits(self, rows: Rows, Y: LabelsLike, held_out: IndependentIndex) -> Longs:
-        """For each candidate, how many of these rows get one of their own labels first, without the held-out rows.
+        """For each candidate, the number of these rows ranked rightly by the counts without the held-out rows.
 
-        ``held_out`` has learned all held-out rows, of which these are some, and this learner those and all others.
+        ``held_out`` has learned all held-out rows, and this learner those and all others.
         """
         n_labels = len(self._labels)
         numbers = self._labels.learn([[name] for name in held_out._labels.names], len(held_out._labels)).ids

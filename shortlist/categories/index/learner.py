@@ -1,8 +1,8 @@
 """What the learners of an index share: bounds, rows piece by piece, ranking, merging, model files.
 
-Edges carry running sums w′. When the index is full (``max_total_edges``, or the cap that follows from ``max_memory``),
-the weakest edges (by r_f·w_fc, among equals those of the oldest features) make room. Sums add, so indexes that were
-learned apart can be merged.
+Edges hold running sums w′. When the index is full (``max_total_edges``, or the cap that follows from ``max_memory``),
+the weakest edges are dropped (by r_f·w_fc, of equals those of the oldest features). Sums add, so indexes that were
+learned separately can be merged.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from shortlist.concurrency import by_threads, learning, reading, runs
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
-LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # less or more counts as this: weights have the range of float32
+LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # values are clipped to the range of float32 weights
 PIECE = 2048  # rows of a store that are made at a time
 WEIGHT_BITS, TUNED_BITS = 10, 10  # of the mantissas of a compact file
 FEW_ENTRIES = 1 << 20  # of a store whose rows are made once for all passes: they take 12 MB at most
 
 
 class IndexLearner(MergingLearner, PartedLearner):
-    """Base class of the learners of an index. A learner says how a run of rows is learned, in ``_learn_some``."""
+    """Base class of the learners of an index, which define ``_learn_some``."""
 
     nonnegative = True
     takes_pieces = True
@@ -63,16 +63,16 @@ class IndexLearner(MergingLearner, PartedLearner):
     rare: int
     values: str
     max_total_edges: int | None
-    edges_dropped_: int  # how many edges have made room, since fit or since the model was opened
+    edges_dropped_: int  # to stay within the cap, since fit or since the model was loaded
     _most_edges = UNLIMITED
-    _ahead = retrieval.NOBODY  # the rankings of the next rows that were asked for, each just before its turn
+    _ahead = retrieval.NOBODY  # the rankings wanted of the next rows
 
     @abstractmethod
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
-        """Learn the examples order[done:] while the index has room. Gives how many of ``order`` are done now, why it
-        stopped, and how many free slots are wanted (pauses.py)."""
+        """Learn the examples order[done:] while the index has room. Returns how many of ``order`` are done, why it
+        stopped (best.py), and how many free slots are wanted."""
 
     def _begin(self) -> None:
         as_real(self.min_weight, "min_weight", least=0, most=1)
@@ -96,7 +96,7 @@ class IndexLearner(MergingLearner, PartedLearner):
         return Rows(rows.indptr, rows.indices, data, rows.n_features)
 
     def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
-        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)  # without corrections is no step
+        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)  # 0: no corrections
 
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         if not isinstance(rows, Rows) and rows.n_entries <= FEW_ENTRIES and getattr(self, "passes", 1) != 1:
@@ -108,7 +108,7 @@ class IndexLearner(MergingLearner, PartedLearner):
         self._begin_pass(order.size, first_pass)
         self._index = self._index.for_features(rows.n_features)
         if self._index.n_edges == 0:
-            most = int(rows.lengths() @ np.diff(labels.indptr))  # other pieces of the pass are still to come
+            most = int(rows.lengths() @ np.diff(labels.indptr))  # of this piece; the pool grows for others
             self._index = reserved(self._index, most, cap)
         try:
             for some_rows, some_labels, some in self._pieces(rows, labels, order):
@@ -124,12 +124,12 @@ class IndexLearner(MergingLearner, PartedLearner):
         check_finite(self.values, self._bias())
 
     def _begin_pass(self, n_rows: int, first_pass: bool) -> None:
-        """Before so many examples are learned."""
+        """Called before each pass over so many examples."""
 
     def _pieces(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs
     ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
-        """What a pass learns, in that order, as kernels take it: rows as they are, those of a store some at a time."""
+        """Yield what a pass learns, in that order: rows as they are, those of a store some at a time."""
         if isinstance(rows, Rows):
             for run in runs(order.size):
                 yield rows, labels, order[run]
@@ -140,7 +140,7 @@ class IndexLearner(MergingLearner, PartedLearner):
             some = rows.ready.take(which) if isinstance(rows, ReadyStore) else self._prepare(rows.chosen(which))
             return run, some
 
-        # Threads make rows ahead of the one that learns.
+        # Threads make rows ahead of the thread that learns.
         pieces, jobs = runs(order.size, PIECE), self._jobs()
         for run, some in map(made, pieces) if jobs == 1 else by_threads(made, pieces, jobs):
             yield some, labels.chosen(order[run]), np.arange(run.stop - run.start)
@@ -148,11 +148,11 @@ class IndexLearner(MergingLearner, PartedLearner):
     # Ranking.
 
     def _bias(self) -> Floats:
-        """What each label has before any vote (float64[labels])."""
+        """The score of each label before any vote (float64[labels])."""
         return np.zeros(len(self._labels))
 
     def _features(self, rows: Rows) -> tuple[Rows, Dense | None]:
-        """The words of rows, and the vectors with their weights, where there are any."""
+        """The words of rows, and their vectors with weights, if any."""
         return rows, None
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats, allowed: Allowed = retrieval.ALL) -> None:
@@ -173,7 +173,7 @@ class IndexLearner(MergingLearner, PartedLearner):
     # Bounds.
 
     def _width(self) -> int:
-        """How many edges of a list vote."""
+        """The number of edges of a list that vote."""
         return self.max_edges
 
     def _least_share(self) -> float:
@@ -181,12 +181,12 @@ class IndexLearner(MergingLearner, PartedLearner):
         return min(float(self.min_weight), ALMOST_ALL)
 
     def _cap(self) -> int:
-        """How many edges the index may hold."""
+        """The most edges that the index may hold."""
         return min(UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges)
 
     @learning
     def limit_edges(self, most: int) -> None:
-        """Another cap on the edges beside ``max_total_edges``, set by whoever has counted the memory there is."""
+        """Set another cap on the edges beside ``max_total_edges``, as ``max_memory`` does."""
         self._most_edges = max(1, most)
         self._drop_weakest(self._cap())
 
@@ -215,7 +215,7 @@ class IndexLearner(MergingLearner, PartedLearner):
         self._index = forget_features(self._index.for_features(kept.size), kept)
         self.n_features_in_ = int(kept.sum())
 
-    # Putting together.
+    # Merging.
 
     def _merge(self, other: Any, numbers: Ints) -> None:
         """Running sums w′, totals and counts add; then min_weight and the cap hold again."""
@@ -226,14 +226,14 @@ class IndexLearner(MergingLearner, PartedLearner):
         self._index = self._within_limits(added(self._index, theirs, 1.0, len(self._labels)))
 
     def _shard(self, n: int) -> Any:
-        """A copy to learn one of n parts of a pass with, which shares nothing that learning changes."""
+        """A copy that learns one of n parts of a pass, and shares nothing that learning changes."""
         shard = copy.copy(self)
         shard._index = self._index.copy()
         shard._most_edges = max(1, self._cap() // n)  # so that together they keep within the cap
         return shard
 
     def _mix(self, shards: list[Any]) -> None:
-        """W + Σ_s (W_s − W): what the shards have added to the running sums since the pass began, all added."""
+        """W + Σ_s (W_s − W): add what all shards have added to the running sums during the pass."""
         mixed, n_labels = shards[0]._index, len(self._labels)
         for shard in shards[1:]:
             mixed = added(mixed, shard._index, 1.0, n_labels)
@@ -242,9 +242,9 @@ class IndexLearner(MergingLearner, PartedLearner):
         self._index = self._within_limits(mixed)
 
     def _within_limits(self, index: Index) -> Index:
-        """The index without edges that are too light, and within the cap."""
+        """Drop the edges that are too light, and those beyond the cap."""
         if not self.leakage:
-            total_up(index)  # each part has taken the weight of what it dropped from its own total
+            total_up(index)  # each part has reduced its own totals by what it dropped
         self._drop_light(index)
         drop_weakest(index, self._cap(), self.rare, self.leakage)
         return index
@@ -281,7 +281,7 @@ class IndexLearner(MergingLearner, PartedLearner):
 
     @reading
     def _strongest(self, label: Label, n: int) -> list[tuple[int, float, float]]:
-        """The same, with how much each of them says."""
+        """The same, with the evidence of each."""
         return self._index.strongest(self._number(label), n)
 
     @reading
@@ -292,6 +292,6 @@ class IndexLearner(MergingLearner, PartedLearner):
 
 @kernel
 def round_to_weights(data: Floats) -> None:
-    """Give values the digits and the range that weights have: then all weight of a feature is 1, to the last digit."""
+    """Round values to float32, as weights are, so that the shares of a feature sum to 1 exactly."""
     for j in range(data.size):
         data[j] = np.float32(min(max(data[j], LEAST_VALUE), MOST_VALUE))

@@ -4,8 +4,8 @@ Each feature f holds a list of edges (label c, w′_fc), heaviest first, and its
 w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots start .. start+capacity−1 and uses the
 first ``length`` of them. Learners fill the index, each in its own way; retrieval.py ranks with it.
 
-What belongs to one feature, or to one edge, stands together in memory: an example visits a hundred features all over
-the index, and the time it takes is the time to fetch them.
+The fields of a feature, or of an edge, are adjacent in memory: an example visits a hundred features all over the
+index, and most of the time goes into fetching them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FEATURE = np.dtype(
     [
         ("total", np.float64),  # w′_f
         ("start", np.uint32),
-        ("seen", np.uint32),  # #_f, how often the feature has been seen; MOST_SEEN stands for more, too
+        ("seen", np.uint32),  # #_f, how often the feature was seen, at most MOST_SEEN
         ("length", np.int32),
         ("capacity", np.int32),
     ],
@@ -39,8 +39,8 @@ FEATURE = np.dtype(
 # w′_fc, c and u_fc (tuning.py). Labels are unsigned, so that Numba does not check whether they count from the end.
 EDGE = np.dtype([("weight", np.float32), ("label", np.uint32), ("tuned", np.float32)])
 LEAST_WEIGHT, MOST_WEIGHT = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
-ALMOST_ALL = 1 - 2.0**-20  # a share that is 1 but for rounding
-MUCH = 4096.0  # times as much as is added: then rounding would count
+ALMOST_ALL = 1 - 2.0**-20  # a share of 1, less rounding errors
+MUCH = 4096.0  # a weight this many times as large as what is added loses too much of it in rounding
 PRIME, SPREAD = np.uint64(2**29 - 3), np.uint64(331804471)  # below 2²⁹; about 0.618 of it
 BEYOND = np.uint64(2**29 - 1)  # the bits of a float64 that a float32 has no room for
 EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
@@ -78,7 +78,7 @@ class Index(NamedTuple):
         return self._replace(edges=grown(self.edges[: self.used[END]], wanted, doubled=False))  # not what is unused
 
     def copy(self) -> Index:
-        """Another index of the same, which shares no memory with this one."""
+        """A copy that shares no memory with this index."""
         edges = self.edges[: self.used[END]]
         return Index(self.features.copy(), edges.copy(), self.free.copy(), self.used.copy())
 
@@ -88,7 +88,7 @@ class Index(NamedTuple):
         return np.repeat(np.arange(length.size), length), self.lists()
 
     def lists(self) -> NDArray[Any]:
-        """All lists laid end to end, feature after feature (EDGE)."""
+        """All lists concatenated, feature after feature (EDGE)."""
         return np.concatenate([np.empty(0, dtype=EDGE), *self._runs()])
 
     def column(self, name: str, dtype: type[np.generic]) -> Later:
@@ -96,7 +96,7 @@ class Index(NamedTuple):
         return Later(np.dtype(dtype), self.n_edges, lambda: (edges[name].astype(dtype) for edges in self._runs()))
 
     def _runs(self) -> Iterator[NDArray[Any]]:
-        """The lists laid end to end, of some features at a time."""
+        """Yield the concatenated lists of some features at a time."""
         for first in range(0, self.features.size, RUN):
             last = min(first + RUN, self.features.size)
             edges = np.empty(int(self.features["length"][first:last].sum(dtype=np.int64)), dtype=EDGE)
@@ -104,10 +104,10 @@ class Index(NamedTuple):
             yield edges
 
     def strongest(self, label: int, n: int) -> list[tuple[int, float, float]]:
-        """The n features that speak for a label the most: feature, weight w_fc to it, and how much it says in all.
+        """The n strongest features of a label: feature, weight w_fc, and its evidence.
 
-        That is w_fc, times how often the feature was seen with the label, times by how much w_fc exceeds the label's
-        share of all weight: a feature that is everywhere, or was seen once, says little.
+        The evidence is w_fc, times how often the feature was seen with the label, times by how much w_fc exceeds the
+        label's share of all weight: a feature that is everywhere, or was seen once, has little.
         """
         feature, edges = self.all_edges()
         weights = edges["weight"][edges["label"] == label].astype(np.float64)
@@ -135,7 +135,7 @@ class Index(NamedTuple):
         return float(touched.sum(dtype=np.int64)) / max(rows.indices.size, 1)
 
     def to_arrays(self, n_features: int) -> dict[str, Any]:
-        """The index without its spare room, for the model file."""
+        """The arrays of a model file, without unused slots."""
         per_feature: dict[str, Any] = {name: self.features[name][:n_features] for name in ("length", "total")}
         seen = self.features["seen"][:n_features]
         per_feature["seen"] = Later(np.dtype(np.int64), n_features, lambda: iter([seen.astype(np.int64)]))
@@ -144,7 +144,7 @@ class Index(NamedTuple):
 
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_labels: int) -> Index:
-        """Read an index from a model file, refusing anything that would lead a kernel astray."""
+        """Read an index from a model file; refuse what a kernel could not trust."""
         length, total = state.array("length", np.int32), state.array("total", np.float64)
         seen, weights = state.array("seen", np.int64), state.array("edge_weight", np.float32).astype(np.float64)
         labels = state.array("edge_label", np.int32)
@@ -168,7 +168,7 @@ class Index(NamedTuple):
 
 
 def shortened(array: Later, bits: int) -> Later:
-    """Numbers of 32 bits, of whose mantissa so many bits are left: compressed, the others take no room."""
+    """Float32 numbers rounded to so many bits of mantissa: the zeros behind them compress to almost nothing."""
     dropped = np.uint32(23 - bits)
     half, mask = np.uint32(1) << (dropped - np.uint32(1)), ~((np.uint32(1) << dropped) - np.uint32(1))
 
@@ -186,7 +186,7 @@ def make_edges(labels: Ints, weights: Floats) -> NDArray[Any]:
 
 
 def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) -> Index:
-    """An index from lists laid end to end, each heaviest edge first."""
+    """An index from concatenated lists, each with its heaviest edge first."""
     features = np.zeros(length.size, dtype=FEATURE)
     features["start"] = np.cumsum(length, dtype=np.int64) - length
     features["length"] = features["capacity"] = length
@@ -196,7 +196,7 @@ def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) ->
 
 
 def added(one: Index, other: Index, times: float, n_labels: int) -> Index:
-    """one + times·other, of all weights w′, totals and counts; where nothing is left there is no edge."""
+    """one + times·other, for all weights w′, totals and counts; edges without weight are dropped."""
     n = max(one.features.size, other.features.size)
     one, other = (index._replace(features=grown(index.features, n, doubled=False)) for index in (one, other))
     length, place = np.zeros(n, dtype=np.int32), np.full(n_labels, -1, dtype=np.int64)
@@ -259,8 +259,7 @@ def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints
     return end
 
 
-# Blocks of slots: a list that outgrows its block moves to one with half as many slots again; blocks that lists leave
-# are reused.
+# Blocks of slots: a list that outgrows its block moves to one about 1.5 times as large; free blocks are reused.
 
 
 @part
@@ -271,7 +270,7 @@ def slots_of(size: int) -> int:
 
 @part
 def move_to_more_room(f: int, wanted: int, index: Index) -> None:
-    """Give feature f, whose block of slots is full, one of at least so many: a free one, or a new one at the end."""
+    """Move the full list of feature f to a free or new block of at least so many slots."""
     feature, edges = index.features[f], index.edges
     old, n = feature["start"], feature["length"]
     size = 0
@@ -299,9 +298,9 @@ def move_to_more_room(f: int, wanted: int, index: Index) -> None:
 def raised(weight: float, x: float, total: float) -> float:
     """w′_fc + x, rounded to 32 bits.
 
-    What is much less than the sum would always be rounded in the same way, in the end to nothing. It is rounded up or
-    down by lot, up as often as it is a part of the last digit, so that the sum grows as it should. The lot is drawn
-    from w′_f, which is another one each time.
+    A number much smaller than the sum would be lost in rounding every time. So the sum is rounded up or down at random
+    (stochastic rounding), with the chances that make its mean exact. The random bits come from w′_f, which is different
+    each time.
     """
     new = np.float64(weight) + np.float64(x)
     if x * MUCH < weight:
@@ -314,7 +313,7 @@ def raised(weight: float, x: float, total: float) -> float:
 def put_in_place(
     edges: NDArray[Any], first: int, at: int | np.int64, c: int | np.int64, weight: float, tuned: float
 ) -> None:
-    """Write an edge to slot ``at``, or further up where lighter ones stand."""
+    """Write an edge to slot ``at``, or further up, before the lighter ones."""
     own = np.float32(weight)
     while at > first and edges[at - 1]["weight"] < own:
         edges[at] = edges[at - 1]
@@ -337,7 +336,7 @@ def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_
 
 @part
 def see(feature: np.void) -> None:
-    """The feature is seen once more."""
+    """Count that the feature was seen."""
     feature["seen"] += feature["seen"] < MOST_SEEN
 
 
@@ -353,16 +352,15 @@ def were_seen(columns: Ints, index: Index) -> NDArray[np.bool_]:
 
 # Making room in an index: edges go, features are forgotten, lists are packed.
 #
-# All of it happens in place: an index that has to make room has no memory to spare for a second one. An edge's strength
-# is r_f·w_fc, what it adds to a score when its feature is seen.
+# All of it happens in place: a full index has no memory for a copy. The strength of an edge is r_f·w_fc, its vote.
 
 
 UNLIMITED = np.iinfo(np.int64).max
-ROOM = 8  # a full index drops an eighth of its edges, so that many updates share the cost of dropping
+ROOM = 8  # a full index drops an eighth of its edges at once, since dropping takes long
 
 
 def drop_weakest(index: Index, keep: int, rare: int, leakage: bool) -> None:
-    """Leave ``keep`` edges: the weakest go, among equals those of the oldest features."""
+    """Drop the weakest edges until ``keep`` are left; of equals those of the oldest features go first."""
     n_dropped = index.n_edges - keep
     if n_dropped <= 0:
         return
@@ -406,15 +404,15 @@ def with_slots(index: Index, n_slots: int, most_edges: int) -> Index:
 
 
 def reserved(index: Index, n_edges: int, most_edges: int) -> Index:
-    """An empty index with slots for that many edges: its pool need never be copied, and unused slots take no memory."""
+    """An empty index with slots for that many edges, so that its pool is never copied; unused slots take no memory."""
     try:
         return with_slots(index, min(n_edges, 2 * most_edges), most_edges)
-    except InputError:  # where the system promises no more memory than it has, the pool grows as it must
+    except InputError:  # the system does not reserve so much: the pool grows as needed
         return index
 
 
 def pack(index: Index) -> None:
-    """Move all lists together, in the order in which they lie in the pool: no slot is left between them."""
+    """Close the gaps between the lists, which stay in their order in the pool."""
     filled = np.flatnonzero(index.features["length"])
     move_together(index, filled[np.argsort(index.features["start"][filled])])
     index.free[:] = -1
@@ -495,7 +493,7 @@ def total_up(index: Index) -> None:
 
 @kernel
 def bound_weights(index: Index) -> None:
-    """w′_fc = min(w′_fc, w′_f): no label has more than the whole vote of a word. Lists stay in order."""
+    """w′_fc = min(w′_fc, w′_f): no share exceeds 1. Lists stay in order."""
     for f in range(index.features.size):
         feature = index.features[f]
         for e in range(feature["start"], feature["start"] + feature["length"]):
@@ -519,20 +517,18 @@ def move_together(index: Index, order: Longs) -> None:
     index.used[END] = end
 
 
-# How long rows may be that corrections are learned from as they are (values="raw").
+# How long rows may be if they are not scaled (values="raw").
 
 
-MOST = 100.0  # step·|x|²; what was tried went wrong from 100 to 300 on
+MOST = 100.0  # step·|x|²; in trials weights overflowed from 100 to 300 on
 ROUNDED = 1.001  # times what the square of a length may be: values of files have fewer digits
 
 
 def check_lengths(rows: Rows | RowStore, values: str, step: float, called: Callable[[int], str]) -> None:
-    """Refuse rows that are too long to be learned as they are; ``called`` says what each is called."""
+    """Refuse unscaled rows that are too long; ``called`` gives the name of a row for the error."""
     if values != "raw" or step <= 0:
         return
-    rows = (
-        rows if isinstance(rows, Rows) else rows.all()
-    )  # once more than they are learned: few ask for rows as they are
+    rows = rows if isinstance(rows, Rows) else rows.all()
     row = np.repeat(np.arange(rows.n_rows), rows.lengths())
     with np.errstate(over="ignore"):
         squares = np.bincount(row, np.square(rows.data[rows.indptr[0] : rows.indptr[-1]]), rows.n_rows)
@@ -546,23 +542,20 @@ def check_lengths(rows: Rows | RowStore, values: str, step: float, called: Calla
 
 
 def are_counts(stats: Floats, n: int) -> bool:
-    """Whether these n numbers of a model file can be what a learner has counted: finite, and at least 0."""
+    """Whether these numbers of a model file are n counts: finite, and at least 0."""
     return stats.size == n and bool((np.isfinite(stats) & (stats >= 0)).all())
 
 
 def are_rows(values: str, step: float, squares: Floats, n_entries: Longs) -> bool:
-    """Whether rows of a model file, of so many entries, can have been learned: by the squares of their lengths."""
+    """Whether rows of a model file have lengths that the settings allow, by the squares of their lengths."""
     most = {"l2": ROUNDED, "raw": ROUNDED * MOST / step if step > 0 else math.inf}.get(values, n_entries)
     return bool((squares <= most).all())
 
 
 def check_finite(values: str, bias: Floats) -> None:
-    """Refuse to go on with corrections that have grown without end."""
+    """Refuse to go on after weights have overflowed."""
     if not np.isfinite(bias).all():
         how = "a smaller step"
         if values == "raw":
             how = "values='l2', which gives rows the length 1, with scaled rows or with a smaller step"
-        raise InputError(
-            "what was learned are no longer finite numbers, as corrections have grown without end; learn anew with "
-            + how
-        )
+        raise InputError(f"the weights have overflowed and are no longer finite numbers; train again with {how}")

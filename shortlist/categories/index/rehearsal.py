@@ -1,10 +1,10 @@
-"""The last examples of a stream, some of which are learned again with each new one.
+"""A buffer of the last examples of a stream, four of which are learned again with each new one.
 
 ``fit`` goes through its examples several times; a stream brings each of them once. So while examples have one label
 each, the last ones are kept, at most SLOTS of them, and with each new example four are learned again: those that came
-2^k, 2^(k−1), 2^(k−2) and 2^(k−3) examples ago, where 2^k is the most that are kept. Each therefore comes up four more
-times, none is drawn by chance, and how a stream is cut into batches changes nothing. The ring is short, so that after a
-change of what labels mean it soon holds new examples only.
+2^k, 2^(k−1), 2^(k−2) and 2^(k−3) examples ago, where 2^k is the largest power of 2 that is kept. So each example is
+learned four more times, nothing is random, and the result does not depend on how a stream is cut into batches. The
+buffer is short, so that after labels change their meaning it soon holds new examples only.
 
 Rows are kept in one circular array of entries. A row that does not fit at its end begins at its start again; examples
 whose entries it overwrites are forgotten.
@@ -46,7 +46,7 @@ class Ring(NamedTuple):
 
 
 def make_ring(n_slots: int, n_vector: int = 0) -> Ring:
-    """An empty ring of SLOTS slots or of none; pages that are not written to take no memory."""
+    """An empty ring of SLOTS slots or of none; memory that is never written is not used."""
     n_entries = MOST_ENTRIES if n_slots else 0
     rows = Rows(np.zeros(2 * n_slots, dtype=np.int64), np.zeros(n_entries, dtype=np.int32), np.zeros(n_entries), 0)
     labels = LabelSets(np.zeros(2 * n_slots, dtype=np.int64), np.zeros(n_slots, dtype=np.int32))
@@ -58,7 +58,7 @@ NO_RING = make_ring(0)
 
 
 def most_bytes(n_vector: int) -> int:
-    """What a ring takes at most, with a copy to save."""
+    """The memory of a ring at most, with a copy for saving."""
     return 2 * (12 * MOST_ENTRIES + (36 + 4 * n_vector) * SLOTS)
 
 

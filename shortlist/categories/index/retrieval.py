@@ -1,11 +1,11 @@
 """The second kind of features: a dense vector of either sign, such as an embedding, beside the words of an example.
 
-Counting tells nothing about signed values, and no list could be sparse. So each column g of a vector has a weight U_gc
-for every label, and adds v[g]·U_gc to the score of each label that was learned. The errors are those of words and
-vector together (tuning.py), and teach both: U_gc += η·v[g]·e_c.
+Signed values cannot be counted, and their lists would not be sparse. So each column g of a vector has a weight U_gc for
+every label, and adds v[g]·U_gc to the score of each label that was learned. The errors are those of words and vector
+together (tuning.py), and both are corrected by them: U_gc += η·v[g]·e_c.
 
-Where an example has both, the squares of its words sum to 1 − SHARE and those of its vector to SHARE, so that one row
-has unit length as others have.
+If an example has both, the squares of its words sum to 1 − SHARE and those of its vector to SHARE, so that the row has
+unit length.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an exampl
 Weights = NDArray[np.float32]  # columns × labels, with room for more labels
 
 SHARE = 0.65
-NAMED = np.float32(5.0)  # the length of the weights with which a label begins that has a name and no example
+NAMED = np.float32(5.0)  # the length of the initial weights of a label that has a name and no example
 MOST_WEIGHTS = 1 << 30  # 4 GiB
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
 
@@ -36,13 +36,13 @@ def no_vectors(n_rows: int) -> Vectors:
 
 
 def unit(own: Vectors) -> Vectors:
-    """Vectors of unit length; those of nothing stay as they are."""
+    """The vectors scaled to unit length; zeros stay zeros."""
     length = np.linalg.norm(own, axis=1, keepdims=True)
     return (own / np.where(length > 0.0, length, 1.0)).astype(np.float32)
 
 
 def split(rows: Rows, n_vector: int) -> tuple[Rows, Vectors]:
-    """Words alone, and the vectors that stand in the first n_vector columns."""
+    """Split rows into their words and the vectors in the first n_vector columns."""
     if n_vector == 0:
         return rows, no_vectors(rows.n_rows)
     vectors = np.zeros((rows.n_rows, n_vector), dtype=np.float32)
@@ -52,7 +52,7 @@ def split(rows: Rows, n_vector: int) -> tuple[Rows, Vectors]:
 
 @kernel
 def _split(rows: Rows, vectors: Vectors) -> tuple[Longs, Ints, Floats]:
-    """Write the vectors; gives the offsets, columns and values of the words."""
+    """Write the vectors; return the offsets, columns and values of the words."""
     n_rows, n_vector = vectors.shape
     indptr = np.zeros(n_rows + 1, dtype=np.int64)
     for i in range(n_rows):
@@ -74,7 +74,7 @@ def _split(rows: Rows, vectors: Vectors) -> tuple[Longs, Ints, Floats]:
 
 @kernel
 def balance(indptr: Longs, data: Floats, vectors: Vectors) -> None:
-    """Give vectors unit length, and where a row has words of unit length, too, both their share; in place."""
+    """Scale vectors to unit length, or vector and words to their shares if a row has both; in place."""
     for i in range(vectors.shape[0]):
         square = 0.0
         for value in vectors[i]:
@@ -83,11 +83,11 @@ def balance(indptr: Longs, data: Floats, vectors: Vectors) -> None:
             has_words = indptr[i] < indptr[i + 1]
             vectors[i] *= np.float32(np.sqrt((SHARE if has_words else 1.0) / square))
             for j in range(indptr[i], indptr[i + 1]):
-                data[j] = np.float32(data[j] * np.sqrt(1.0 - SHARE))  # values have the digits that weights have
+                data[j] = np.float32(data[j] * np.sqrt(1.0 - SHARE))  # float32, as weights are
 
 
 def widened(weights: Weights, n_labels: int) -> Weights:
-    """The weights with room for that many labels, and some to spare where more have come."""
+    """The weights with room for that many labels, and for some more if labels were added."""
     n_vector, room = weights.shape
     if room >= n_labels or n_vector == 0:
         return weights
@@ -113,9 +113,9 @@ def has_vector(vector: Vectors) -> bool:
 
 @part
 def add_vector_votes(vector: Vectors, weights: Weights, bias: Floats, scores: Floats, touched: Ints) -> int:
-    """Add v[g]·U_gc to the scores of all labels that were learned, and list these; gives how many there are.
+    """Add v[g]·U_gc to the scores of all labels that were learned, and list these; returns their number.
 
-    A label that was learned has a bias or a score. One whose votes cancel has the least score, not 0.
+    A label that was learned has a bias or a score. If its votes cancel, it gets the least score, not 0.
     """
     for g in range(vector.size):
         v, own = np.float64(vector[g]), weights[g]
@@ -132,7 +132,7 @@ def add_vector_votes(vector: Vectors, weights: Weights, bias: Floats, scores: Fl
 
 @part
 def correct_vector(vector: Vectors, weights: Weights, scratch: Scratch, n: int, eta: float) -> None:
-    """U_gc += η·v[g]·e_c of those of the first n touched labels that have an error, in place of a score."""
+    """U_gc += η·v[g]·e_c for those of the first n touched labels whose error, stored as a score, is not 0."""
     wrong, n_wrong = scratch.rising, 0
     for c in scratch.touched[:n]:
         wrong[n_wrong] = c
@@ -152,7 +152,7 @@ NONE = np.zeros(0)
 
 
 class Dense(NamedTuple):
-    """The vectors of rows, and the weights with which they vote (above); none of both for most learners."""
+    """The vectors of rows and their weights; both empty for most learners."""
 
     vectors: Vectors
     weights: Weights
@@ -162,7 +162,7 @@ def rank(
     rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, ids: Ints, scores: Floats,
     allowed: Allowed = ALL, dense: Dense | None = None,
 ) -> None:  # fmt: skip
-    """The best labels of each row that are allowed, into ids and scores (n × k); bias: a label's score before votes."""
+    """Write the best allowed labels of each row to ids and scores (n × k); bias: the score of a label before votes."""
     factors = NONE if allowed.factors is None else allowed.factors
     dense = dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
     own, touched = np.zeros(bias.size), room_for_touched(bias.size)
@@ -170,7 +170,7 @@ def rank(
 
 
 def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, dense: Dense | None = None) -> Floats:
-    """The scores of all labels, n × labels. One that is not retrieved has 0, or the lowest score if that is less."""
+    """The scores of all labels, n × labels. A label not retrieved has 0, or the lowest score if that is less."""
     all_of_them, dense = np.zeros((rows.n_rows, bias.size)), dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
     touched = room_for_touched(bias.size)
     for i, scores in enumerate(all_of_them):
@@ -184,11 +184,11 @@ def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int
 def votes(
     row: Rows, index: Index, bias: Floats, label: int, max_edges: int, rare: int, dense: Dense | None = None
 ) -> tuple[Ints, Floats]:
-    """The features of one row that vote for a label, then the bias, and their votes, in the order of adding."""
+    """The features of one row that vote for a label, then the bias, and their votes, in the order of addition."""
     out = np.zeros(row.indices.size)
     _votes(row, index, label, max_edges, rare, out)
     columns, out = row.indices[out != 0], out[out != 0]
-    is_retrieved = out.size > 0  # a label without a vote is not, whatever its bias
+    is_retrieved = out.size > 0  # a bias alone does not retrieve a label
     if dense is not None and dense.vectors.any():
         of_vector = dense.vectors[0].astype(np.float64) * dense.weights[:, label]
         if is_retrieved or bias[label] != 0.0 or of_vector.any():
@@ -209,7 +209,7 @@ def share_of(feature: np.void, x: float, rare: int) -> float:
 
 @part
 def fetch_lists(rows: Rows, i: int, index: Index) -> None:
-    """Ask memory for the lists of the features of row i, which will be read soon."""
+    """Prefetch the lists of the features of row i."""
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         if rows.indices[j] < index.features.size:
             first = index.features[rows.indices[j]]["start"]
@@ -235,9 +235,9 @@ def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, score
     """Add the votes of row i to scores (float64[labels], zero before); list the scored labels in touched.
 
     Each label c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
-    edges. The correction u_fc is 0 but for a learner that tunes. A label whose votes cancel, or vanish in rounding, is
-    retrieved with the least score. The loop has no branch: a processor cannot foresee which label is new. Once all
-    labels are listed, as few soon are, none is new.
+    edges. Only TunedIndex has corrections u_fc other than 0. A label whose votes cancel, or vanish in rounding, is
+    retrieved with the least score. The loop has no branch, since it could not be predicted; once all labels are listed,
+    as happens soon if they are few, none is new.
     """
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -304,13 +304,13 @@ def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: 
                 out[j] = share * index.edges[e]["weight"] + row.data[j] * index.edges[e]["tuned"]
 
 
-# Rankings of examples made before each is learned: learning scores an example first in any case.
+# Rankings of examples before they are learned, at little cost: learning scores each example first anyway.
 
 
 class Ahead(NamedTuple):
-    """Room for the rankings of some rows."""
+    """Arrays for the rankings of some rows."""
 
-    place: Ints  # int32[rows], which of the rankings is that of a row, −1 for none; empty if there is no observer
+    place: Ints  # int32[rows], the number of the ranking of a row, −1 for none; empty if none is wanted
     ids: Ints  # int32[rankings, k], −1 where there is no label
     scores: Floats  # float64[rankings, k], NaN where there is no label
     known: NDArray[np.float32]  # the share of the features of each that earlier examples had
@@ -318,7 +318,7 @@ class Ahead(NamedTuple):
 
 
 def room_for_rankings(n_rows: int, which: Longs, k: int, unit_length: bool) -> Ahead:
-    """Room for rankings of k labels of the rows ``which``, of so many."""
+    """Arrays for rankings of k labels of the rows ``which``."""
     place = np.full(n_rows if which.size else 0, -1, dtype=np.int32)
     place[which] = np.arange(which.size)
     shape = which.size, k
@@ -333,7 +333,7 @@ NOBODY = room_for_rankings(0, np.zeros(0, dtype=np.int64), 0, unit_length=False)
 
 @part
 def rank_ahead(rows: Rows, i: int, index: Index, bias: Floats, scratch: Scratch, n: int, ahead: Ahead) -> None:
-    """Write the ranking of row i, which has votes for n labels, if it is asked for."""
+    """Write the ranking of row i, which has votes for n labels, if it is wanted."""
     if ahead.place.size == 0 or ahead.place[i] < 0:
         return
     at, known, square = ahead.place[i], 0, 0.0

@@ -1,4 +1,4 @@
-"""The default learner: it counts as Feature-Focus does, and corrects the votes where they miss (tuning.py)."""
+"""The default learner: it counts as Feature-Focus does, and corrects votes after errors (tuning.py)."""
 
 from __future__ import annotations
 
@@ -45,17 +45,16 @@ class TunedIndex(IndexLearner):
     max_edges : int, default=100
         How many edges a feature has; the lightest one makes room for a new one.
     passes : int or None, default=None
-        How often ``fit`` goes through the examples: the first time it counts and corrects, then it corrects. None: as
-        often as makes 30,000 examples in all, at least 2 and at most 10 times; where examples have several labels 3
-        times, or twice if there are 50,000 or more. And of a stream ``partial_fit`` learns
-        some of the last examples again with each new one (rehearsal.py), which it does not if a number is given.
+        How often ``fit`` goes through the examples. The first pass counts and corrects, later ones only correct. None:
+        30,000 / examples passes, at least 2 and at most 10; with several labels each 3, or 2 from 50,000 examples on.
+        With None, ``partial_fit`` also learns some of the last examples again with each new one (rehearsal.py).
     step : float, default=0.5
         The learning rate; 0 only counts.
     rare, values, max_total_edges, random_state
         As FeatureFocus has them.
     n_jobs : int, default=None
-        Threads for ranking, and for weighing texts ahead of the one that learns; results do not depend on it. −1 for
-        all processors.
+        Threads for ranking, and for weighing texts ahead of the thread that learns; −1 for all processors. Results do
+        not depend on it.
     vector : int or None, default=None
         How many of the first columns are a dense vector of either sign; all others are words, which have values of at
         least 0. None: all columns if the first rows have negative values, otherwise none.
@@ -84,10 +83,10 @@ class TunedIndex(IndexLearner):
     ['up']
     """
 
-    nonnegative = False  # words are, which is checked here
+    nonnegative = False  # words must be, vectors need not: check_signs
     takes_partial = True
-    leakage = True  # the weight of dropped edges still counts in a feature's total
-    _named: tuple[list[Label], retrieval.Vectors] = ([], retrieval.NO_WEIGHTS)  # labels that it begins with
+    leakage = True  # dropped edges still count in the total of a feature
+    _named: tuple[list[Label], retrieval.Vectors] = ([], retrieval.NO_WEIGHTS)  # labels known by name
 
     def __init__(
         self,
@@ -133,7 +132,7 @@ class TunedIndex(IndexLearner):
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
         """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state`` unless it is None."""
-        return self._fit_rows(as_rows(X), Y, column_names(X))  # of any signs: what was learned before does not count
+        return self._fit_rows(as_rows(X), Y, column_names(X))  # signs are checked as for a new model
 
     def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
         super().check_learnable(rows, called)
@@ -165,13 +164,13 @@ class TunedIndex(IndexLearner):
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
-        wider = retrieval.widened(self._weights, len(self._labels) + len(labels.names))  # or nothing is changed
+        wider = retrieval.widened(self._weights, len(self._labels) + len(labels.names))  # first, since it may raise
         found = super()._take_up(rows, labels, shuffled)
         self._weights = wider
         return found
 
     def _prepare(self, rows: Rows) -> Rows:
-        return super()._prepare(rows) if self.n_vector_ == 0 else rows  # until words and vectors are split
+        return super()._prepare(rows) if self.n_vector_ == 0 else rows  # else in _split
 
     def _split(self, rows: Rows) -> tuple[Rows, retrieval.Vectors]:
         words, own = retrieval.split(rows, self.n_vector_)
@@ -188,9 +187,9 @@ class TunedIndex(IndexLearner):
         return getattr(self, "n_vector_", 0) == 0
 
     def name_labels(self, labels: Sequence[Label], named: retrieval.Vectors) -> None:
-        """Begin with labels that have names, and a vector for each: they are ranked before any example of them came.
+        """Rank labels by the vectors of their names before any example of them is learned.
 
-        The weights of a label begin with its vector; examples correct them. ``fit`` begins with them, too.
+        The vector of its name is the initial weight vector of a label; examples correct it. ``fit`` starts so, too.
         """
         self._named = list(labels), named
         if not self.__sklearn_is_fitted__():
@@ -251,7 +250,7 @@ class TunedIndex(IndexLearner):
         )  # fmt: skip
 
     def _ring_to_fill(self) -> Ring:
-        """Where the examples that are learned now are kept; nowhere, if they are not a stream to be learned again."""
+        """The buffer for the examples that are learned now; an empty one if they are not rehearsed."""
         if not self._in_stream or self.passes is not None or float(self.step) == 0.0:
             return NO_RING
         if self._counts[EXAMPLES] >= rehearsal.MOST_EXAMPLES:
@@ -264,9 +263,9 @@ class TunedIndex(IndexLearner):
         return self._ring
 
     def _rank_ahead(self, n_rows: int, which: Longs, k: int, whole: bool = False) -> Ahead:
-        """Of the n_rows rows to be learned next, rank those at ``which``, each just before its turn, as ``rank`` would.
+        """Rank the rows ``which`` of the next n_rows, each just before it is learned, as ``rank`` would.
 
-        Gives where the rankings will stand. Of a ``whole`` row features that no example had are part, too.
+        Returns the arrays that will hold the rankings. With ``whole``, unseen features count in the length of a row.
         """
         k = min(k, max(len(self._labels), 1))
         self._ahead = room_for_rankings(n_rows, which, k, unit_length=self.values == "l2" and not whole)
@@ -298,8 +297,8 @@ class TunedIndex(IndexLearner):
         super()._forget_columns(kept)
         self._ring = rehearsal.with_columns(self._ring, kept)
 
-    # Putting together: counts add. The corrections of a feature are averaged over those who have met it, or those of a
-    # rare feature would shrink with each learner that has not; biases and weights of vectors over all.
+    # Merging: counts add. Corrections of a feature are averaged over the learners that have seen it, or those of rare
+    # features would shrink; biases and weights of vectors are averaged over all learners.
 
     def _merge(self, other: Any, numbers: Ints) -> None:
         if self.n_examples_ == 0 and self.vector is None:
@@ -341,7 +340,7 @@ class TunedIndex(IndexLearner):
         self._pass = shards[0]._pass
         began = self._index.for_features(max(shard._index.features.size for shard in shards))
         met = np.array([has_met(shard._index, began) for shard in shards], dtype=np.float64)
-        met[0, met.sum(axis=0) == 0] = 1.0  # nobody has: all shards still have what there was
+        met[0, met.sum(axis=0) == 0] = 1.0  # unseen by all: every shard still has the initial list
         for shard, factor in zip(shards, met / met.sum(axis=0), strict=True):
             shard._index = tuned_by(shard._index, factor)
         self._index = tuned_by(self._index, np.zeros(began.features.size))
@@ -350,7 +349,7 @@ class TunedIndex(IndexLearner):
     # Model files.
 
     def _fits(self, ring: Ring) -> bool:
-        """Whether a learner with these settings could have learned the rows of a ring."""
+        """Whether the rows of a ring satisfy the present settings."""
         rows, own, _ = ring.examples()
         squares = np.square(own, dtype=np.float64).sum(axis=1)
         squares += np.bincount(np.repeat(np.arange(rows.n_rows), rows.lengths()), rows.data**2, rows.n_rows)
@@ -397,7 +396,7 @@ class TunedIndex(IndexLearner):
 
 
 def beside_vector(learner: CategoryLearner, n: int) -> TunedIndex:
-    """An unlearned copy of a learner of words that takes vectors of n columns, too."""
+    """An unfitted copy of a learner that also takes vectors of n columns."""
     if not isinstance(learner, TunedIndex):
         raise InputError(f"vectors need the learner TunedIndex, which is the default, not {type(learner).__name__}")
     copied: TunedIndex = clone(learner)
@@ -405,7 +404,7 @@ def beside_vector(learner: CategoryLearner, n: int) -> TunedIndex:
 
 
 def check_signs(rows: Rows, n_vector: int, called: Callable[[int], str]) -> None:
-    """Refuse negative values of words, which are all columns behind those of a vector."""
+    """Refuse negative values in the columns behind the vector, which hold words."""
     if rows.data.size == 0 or rows.data.min() >= 0:
         return
     wrong = np.flatnonzero((rows.data < 0) & (rows.indices >= n_vector))
@@ -418,18 +417,18 @@ def check_signs(rows: Rows, n_vector: int, called: Callable[[int], str]) -> None
         )
 
 
-# The corrections of indexes that were tuned apart.
+# The corrections of indexes that were learned separately.
 
 
 def tuned_by(index: Index, factors: Floats) -> Index:
-    """The index with the corrections of each feature times a factor of its own."""
+    """A copy of the index, the corrections of each feature multiplied by its factor."""
     index = index.copy()
     scale_corrections(index, factors)
     return index
 
 
 def has_met(index: Index, before: Index) -> NDArray[np.bool_]:
-    """Which features of ``before`` a learner has met since, whose index is now ``index``."""
+    """Which features of ``before`` have changed in ``index``, a later state of it."""
     met = np.zeros(before.features.size, dtype=np.bool_)
     find_met(index.for_features(met.size), before, met)
     return met
@@ -446,7 +445,7 @@ def scale_corrections(index: Index, factors: Floats) -> None:
 
 @kernel
 def find_met(index: Index, before: Index, met: NDArray[np.bool_]) -> None:
-    """met[f] = whether the list of f has changed (bool[features], all false). Passes that only correct move no edge."""
+    """met[f] = whether the list of f has changed (bool[features], all false). Later passes never move an edge."""
     for f in range(met.size):
         now, then = index.features[f], before.features[f]
         met[f] = now["seen"] != then["seen"] or now["length"] != then["length"]

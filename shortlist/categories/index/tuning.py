@@ -1,4 +1,4 @@
-"""The learning loop of TunedIndex: features vote for labels, and what the votes miss corrects them.
+"""The learning loop of TunedIndex: features vote for labels, and errors correct the votes.
 
 Each edge of the index has, beside the proportion w_fc that Feature-Focus counts (paper 004), a weight u_fc, and each
 label a bias b_c, all 0 at first. A label that some feature votes for has the score
@@ -11,9 +11,9 @@ Several labels, each for itself: a true label should score at least 1, a wrong o
 
     e_c = max(0, 1 − s_c) for c in Y,    e_c = −max(0, s_c) for the others.
 
-One label each, a contest: the true label y should lead every other one by the margin. With l_c = margin + s_c − s_y,
-the smallest change of the weights after which no label is short (the multiclass passive-aggressive step of Crammer et
-al. 2006 with all constraints at once) is, for a row of length 1,
+One label each, a contest: the score of the true label y should exceed all others by the margin. With
+l_c = margin + s_c − s_y, the smallest change of the weights that achieves this (the multiclass passive-aggressive step
+of Crammer et al. 2006 with all constraints at once) is, for a row of length 1,
 
     e_y = θ,    e_c = −(l_c − θ) where l_c > θ,    with θ = Σ_{l_c > θ} (l_c − θ),    all divided by max(1, θ).
 
@@ -27,10 +27,10 @@ feature can vote against a label only through an edge. A list has at most ``max_
 room for a new one.
 
 Seen again, in a further pass of ``fit`` or rehearsed in a stream (rehearsal.py), an example only corrects. η is at most
-half the step; in ``fit`` it falls evenly to 0. In a contest it is multiplied by 1 − (s_c − s_y), down to 0, where a
-wrong label c still leads: a label that stays behind after it was learned is likely to be wrong.
+half the step; in ``fit`` it falls evenly to 0. In a contest it is multiplied by 1 − (s_c − s_y), down to 0, while a
+wrong label c still scores higher: an example that is misranked after it was learned is likely to be mislabelled.
 
-Labels that nobody judged (arrays/rows.py) count as not retrieved: nothing about them changes.
+Labels that were not judged (arrays/rows.py) count as not retrieved: nothing about them changes.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ from shortlist.labels import SINGLE, LabelSets
 MARGIN = 2.0
 FURTHER = 0.5  # of the step, where an example is seen again
 BIAS_RATE = 0.04  # a bias learns like a feature that every row has with the value 0.2
-DOUBT = 1.0  # how much less an example teaches whose label stays behind by 1
+DOUBT = 1.0  # by how much the step shrinks if the true label is behind by 1
 UNCOUNTED = 1e-9  # the weight, for x = 1, of an edge that was never counted
 EXAMPLES, LABELS = 0, 1  # entries of counts
 
@@ -142,7 +142,7 @@ def count_example(counts: Floats, labels: LabelSets, i: int) -> None:
 
 @part
 def are_single(counts: Floats) -> bool:
-    """Whether examples have one label each so far, but for a few."""
+    """Whether examples so far have at most SINGLE labels on average."""
     return counts[LABELS] <= SINGLE * counts[EXAMPLES]
 
 
@@ -198,9 +198,9 @@ def learn_one(
 
 @part
 def each_for_itself(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> None:
-    """e_c of the labels found, among which are the true ones, in place of their scores.
+    """Replace the scores of the labels found, the true ones included, by their errors e_c.
 
-    The loop over all of them has no branch that a processor could mispredict.
+    The loop over all of them has no branch, since it could not be predicted.
     """
     scores, kept = scratch.scores, scratch.kept
     for b in range(own.size):
@@ -213,9 +213,9 @@ def each_for_itself(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> N
 
 @part
 def contend(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> tuple[int, float]:
-    """e_c of a contest, in place of the scores. Of several true labels the one with the lowest score contends.
+    """Replace the scores by the errors e_c of a contest. Of several true labels the one with the lowest score is y.
 
-    Gives the best wrong label, if it has an error (−1 otherwise), and by how much it leads (0 … 1).
+    Returns the best wrong label if it has an error, otherwise −1, and by how much it leads (0 … 1).
     """
     scores, near, mark = scratch.scores, scratch.rising, scratch.mark
     scratch.clock[0] += 1
@@ -271,7 +271,7 @@ def has_error(found: Ints, errors: Floats) -> bool:
 
 @part
 def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
-    """Leave of the n retrieved labels only those that were judged, in their order; gives how many these are."""
+    """Keep of the n retrieved labels those that were judged, in their order; returns how many."""
     if is_complete(labels.partial, i):
         return n
     scratch.clock[0] += 1
@@ -295,7 +295,7 @@ def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
 
 @part
 def correct(rows: Rows, i: int, index: Index, errors: Floats, eta: float) -> None:
-    """u_fc += η·x[f]·e_c on all edges, by 0 where c has no error: a branch could not be predicted."""
+    """u_fc += η·x[f]·e_c on all edges; where c has no error this adds 0, which is faster than a branch."""
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
         first = feature["start"]
@@ -308,9 +308,9 @@ def count_and_correct(
     rows: Rows, labels: LabelSets, i: int, index: Index, scratch: Scratch, rival: int, least: float, rules: Rules,
     eta: float,
 ) -> None:  # fmt: skip
-    """Correct, and count the true labels that have an error, in one walk along each list.
+    """Correct, and count the true labels that have an error, in one pass over each list.
 
-    Edges that rise move up after the walk, the first of them first, so that a sorted list stays sorted.
+    Edges whose weight grows move up afterwards, in their order, so that lists stay sorted.
     """
     edges, errors = index.edges, scratch.scores
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -344,7 +344,7 @@ def count_and_correct(
 
 @part
 def add_edge(f: int, c: int | np.int64, weight: float, tuned: float, index: Index, rules: Rules) -> None:
-    """A new edge, in place of the lightest one where the list is full."""
+    """Add an edge; in a full list it replaces the lightest one."""
     feature, edges = index.features[f], index.edges
     n = feature["length"]
     if n >= rules.max_edges:

@@ -7,20 +7,20 @@ Y the error set is E = {(r, s) : r ∈ y, s ∉ y, w_r·x ≤ w_s·x}. If it is 
     c   = |E| (loss1), 1 (loss2), |y|·|Y−y| (loss3) or |E|/(1 − AP) ("AP"),
     w_r += (n_r/c)·x for r ∈ y,   w_s −= (n_s/c)·x for s ∉ y.
 
-Documents whose y is empty or all of Y teach nothing; of one that was judged in part, Y is what was judged. All n come
-from one sort of the relevant scores: O(k·log|y|).
+Documents whose y is empty or all of Y are skipped; with a partial judgement, Y is what was judged. All n come from one
+sort of the relevant scores: O(k·log|y|).
 Theorem 1, tested on generated streams: if prototypes of unit norm rank the whole stream perfectly with margin γ, and
 ‖x‖ ≤ R, then Σ loss1 ≤ 2R²/γ², Σ loss2 ≤ k·R²/γ² and Σ loss3 ≤ k/(k−1)·R²/γ² of the learner of that loss.
 
-The paper names average precision inside the update as a next step. With ``loss="AP"`` a document moves the prototypes
-as for loss1, but as far as it lost average precision, AP = 1/|y| Σ_{r∈y} i_r/(i_r + n_r), where r is the i_r-th
-relevant label from above: a tie counts as an error. As the steps of a round then have Σ_r (n_r/c)² ≤ 2·(1 − AP)², the
-paper's proof gives Σ (1 − AP) ≤ 2R²/γ², which is tested, too.
+The paper suggests average precision inside the update as a next step. With ``loss="AP"`` a document moves the
+prototypes as for loss1, times the average precision that it lost. AP = 1/|y| Σ_{r∈y} i_r/(i_r + n_r), where r is the
+i_r-th relevant label from above: a tie counts as an error. As the steps of a round then have
+Σ_r (n_r/c)² ≤ 2·(1 − AP)², the paper's proof gives Σ (1 − AP) ≤ 2R²/γ², which is tested, too.
 
 Ties are those of 64-bit floats. Steps of loss2 are whole numbers, so that on rows of small whole numbers every tie is
-the one of exact arithmetic; the steps n_r/c of the others are rounded, and two scores that exact arithmetic finds equal
-may differ in their last bit. Such a pair may then count as right where it would tie: no tolerance is added, for it
-would have to know the size of the rows, and a score is never off by more than its rounding.
+the one of exact arithmetic; the steps n_r/c of the others are rounded, and two scores that would be equal in exact
+arithmetic may differ in their last bit. Such a pair may count as right instead of as a tie; no tolerance is added,
+since it would depend on the size of the rows.
 
 Beside the paper: Y are the labels known so far (see weights.py for what a new one starts with; ``partial_fit``
 with ``classes`` makes labels known in advance, as the paper has them); several passes and averaged prototypes; a
@@ -184,7 +184,7 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
                 if rule.from_paper:
                     shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule, pairs)
                     if not is_complete(stream.labels.partial, i):
-                        shared_step = 0.0  # labels that nobody judged, those still to come among them, stay as they are
+                        shared_step = 0.0  # labels that were not judged stay as they are
                 else:
                     n = passive_aggressive_steps(stream, scratch, m, n, crowd, shared, rule, stream.square[i])
                 time = float(stream.counts[SEEN]) if stream.average else 0.0

@@ -1,8 +1,7 @@
-"""What MMP and TopicPerceptron share: the stream, its losses, which prototypes rank, and the steps of their kernels.
+"""What MMP and TopicPerceptron share: the stream, its losses, the hypothesis, and the steps of their kernels.
 
-Paper 001 ranks with the prototypes as they are after the last example. It names more robust choices as extensions:
-their average over time is here; their vote, and kernels, are beside the papers' tables
-(papers/comparators/extended_mmp.py).
+Paper 001 ranks with the prototypes after the last example. As extensions it suggests their average over time, which is
+here, and their vote and kernels, which are in papers/comparators/extended_mmp.py.
 
 Notation of paper 001: y the m relevant labels of an example, Y all labels known, E the pairs in the wrong order. Labels
 with a score of their own are scratch.touched[:n], the relevant ones first; all others, the crowd, share one score.
@@ -36,12 +35,12 @@ from shortlist.labels import LabelSets
 
 KNOWN, SEEN = 0, 1  # entries of the counts: labels known, examples seen
 UNLIMITED = np.iinfo(np.int64).max
-SPARE = 4  # full prototypes drop a quarter of their weights, so that many examples share the cost of dropping
+SPARE = 4  # full prototypes drop a quarter of their weights at once, since dropping takes long
 FINE = 1.01  # from one point of the loss curve to the next
 
 
 class Stream(NamedTuple):
-    """What a learner's kernel works through and writes down."""
+    """The input of a learner's kernel, and the losses that it writes."""
 
     read: Rows  # rows to score
     write: Rows  # rows to add to the prototypes: the same ones, but in the dual form
@@ -67,7 +66,7 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
 
     @abstractmethod
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
-        """Learn order[position:] until done, or until something must be done first."""
+        """Learn order[position:] until done, or until Python must act first (best.py)."""
 
     def _begin(self) -> None:
         as_choice(self.hypothesis, "hypothesis", self.hypotheses)
@@ -145,7 +144,7 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
     # The losses.
 
     def _note_losses(self, losses: Floats, seen: int) -> None:
-        """Keep points of the curve so far apart that it stays short: all of the first 100, then one in each 1 %."""
+        """Add points to the curve: each of the first 100 examples, then one for each 1 % more."""
         totals = np.cumsum(np.vstack([self._total_losses, losses]), axis=0)[1:]  # in any parts the same, to the bit
         last = int(self._loss_curve[-1, 0]) if self._loss_curve.size else 0
         points = []
@@ -217,9 +216,9 @@ def mark_relevant(stream: Stream, i: int, scratch: Scratch) -> int:
 
 @kernel
 def against(stream: Stream, i: int, scratch: Scratch, m: int, n: int, shared: float) -> tuple[int, int]:
-    """Whom the m relevant labels of example i, once scored, stand against: touched[m:n'], and so many of the crowd.
+    """The labels that the m relevant ones of example i are compared with: touched[m:n'], and so many of the crowd.
 
-    Gives n' and that number. Of an example that was judged in part, these are the labels that were crossed out.
+    Returns n' and that number. Of a partial judgement, these are the labels judged wrong.
     """
     if is_complete(stream.labels.partial, i):
         return n, stream.counts[KNOWN] - n
@@ -236,7 +235,7 @@ def against(stream: Stream, i: int, scratch: Scratch, m: int, n: int, shared: fl
 
 @kernel
 def lowest_allowed(scratch: Scratch, m: int, margin: float) -> Floats:
-    """s_r − margin of the m relevant labels, ascending: where another label errs against r."""
+    """s_r − margin of the m relevant labels, ascending: a score from which another label errs against r."""
     highest_first, ids = np.empty(m), np.empty(m, dtype=np.int32)
     keep_best(scratch.touched[:m], scratch.scores, ids, highest_first)
     lows = np.empty(m)
@@ -291,9 +290,8 @@ def clear_changes(scratch: Scratch, n: int) -> None:
 def write(rows: Rows, i: int, prototypes: Prototypes, scratch: Scratch, n: int, shared_step: float, time: float) -> int:
     """Add scratch.change[c]·x to w_c of the n labels touched, and shared_step·x to that of every other label.
 
-    Clears the changes. Gives how many slots at the end of the pools it may need, and writes nothing, if there are not
-    as many; otherwise 0. ``time`` is the change's weight in the moments, 0 where no average is wanted: their memory is
-    then not even touched.
+    Clears the changes. If the pools have too few free slots, it writes nothing and returns the number needed; otherwise
+    0. ``time`` is the weight of the change in the moments; with 0, if no average is wanted, these are not touched.
     """
     n_changed = 0  # labels that do not move as the background does
     for a in range(n):

@@ -1,12 +1,12 @@
 """One Perceptron for each label, a comparator of paper 001 (section 4.3) and the one-versus-rest form of Rosenblatt's.
 
-Every label r learns on its own whether a document is relevant to it: with the target +1 if r ∈ y and −1 if not,
+Every label r learns separately whether it is relevant: with the target +1 if r ∈ y and −1 if not,
 
     on a mistake, label·(w_r·x) ≤ 0:   w_r += label·x.
 
 Labels are ranked by w_r·x. A label that arrives late starts with the prototype of a label that was never relevant so
-far (weights.py): exactly what it would have learned, had it been known from the start. An empty y teaches too:
-it is a negative example of every label. Of a document that was judged in part, only the labels judged learn.
+far (weights.py), exactly as if it had been known from the start. An empty y is a negative example of every label. With
+a partial judgement, only the labels judged learn.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Prototypes: one weight vector w_c for each label c, by which a label scores w_c·x. Stored sparsely, and exactly.
 
-Paper 001 starts from zero prototypes, so that every label ties, errs and is moved by the first documents: stored as
-they are, k prototypes of n weights fill k·n places at once. But labels that tie err alike and are moved alike. So each
-feature f stores one weight b_f, the background, for all the labels it has never told apart, and a list of those it
-has, with the difference:
+Paper 001 starts from zero prototypes, so that all labels tie and all are moved by the first documents: stored densely,
+k prototypes of n weights would take k·n places at once. But labels that tie are moved alike. So each feature f stores
+one weight b_f, the background, for all labels that it has never distinguished, and a list of differences for the
+others:
 
     w_c[f] = b_f + d_fc,   d_fc = 0 for the labels that f does not list.
 
 All labels that no active feature lists share the score B = Σ_f b_f·x[f]; they are counted, not visited. A label that
-arrives later starts in this crowd, with the prototype of a label that was known from the start and never relevant.
+arrives later starts in this crowd, with the prototype of a label that was never relevant so far.
 
 The lists live in flat pools: feature f owns the slots start[f] .. start[f]+capacity[f]−1 and uses the first length[f].
 A list that outgrows its slots moves to the end of the pools at twice the size; ``with_room`` packs them anew.
@@ -52,7 +52,7 @@ class Prototypes(NamedTuple):
         return int(np.count_nonzero(self.entries()[2]) + np.count_nonzero(self.background))
 
     def copied(self) -> Prototypes:
-        """The same in memory of its own."""
+        """A copy that shares no memory."""
         return Prototypes._make(array.copy() for array in self)
 
     def for_features(self, n_features: int) -> Prototypes:
@@ -63,7 +63,7 @@ class Prototypes(NamedTuple):
         return self._replace(**{name: grown(getattr(self, name), n_features) for name in per_feature})
 
     def with_room(self, n_slots: int) -> Prototypes:
-        """The prototypes packed anew, with that many free slots and so many more that this is rarely needed."""
+        """The prototypes packed again, with at least that many free slots; usually twice the slots in use."""
         packed = pack(*self.entries(), self.background, self.background_moment)
         size = packed.label.size + max(n_slots + ROOM, packed.label.size)
         per_slot = ("label", "weight", "moment")
@@ -112,7 +112,7 @@ class Prototypes(NamedTuple):
 
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_labels: int, prefix: str = "") -> Prototypes:
-        """Read prototypes from a model file, refusing anything that would lead a kernel astray."""
+        """Read prototypes from a model file; refuse what a kernel could not trust."""
         background, weight = (state.array(prefix + name, np.float64) for name in ("background", "weight"))
         length, label = (state.array(prefix + name, np.int32) for name in ("length", "label"))
         state.require(background.size == length.size == n_features, "each feature has a background and a list")
@@ -225,15 +225,15 @@ def votes_for(row: Rows, prototypes: Prototypes, label: int) -> Floats:
     return votes
 
 
-# What all learners of prototypes share: they rank, score and explain by them.
+# Ranking, scores and explanations of all learners of prototypes.
 
 
 class PrototypeLearner(CategoryLearner):
-    """A learner that ranks labels by their prototypes; it says which in ``_hypothesis``."""
+    """A learner that ranks labels by the prototypes of ``_hypothesis``."""
 
     @abstractmethod
     def _hypothesis(self) -> Prototypes:
-        """What a learner defines itself."""
+        """The prototypes to rank by."""
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         rank(rows, self._hypothesis(), make_scratch(len(self._labels)), ids, scores)
@@ -285,7 +285,7 @@ def mixed(parts: list[Prototypes], began: Prototypes, time: int, n_labels: int) 
 
 
 def _weighted(factors: list[float], values: list[Floats]) -> Floats:
-    """The sum of values times factors, added up in their order: a product of matrices would round as it likes."""
+    """The sum of values times factors, in a fixed order: a matrix product would round differently by machine."""
     total = np.zeros_like(values[0])
     for factor, value in zip(factors, values, strict=True):
         total += factor * value
