@@ -8,7 +8,6 @@ __version__ = VERSION
 __all__ = ["__version__", *WHERE]
 
 if TYPE_CHECKING:
-    from shortlist.categories.checks import check_learner as check_learner
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
     from shortlist.categories.index.feature_focus import FeatureFocus as FeatureFocus
     from shortlist.categories.index.independent import IndependentIndex as IndependentIndex

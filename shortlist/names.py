@@ -44,7 +44,6 @@ WHERE = {
     "TopicPerceptron": "categories.prototypes.topic_perceptron",
     "TunedIndex": "categories.index.tuned_index",
     "WidrowHoff": "ratings.widrow_hoff",
-    "check_learner": "categories.checks",
     "evaluate": "measures",
     "evaluate_documents": "measures",
     "evaluate_ratings": "measures",
