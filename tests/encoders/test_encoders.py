@@ -124,13 +124,13 @@ def test_graphs_are_kept_checked_and_not_needed(folder, cache, monkeypatch):
     (graph,) = cache.iterdir()
     whole = graph.read_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr("shortlist.encoders.graph.graph_of", lambda *shape: pytest.fail("it was made again"))
+        patched.setattr("shortlist.encoders.network.graph_of", lambda *shape: pytest.fail("it was made again"))
         assert np.array_equal(load_encoder(str(folder))(["corn"]), wanted)
     for damaged in (b"", whole[:-1], whole[:50] + b"\x00" + whole[51:]):
         graph.write_bytes(damaged)
         assert np.array_equal(load_encoder(str(folder))(["corn"]), wanted)
         assert graph.read_bytes() == whole
-    monkeypatch.setattr("shortlist.encoders.kept.folders_of", lambda function: [cache / "not there"])
+    monkeypatch.setattr("shortlist.encoders.finding.folders_of", lambda function: [cache / "not there"])
     assert np.array_equal(load_encoder(str(folder))(["corn"]), wanted)
 
 
