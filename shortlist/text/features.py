@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, hashing, kernel, part
+from shortlist.arrays.kernels import Longs, hashing, kernel
 from shortlist.texts import Fielded, Texts, to_codes, to_text
 
 Codes = NDArray[np.uint32]  # code points, and tables of them
@@ -349,7 +349,19 @@ def _spell(
         first = firsts[chosen[j]]
         size = sizes[chosen[j]]
         if size < 0:
-            n = spell_run(codes, first, -size, characters, letters, n)
+            letters[n] = QUOTE
+            n += 1
+            if -size & BEFORE:
+                letters[n] = SPACE
+                n += 1
+            for i in range(first, first + (-size >> 2)):
+                letters[n] = characters[codes[i]]
+                n += 1
+            if -size & BEHIND:
+                letters[n] = SPACE
+                n += 1
+            letters[n] = QUOTE
+            n += 1
             stops[j] = n
             continue
         for word in range(first, first + max(size, 1)):
@@ -369,24 +381,6 @@ def _spell(
             n += 1
         stops[j] = n
     return letters[:n], stops
-
-
-@part
-def spell_run(codes: Codes, first: int, size: int, characters: Codes, letters: Codes, n: int) -> int:
-    """Write the run of characters of that size (with_runs, without its sign) to letters[n:]; gives its end."""
-    letters[n] = QUOTE
-    n += 1
-    if size & BEFORE:
-        letters[n] = SPACE
-        n += 1
-    for i in range(first, first + (size >> 2)):
-        letters[n] = characters[codes[i]]
-        n += 1
-    if size & BEHIND:
-        letters[n] = SPACE
-        n += 1
-    letters[n] = QUOTE
-    return n + 1
 
 
 # Runs of characters inside words and over their edges: what scikit-learn's ``char_wb`` counts.
@@ -510,11 +504,10 @@ def fielded_features(
     own = np.flatnonzero(np.array([name != main for name in names], dtype=bool)[field] if names else field)
     values = [(i, value) for i, some in enumerate(documents.features()) for value in some]
     seeds = np.array([_hash(f"field {name}") for name in names], dtype=np.uint64)
-    with hashing():
-        of_fields = _in_fields(found.hashes[own], field[own], seeds)
-    hashes = np.concatenate([
-        found.hashes, of_fields, value_hashes([value for _, value in values])
-    ])  # fmt: skip
+    of_fields = (found.hashes[own] ^ seeds[field[own]]) * FACTOR  # and spread over all bits, as ``mixed`` does
+    of_fields = (of_fields ^ of_fields >> np.uint64(32)) * FACTOR
+    of_fields ^= of_fields >> np.uint64(29)
+    hashes = np.concatenate([found.hashes, of_fields, value_hashes([value for _, value in values])])
     origin = np.concatenate([np.arange(text.size), own, np.arange(len(values))])
     kinds = np.concatenate([np.full(text.size, WORD), field[own], np.full(len(values), VALUE)])
     documents_of = np.concatenate([document, document[own], np.array([i for i, _ in values], dtype=np.int64)])
@@ -533,12 +526,3 @@ def value_hashes(names: Sequence[str]) -> Hashes:
 
 def _hash(name: str) -> int:
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
-@kernel
-def _in_fields(hashes: Hashes, fields: Longs, seeds: Hashes) -> Hashes:
-    """The hashes of features as those of their fields, whose seeds these are."""
-    own = np.empty(hashes.size, np.uint64)
-    for j in range(hashes.size):
-        own[j] = mixed((hashes[j] ^ seeds[fields[j]]) * FACTOR)
-    return own
