@@ -64,11 +64,12 @@ class Words(NamedTuple):
 
 
 def split(texts: Sequence[str], table: Codes, min_length: int, lowercase: bool, composed: bool = False) -> Words:
-    """Cut texts into words of at least ``min_length`` letters."""
-    laid = composed_texts(Texts.of(texts)) if composed else Texts.of(texts)
+    """Cut texts into words of at least ``min_length`` letters; ``composed``: letters and marks put together first."""
+    laid = Texts.of(texts)
+    if composed and not unicodedata.is_normalized("NFC", laid.whole):
+        laid = Texts.of([unicodedata.normalize("NFC", text) for text in laid])
     if lowercase and not laid.whole.isascii() and any(letter in laid.whole for letter in NOT_ONE_TO_ONE):
-        found = [i for i, text in enumerate(laid) if any(letter in text for letter in NOT_ONE_TO_ONE)]
-        laid = with_others(laid, np.array(found, dtype=np.int64), [laid[i].lower() for i in found])
+        laid = Texts.of([text.lower() if any(one in text for one in NOT_ONE_TO_ONE) else text for text in laid])
     with hashing():
         hashes, starts, ends, indptr = _split(laid.codes, laid.starts, laid.ends, table, min_length)
     return Words(hashes, starts, ends, indptr, laid.codes, laid.starts, laid.ends)
@@ -170,61 +171,6 @@ def mixed(h: np.uint64) -> np.uint64:
     h *= FACTOR
     h ^= h >> np.uint64(29)
     return h
-
-
-# Letters and the marks on them put together: Unicode's normal form C, where a text is not in it already.
-
-
-# First and last of runs of code points that no composition changes: all before the marks; letters of the Greek,
-# Cyrillic, Hebrew and Arabic scripts; dashes and quotation marks; kana; Chinese characters; syllables of Hangul.
-INERT = np.array(
-    [
-        [0x0000, 0x02FF], [0x0391, 0x03CE], [0x0400, 0x0482], [0x05D0, 0x05EA], [0x0620, 0x064A], [0x2010, 0x2027],
-        [0x3041, 0x3096], [0x30A1, 0x30FA], [0x4E00, 0x9FFF], [0xAC00, 0xD7A3],
-    ],
-    dtype=np.uint32,
-)  # fmt: skip
-
-
-def composed_texts(texts: Texts) -> Texts:
-    """The texts in normal form C."""
-    if texts.whole.isascii():
-        return texts
-    doubtful = np.flatnonzero(_may_change(texts.codes, texts.starts, texts.ends, INERT))
-    return with_others(texts, doubtful, [unicodedata.normalize("NFC", text) for text in texts.pick(doubtful)])
-
-
-def with_others(texts: Texts, which: Longs, others: Sequence[str]) -> Texts:
-    """The texts, with others in the place of those numbers."""
-    before = texts.pick(which)
-    changed = np.array([n for n, other in enumerate(others) if other != before[n]], dtype=np.int64)
-    if not changed.size:
-        return texts
-    pieces, end, longer = [], 0, np.zeros(len(texts), dtype=np.int64)
-    for n in changed.tolist():
-        text = which[n]
-        pieces += [texts.whole[end : texts.starts[text]], others[n]]
-        end, longer[text] = texts.ends[text], len(others[n]) - len(before[n])
-    moved = np.cumsum(longer)
-    return Texts("".join([*pieces, texts.whole[end:]]), texts.starts + moved - longer, texts.ends + moved)
-
-
-@kernel
-def _may_change(codes: Codes, starts: Longs, ends: Longs, inert: Codes) -> NDArray[np.bool_]:
-    """Which of the texts codes[starts[i]:ends[i]] hold a code point in none of the runs (uint32[n, 2], ascending)."""
-    found = np.zeros(starts.size, np.bool_)
-    for text in range(starts.size):
-        i = starts[text]
-        while i < ends[text] and not found[text]:
-            code = codes[i]
-            i += 1
-            if code <= inert[0, 1]:
-                continue
-            run = 0
-            while run < inert.shape[0] and code > inert[run, 1]:
-                run += 1
-            found[text] = run == inert.shape[0] or code < inert[run, 0]
-    return found
 
 
 # Texts -> features: their words, the prefixes of words, runs of words (n-grams) and of characters.
