@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from shortlist.encoders.finding import Source, find, kept, sha256
-from shortlist.encoders.network import Network, Progress, Told, Vectors, counting, n_tokens
+from shortlist.encoders.network import Network, Vectors, n_tokens
 from shortlist.encoders.universal import Universal
 from shortlist.errors import InputError, installing
 
@@ -59,15 +59,15 @@ class Encoder:
         self._engine = engine
         self._remembered = _Remembered(MEMORY // (4 * self.dimension + OVERHEAD))
 
-    def __call__(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Return a row for each text. ``progress`` is called with the number of texts encoded, and of all texts."""
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return a row for each text."""
         given = _as_texts(texts)
         keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in given]
         known = self._remembered.find(keys)
         new = {key: text for key, text in zip(keys, given, strict=True) if key not in known}
         if not new:
             return np.array([known[key] for key in keys], dtype=np.float32).reshape(len(given), self.dimension)
-        made = _of_unit_length(self._engine.vectors(list(new.values()), counting(progress, len(new))))
+        made = _of_unit_length(self._engine.vectors(list(new.values())))
         self._remembered.add(new, made)
         if len(new) == len(given):
             return made
@@ -86,7 +86,7 @@ class Encoder:
         return load_same, (self.name, self.digest)
 
 
-def load_encoder(name: str, *, threads: int | None = None, progress: Progress | None = None) -> Encoder:
+def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
     """Open an encoder.
 
     Parameters
@@ -97,9 +97,6 @@ def load_encoder(name: str, *, threads: int | None = None, progress: Progress | 
         vectors for each token that is made from the same weights: some hundred times as fast, and less accurate.
     threads : int, optional
         How many threads encode; as many as there are processors by default. The vectors do not depend on it.
-    progress : callable, optional
-        Called with the number of tokens encoded, and of all tokens, while a static table is made: once for a machine,
-        about a minute.
 
     Returns
     -------
@@ -123,7 +120,7 @@ def load_encoder(name: str, *, threads: int | None = None, progress: Progress | 
     if plain == name:
         return Encoder(name, source.described(), kind(source, threads))
     settings = source.described() | {"static": VERSION, "components": DIMENSION}
-    return Encoder(name, settings, Table(kind, source, digest_of(settings), threads, progress))
+    return Encoder(name, settings, Table(kind, source, digest_of(settings), threads))
 
 
 def load_same(name: str, digest: str, *, threads: int | None = None) -> Encoder:
@@ -190,15 +187,13 @@ def _of_unit_length(vectors: Vectors) -> Vectors:
 class Table:
     """Vectors of tokens: texts to vectors that are not yet scaled to unit length."""
 
-    def __init__(
-        self, kind: type[Network], source: Source, digest: str, threads: int | None, progress: Progress | None
-    ) -> None:
+    def __init__(self, kind: type[Network], source: Source, digest: str, threads: int | None) -> None:
         self._lower = source.settings.lower_case
         self._tokenizer = kind.read_tokenizer(source)
 
         def make() -> bytes:
             network = kind(source, threads)
-            vectors = network.vectors_of_tokens(counting(progress, network.n_tokens))
+            vectors = network.vectors_of_tokens()
             added = network.tokenizer.get_added_tokens_decoder()
             not_words = [number for number, token in added.items() if token.special]  # unknown, begin, end
             return _table_of(vectors, not_words).tobytes()
@@ -207,13 +202,10 @@ class Table:
         self._table = found.reshape(n_tokens(self._tokenizer), -1).astype(np.float32)
         self.dimension = self._table.shape[1]
 
-    def vectors(self, texts: list[str], told: Told) -> Vectors:
+    def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text; zeros where it has no known token."""
-        parts = [np.zeros((0, self.dimension), dtype=np.float32)]
-        for first in range(0, len(texts), PIECE):
-            parts.append(self._sums(texts[first : first + PIECE]))
-            told(len(parts[-1]))
-        return np.concatenate(parts)
+        parts = [self._sums(texts[first : first + PIECE]) for first in range(0, len(texts), PIECE)]
+        return np.concatenate([np.zeros((0, self.dimension), dtype=np.float32), *parts])
 
     def _sums(self, texts: list[str]) -> Vectors:
         plain = [text.lower() for text in texts] if self._lower else texts

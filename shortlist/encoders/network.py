@@ -10,7 +10,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,21 +42,6 @@ LINEAR = ("attention.self.query", "attention.self.key", "attention.self.value", 
 NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 Vectors = NDArray[np.float32]  # a row for each text or token
-Progress = Callable[[int, int], None]  # how many texts or tokens are encoded so far, of how many
-Told = Callable[[int], None]  # how many more are encoded
-
-
-def counting(progress: Progress | None, total: int) -> Told:
-    """Return a function that adds up how many are done and reports it."""
-    done = 0
-
-    def told(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(done, total)
-
-    return told
 
 
 @contextmanager
@@ -88,7 +73,7 @@ class Network:
         self._session = self._open(source)
         self._inputs = [one.name for one in self._session.get_inputs()]
         self._outputs = [one.name for one in self._session.get_outputs()]
-        self.dimension = self._try()
+        self.dimension = self.pooled(np.array([[0, self.n_tokens - 1, 0]], dtype=np.int64)).shape[1]  # a trial
         self.tokenizer.enable_truncation(source.settings.max_length)
 
     @staticmethod
@@ -148,25 +133,18 @@ class Network:
             self._batch = 1  # it is quantized, and scales numbers by the largest of all texts that it is given
         return open_session(source.weights, source.where)
 
-    def _try(self) -> int:
-        """Encode a text of the first and last tokens; gives how many numbers a vector has."""
-        made = self.pooled(np.array([[0, self.n_tokens - 1, 0]], dtype=np.int64))
-        return int(made.shape[1])
-
-    def vectors(self, texts: list[str], told: Told) -> Vectors:
+    def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text."""
         tokens = self._tokens(texts)
         made = np.empty((len(texts), self.dimension), dtype=np.float32)
 
-        def encode(batch: list[int]) -> int:
+        def encode(batch: list[int]) -> None:
             made[batch] = self.pooled(np.array([tokens[i] for i in batch], dtype=np.int64))
-            return len(batch)
 
-        for n in by_threads(encode, batches([len(one) for one in tokens], self._batch), self._threads):
-            told(n)
+        list(by_threads(encode, batches([len(one) for one in tokens], self._batch), self._threads))
         return made
 
-    def vectors_of_tokens(self, told: Told) -> Vectors:
+    def vectors_of_tokens(self) -> Vectors:
         """A vector for each token, as a text of this one alone."""
         around = self.tokenizer.encode("").ids  # what stands before and after every text
         before, after = around[: len(around) // 2], around[len(around) // 2 :]
@@ -175,11 +153,7 @@ class Network:
             batch = range(first, min(first + self._batch, self.n_tokens))
             return self.pooled(np.array([[*before, token, *after] for token in batch], dtype=np.int64))
 
-        made = []
-        for some in by_threads(encode, range(0, self.n_tokens, self._batch), self._threads):
-            made.append(some)
-            told(len(some))
-        return np.concatenate(made)
+        return np.concatenate(list(by_threads(encode, range(0, self.n_tokens, self._batch), self._threads)))
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
         plain = [text.strip().lower() if self._settings.lower_case else text.strip() for text in texts]
