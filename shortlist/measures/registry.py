@@ -96,18 +96,18 @@ def measure(name: str | Measure) -> Measure:
     """
     if isinstance(name, Measure):
         return name
-    asked = str(name).strip()
+    given = str(name).strip()
     by_name = {key.casefold(): entry for key, entry in MEASURES.items()}
-    exact = by_name.get(asked.casefold())
+    exact = by_name.get(given.casefold())
     if exact is not None and exact.parameter is None:
         return exact
-    parts = re.fullmatch(r"(.*?)(@?)(-?\d{1,18}(?:\.\d+)?)", asked)
+    parts = re.fullmatch(r"(.*?)(@?)(-?\d{1,18}(?:\.\d+)?)", given)
     if parts:
         stem, at, number = parts.groups()
         for letter in ("k", "t") if at else ("k",):
             entry = by_name.get(f"{stem}{at}{letter}".casefold())
             if entry is not None and entry.parameter == letter:
                 whole = number if "." in number else int(number)  # as_whole refuses a fraction
-                value = float(number) if letter == "t" else as_whole(whole, f"k of {asked}", least=1)
+                value = float(number) if letter == "t" else as_whole(whole, f"k of {given}", least=1)
                 return replace(entry, name=entry.name[:-1] + number, parameters={letter: value})
-    raise InputError(f"there is no measure {asked!r}; there are {', '.join(MEASURES)} (k: a whole number, t: a number)")
+    raise InputError(f"there is no measure {given!r}; there are {', '.join(MEASURES)} (k: a whole number, t: a number)")

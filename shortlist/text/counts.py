@@ -97,13 +97,13 @@ class CountedRows:
 
     def add(self, rows: Rows) -> None:
         """Append rows of counts."""
-        own = slice(rows.indptr[0], rows.indptr[-1])
-        counts, before = rows.data[own], self.n_entries
+        entries = slice(rows.indptr[0], rows.indptr[-1])
+        counts, before = rows.data[entries], self.n_entries
         self.n_rows, self.n_entries = self.n_rows + rows.n_rows, before + counts.size
         self._indptr = grown(self._indptr, self.n_rows + 1)
         self._indptr[self.n_rows - rows.n_rows : self.n_rows + 1] = rows.indptr - rows.indptr[0] + before
         self._columns = grown(self._columns, self.n_entries)
-        self._columns[before : self.n_entries] = rows.indices[own]
+        self._columns[before : self.n_entries] = rows.indices[entries]
         wide = np.promote_types(self._counts.dtype, np.min_scalar_type(int(counts.max(initial=0))))
         self._counts = grown(self._counts.astype(wide, copy=False), self.n_entries)
         self._counts[before : self.n_entries] = counts

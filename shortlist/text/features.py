@@ -44,7 +44,7 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Words(NamedTuple):
-    """The words of some texts. Text i has the words indptr[i]:indptr[i+1]; word j the letters starts[j]:ends[j]. Text i
+    """The words of texts. Text i has the words indptr[i]:indptr[i+1]; word j has the letters starts[j]:ends[j]. Text i
     itself is codes[text_starts[i]:text_ends[i]]."""
 
     hashes: Hashes
@@ -56,7 +56,7 @@ class Words(NamedTuple):
     text_ends: Longs
 
     def keep(self, kept: NDArray[np.bool_]) -> Words:
-        """Only some of the words."""
+        """Return some of the words."""
         before = np.zeros(kept.size + 1, dtype=np.int64)
         np.cumsum(kept, out=before[1:])
         hashes, starts, ends = self.hashes[kept], self.starts[kept], self.ends[kept]
@@ -185,7 +185,7 @@ NUMBER_LETTERS = np.array([ord(letter) for letter in NUMBER_NAME], dtype=np.uint
 
 
 class Features(NamedTuple):
-    """The features of some texts, in order. Text i has the features indptr[i]:indptr[i+1].
+    """The features of texts, in order. Text i has the features indptr[i]:indptr[i+1].
 
     Feature j is made of words firsts[j] to firsts[j] + sizes[j] - 1. Where sizes[j] is 0 it is the prefix of word
     firsts[j]; where it is negative, a run of characters from place firsts[j] on (``with_runs``).
@@ -198,7 +198,7 @@ class Features(NamedTuple):
 
 
 def features_of(words: Words, table: Codes, ngrams: int, prefix: int) -> Features:
-    """All features of some texts; ``ngrams`` is the longest run of words, ``prefix`` 0 for none."""
+    """All features of texts; ``ngrams`` is the longest run of words, ``prefix`` 0 for none."""
     if ngrams == 1 and prefix == 0:
         n = words.hashes.size
         return Features(words.hashes, np.arange(n), np.ones(n, dtype=np.int64), words.indptr)
@@ -207,7 +207,7 @@ def features_of(words: Words, table: Codes, ngrams: int, prefix: int) -> Feature
 
 
 def with_characters(features: Features, words: Words, table: Codes, least: int, most: int) -> Features:
-    """The features of some texts, those of each followed by its runs of ``least`` to ``most`` characters."""
+    """The features of texts, those of each followed by its runs of ``least`` to ``most`` characters."""
     with hashing():
         return Features(*with_runs(*features, words.codes, words.text_starts, words.text_ends, table, least, most))
 
@@ -411,15 +411,15 @@ def with_runs(
 # features under the names that they have (texts.py).
 
 
-WORD, VALUE = -1, -2  # in place of a field: a word wherever it stands, and what is no word
+WORD, VALUE = -1, -2  # in place of a field: a word of any field; a category or number
 
 
 class FieldFeatures(NamedTuple):
-    """The features of some documents, in order. Document i has indptr[i]:indptr[i+1]."""
+    """The features of documents, in order. Document i has indptr[i]:indptr[i+1]."""
 
     hashes: Hashes
     indptr: Longs
-    origin: Longs  # which feature of the fields' texts it is, or which of the values
+    origin: Longs  # the number of the feature of texts, or of the value
     field: Longs  # its field, WORD or VALUE
     of_texts: Features  # those of each field of each document
     values: list[str]
@@ -441,22 +441,22 @@ class FieldFeatures(NamedTuple):
 def fielded_features(
     documents: Fielded, main: str | None, make: Callable[[Sequence[str]], tuple[Words, Any]]
 ) -> tuple[Words, FieldFeatures]:
-    """All features of some documents; ``make`` makes those of texts, and ``main`` names the longest field."""
+    """All features of documents; ``make`` makes those of texts, and ``main`` is the longest field."""
     names, n = documents.names, len(documents)
     words, found = make(documents.in_turn())
     width = max(1, len(names))
     text = np.repeat(np.arange(found.indptr.size - 1), np.diff(found.indptr))
     document, field = text // width, text % width
-    own = np.flatnonzero(np.array([name != main for name in names], dtype=bool)[field] if names else field)
-    values = [(i, value) for i, some in enumerate(documents.features()) for value in some]
+    in_field = np.flatnonzero(np.array([name != main for name in names], dtype=bool)[field] if names else field)
+    values = [(i, value) for i, names_of in enumerate(documents.features()) for value in names_of]
     seeds = np.array([_hash(f"field {name}") for name in names], dtype=np.uint64)
-    of_fields = (found.hashes[own] ^ seeds[field[own]]) * FACTOR  # and spread over all bits, as ``mixed`` does
+    of_fields = (found.hashes[in_field] ^ seeds[field[in_field]]) * FACTOR  # then as in ``mixed``
     of_fields = (of_fields ^ of_fields >> np.uint64(32)) * FACTOR
     of_fields ^= of_fields >> np.uint64(29)
     hashes = np.concatenate([found.hashes, of_fields, value_hashes([value for _, value in values])])
-    origin = np.concatenate([np.arange(text.size), own, np.arange(len(values))])
-    kinds = np.concatenate([np.full(text.size, WORD), field[own], np.full(len(values), VALUE)])
-    documents_of = np.concatenate([document, document[own], np.array([i for i, _ in values], dtype=np.int64)])
+    origin = np.concatenate([np.arange(text.size), in_field, np.arange(len(values))])
+    kinds = np.concatenate([np.full(text.size, WORD), field[in_field], np.full(len(values), VALUE)])
+    documents_of = np.concatenate([document, document[in_field], np.array([i for i, _ in values], dtype=np.int64)])
     order = np.argsort(documents_of, kind="stable")
     indptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.bincount(documents_of, minlength=n), out=indptr[1:])
@@ -466,7 +466,7 @@ def fielded_features(
 
 
 def value_hashes(names: Sequence[str]) -> Hashes:
-    """The hashes of features that are no words: of categories, of numbers and of their bands."""
+    """The hashes of categories, numbers and their bands."""
     return np.array([_hash(f"value {name}") for name in names], dtype=np.uint64)
 
 

@@ -140,28 +140,28 @@ class Settings(NamedTuple):
 
     @classmethod
     def of(cls, given: Any) -> Settings:
-        own = {name: getattr(given, name) for name in PLAIN}
-        left = [name for name, value in own.items() if isinstance(value, str) and value == AUTO]
+        values = {name: getattr(given, name) for name in PLAIN}
+        left = [name for name, value in values.items() if isinstance(value, str) and value == AUTO]
         if left == ["ngrams"]:
-            left += [name for name, value in own.items() if name not in left and value == PLAIN[name]]
-        own |= {name: PLAIN[name] for name in left}
+            left += [name for name, value in values.items() if name not in left and value == PLAIN[name]]
+        values |= {name: PLAIN[name] for name in left}
         stop_words = given.stop_words
         if isinstance(stop_words, str):
             as_choice(stop_words, "stop_words", (None, "english"))
         elif stop_words is not None:
             stop_words = [str(word) for word in as_texts(stop_words, "stop_words")]
-        weight = as_real(own["character_weight"], "character_weight", least=LEAST_WEIGHT, most=MOST_WEIGHT)
+        weight = as_real(values["character_weight"], "character_weight", least=LEAST_WEIGHT, most=MOST_WEIGHT)
         if weight != 1 and given.hashed is not None:
             raise InputError("character_weight must be 1 with hashed columns, which characters share with words")
         return cls(
             lowercase=bool(as_choice(given.lowercase, "lowercase", (True, False))),
-            min_length=as_whole(own["min_length"], "min_length", least=1),
+            min_length=as_whole(values["min_length"], "min_length", least=1),
             composed=bool(as_choice(given.composed, "composed", (True, False))),
             fold_digits=bool(as_choice(given.fold_digits, "fold_digits", (True, False))),
             stop_words=stop_words,
-            ngrams=as_whole(own["ngrams"], "ngrams", least=1, most=MOST_WORDS),
-            prefix=None if own["prefix"] is None else as_whole(own["prefix"], "prefix", least=1),
-            characters=None if own["characters"] is None else as_range(own["characters"]),
+            ngrams=as_whole(values["ngrams"], "ngrams", least=1, most=MOST_WORDS),
+            prefix=None if values["prefix"] is None else as_whole(values["prefix"], "prefix", least=1),
+            characters=None if values["characters"] is None else as_range(values["characters"]),
             min_df=as_whole(given.min_df, "min_df", least=1),
             hashed=None if given.hashed is None else as_whole(given.hashed, "hashed", least=1),
             tf=as_choice(given.tf, "tf", TF),
@@ -201,11 +201,11 @@ def unspaced(texts: Sequence[Any]) -> bool:
 
 
 LEAST_IN_WORDS = 3  # characters: shorter runs stand for words
-MANY = 1 << 20  # entries: so many rows are worth giving the memory back that was needed to make them
+MANY = 1 << 20  # entries, from which on freed memory is returned to the system
 
 
 class Taken(NamedTuple):
-    """The rows of counts of some texts, and what is needed to give them back."""
+    """The rows of counts of texts, and what is needed to undo learning them."""
 
     rows: Rows
     settings: Settings  # before
@@ -246,9 +246,9 @@ class TextVectorizer(Estimator):
         without spaces get runs of characters. ``min_length``, ``prefix``, ``characters`` and ``character_weight`` are
         left to it, too, unless they are set; each of them may be "auto" itself, whatever n-grams there are.
     prefix : int or None, default None
-        If a number, the first so many letters of each word that has as many are a feature too (``expor*``).
+        If a number, prefixes of that many letters are features too (``expor*``).
     characters : tuple of two int or None, default None
-        If two numbers, as (3, 4), all runs of so many characters inside words, punctuation included, and over their
+        If two numbers, as (3, 4), all runs of that many characters inside words, punctuation included, and over their
         edges, are features too (``" wh"``): those of scikit-learn's ``analyzer="char_wb"``.
     character_weight : float, default 1.0
         What the values of runs of characters are multiplied by before a row is scaled. In hashed columns, which they
@@ -372,24 +372,21 @@ class TextVectorizer(Estimator):
 
     @merging
     def merge(self, other: TextVectorizer) -> Self:
-        """Take up what another vectorizer of the same parameters has learned, as if its texts had come next. Exact."""
+        """Learn exactly what another vectorizer of the same parameters has learned, as if its texts had come next."""
         other._give_to(self)
         return self
 
     @reading
     def _give_to(self, taker: TextVectorizer) -> None:
         self._check_fitted()
-        taker._take_over(self)
-
-    def _take_over(self, other: TextVectorizer) -> None:
-        if not hasattr(self, "vocabulary_"):
-            self._begin()
-        if self._settings != other._settings:
+        if not hasattr(taker, "vocabulary_"):
+            taker._begin()
+        if taker._settings != self._settings:
             raise InputError("only a TextVectorizer with the same parameters can be merged into this one")
-        numbers = self.vocabulary_.merge(other.vocabulary_)
-        if self._settings.hashed is not None:
-            numbers = np.arange(self.n_features_, dtype=np.int32)
-        self._weighting.merge(other._weighting, numbers, self.n_features_)
+        numbers = taker.vocabulary_.merge(self.vocabulary_)
+        if taker._settings.hashed is not None:
+            numbers = np.arange(taker.n_features_, dtype=np.int32)
+        taker._weighting.merge(self._weighting, numbers, taker.n_features_)
 
     @learning
     def forget_rare(self) -> NDArray[np.bool_]:
@@ -427,9 +424,9 @@ class TextVectorizer(Estimator):
             # Threads cut texts into features; one thread numbers and counts these.
             for words, features in by_threads(self._features, pieces(), n_jobs):
                 with Noting():
-                    some = self._counted(words, features, learning=True)
-                    self._weighting.learn(some)
-                    rows.add(some)
+                    counted = self._counted(words, features, learning=True)
+                    self._weighting.learn(counted)
+                    rows.add(counted)
             rows.n_features = self.n_features_
             kept = self.forget_rare()
             if not kept.all():
@@ -590,7 +587,7 @@ class TextVectorizer(Estimator):
     ) -> dict[int, list[tuple[int, int]]]:
         """Where the features stand, by the columns that they have; −1 stands for none."""
         starts, ends = places(words, features, self._settings.prefix or 0)
-        if not np.array_equal(words.codes, to_codes(text)):  # composing or lower-casing has made other letters of some
+        if not np.array_equal(words.codes, to_codes(text)):  # composing or lower-casing changed letters
             starts, ends = places_before(text, starts, ends, self._settings.composed, self._settings.lowercase)
         found: dict[int, list[tuple[int, int]]] = {}
         for column, start, end in zip(columns.tolist(), starts.tolist(), ends.tolist(), strict=True):
@@ -624,7 +621,7 @@ class TextVectorizer(Estimator):
         text, hashes = text[order], hashes[order]
         new = np.append(True, (text[1:] != text[:-1]) | (hashes[1:] != hashes[:-1]))[: text.size]
         text, known = text[new], self.vocabulary_.find(hashes[new]) >= 0
-        n_features, n_known = (np.bincount(own, minlength=len(texts)) for own in (text, text[known]))
+        n_features, n_known = (np.bincount(which, minlength=len(texts)) for which in (text, text[known]))
         share = np.where(n_features > 0, n_known / np.maximum(1, n_features), 1.0)
         return share.astype(np.float32)
 
@@ -635,8 +632,8 @@ class TextVectorizer(Estimator):
             return []
         numbers = self.vocabulary_.having("=", first)
         names = self.vocabulary_.names(numbers.tolist())
-        own = self.vocabulary_.find(value_hashes(names)) == numbers  # not runs of characters that look alike
-        pairs = [name.partition("=")[::2] for name, is_value in zip(names, own.tolist(), strict=True) if is_value]
+        is_value = self.vocabulary_.find(value_hashes(names)) == numbers  # not runs of characters that look alike
+        pairs = [name.partition("=")[::2] for name, chosen in zip(names, is_value.tolist(), strict=True) if chosen]
         return [(field, value, self._is_number(field, value)) for field, value in pairs]
 
     def _is_number(self, field: str, value: str) -> bool:
