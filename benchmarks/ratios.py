@@ -1,7 +1,7 @@
-"""Running times beside those of other tools, or of ourselves on less work: ``make bench`` prints them as a table.
+"""Running times beside those of other tools: ``make bench`` prints them as a table.
 
-    python -m benchmarks.ratios                 # all
-    python -m benchmarks.ratios files ratings   # some comparisons
+    python -m benchmarks.ratios                  # all
+    python -m benchmarks.ratios files measures   # some comparisons
 
 Both times of a ratio are taken within one run, so that a busy machine slows both. Times never decide whether something
 is wrong, so nothing here fails because a machine is slow or busy; the exit code is 1 only where a comparison could not
@@ -16,20 +16,16 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
 import sklearn.metrics
-from mord import LogisticAT
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
-from threadpoolctl import threadpool_limits
 
 import shortlist as sl
 from benchmarks.running import arguments
@@ -58,14 +54,14 @@ class Ratio(NamedTuple):
         return f"{self.name:<56}{times}  {'yes' if found >= self.aim else 'NO'}"
 
 
-def in_turn(*calls, repeats=5, clock=time.process_time):
+def in_turn(*calls, repeats=5):
     """The best time of each call in seconds of processor time, taken in turn, so that all fare alike."""
     best = [float("inf")] * len(calls)
     for _ in range(repeats):
         for n, call in enumerate(calls):
-            began = clock()
+            began = time.process_time()
             call()
-            best[n] = min(best[n], clock() - began)
+            best[n] = min(best[n], time.process_time() - began)
     return best
 
 
@@ -103,17 +99,6 @@ def files():
         yield Ratio("TSV, read: csv.reader", *in_turn(exhaust(tsv), with_csv), 1.5)
         times = in_turn(exhaust(svm), lambda: load_svmlight_file(str(svm), multilabel=True))
         yield Ratio("svmlight: load_svmlight_file", *times, 5)
-
-
-def single_texts():
-    """How fast texts become rows one by one, against CountVectorizer."""
-    rng = np.random.default_rng(0)
-    some = [" ".join(f"word{j}" for j in rng.zipf(1.3, 100) % 50_000) for _ in range(500)]
-    ours, theirs = sl.TextVectorizer().fit(some), CountVectorizer().fit(some)
-    times = in_turn(
-        lambda: [ours.rows([text]) for text in some], lambda: [theirs.transform([text]) for text in some], repeats=3
-    )
-    yield Ratio("one text at a time: CountVectorizer", *times, 3)
 
 
 def newsgroups():
@@ -177,54 +162,7 @@ def measures():
     yield Ratio("the same with intervals: sklearn without, 20,000", intervals, slow, 1)
 
 
-def ratings():
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(40_000, 10))
-    y = 1 + np.digitize(X @ generator.normal(size=10) + generator.logistic(size=40_000), [-4, -1, 1, 4])
-    sl.PRank().fit(X[:10], y[:10])  # compiled
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of options that mord passes
-        times = in_turn(lambda: sl.PRank().fit(X, y), lambda: LogisticAT().fit(X, y), repeats=2)
-    yield Ratio("40,000 ratings, PRank: mord's LogisticAT", *times, 20)
-
-
-def two_threads():
-    """Where two processors are free: what two threads of NumPy gain over one is the yardstick."""
-    random = np.random.default_rng(0)
-    n, width = 40_000, 20_000
-    columns = (random.zipf(1.2, n * 50) - 1) % width
-    X = scipy.sparse.csr_array((np.ones(n * 50), columns, np.arange(n + 1) * 50), shape=(n, width))
-    learner = sl.FeatureFocus(n_jobs=1).fit(X, random.zipf(1.3, n) % 2000)
-    rows = learner._check(X)
-
-    def on(n_jobs):
-        return lambda: learner.set_params(n_jobs=n_jobs)._rank_rows(rows, 5)
-
-    yield Ratio("ranked on two threads: on one", *in_turn(on(2), on(1), clock=time.perf_counter), 1.7)
-    numbers = [random.random(4_000_000)] * 2
-    with ThreadPoolExecutor(2) as pool:
-        calls = lambda: list(pool.map(np.sort, numbers)), lambda: list(map(np.sort, numbers))
-        both = in_turn(*calls, clock=time.perf_counter)
-    yield Ratio(f"NumPy's sort on two threads: on one ({os.cpu_count()} processors)", *both, 1.8)
-
-
-def queries():
-    random = np.random.default_rng(0)
-    w = random.normal(0, 1, 20)
-
-    def one_round(n_queries):
-        X, query = random.random((n_queries * 100, 20)), np.repeat(np.arange(n_queries), 100)
-        y = X @ w + random.normal(0, 1, len(X)) > np.quantile(X @ w, 0.9)
-        y[::100], y[1::100] = True, False
-        ranker = sl.MapSVM(C=10.0)
-        (spent,) = in_turn(lambda: ranker.fit(X, y, query=query), repeats=3)
-        return spent / ranker.n_iter_
-
-    one_round(2)  # compiled
-    yield Ratio("a round of MapSVM, 400 queries: 40 queries", one_round(400), one_round(40), 1 / 25)
-
-
-COMPARISONS = {one.__name__: one for one in (files, single_texts, newsgroups, measures, ratings, two_threads, queries)}
+COMPARISONS = {one.__name__: one for one in (files, newsgroups, measures)}
 
 
 def main():

@@ -26,13 +26,13 @@ BASE = ("svmmap-cranfield", "svmmap-fields", "svmmap-ohsumed")
 FILMS = ("prank-movielens",)
 PROTOTYPES = "shortlist/categories/prototypes/mmp.py"
 FOCUS = "shortlist/categories/index/feature_focus.py"
-MEASURES = "shortlist/measures/rankings.py"
+MEASURES = "papers/measures.py"
 SOLVER = "shortlist/documents/structural_svm.py"
 
 PAPERS: dict[str, list[Item]] = {
     "001: Crammer and Singer, A new family of online algorithms for category ranking": [
         Item("2", "losses", "loss1, loss2 and loss3", (), MEASURES, "tests/measures/test_twins.py"),
-        Item("2", "figure 1", "the margin of a document", (), "papers/margins.py", "tests/measures/test_by_hand.py"),
+        Item("2", "figure 1", "the margin of a document", (), MEASURES, "tests/measures/test_by_hand.py"),
         Item("3", "figure 2", "MMP", (), PROTOTYPES, "tests/categories/test_prototypes.py"),
         Item("3", "theorem 1", "mistake bounds of the three losses", (), PROTOTYPES,
              "tests/categories/test_prototypes.py"),
@@ -76,14 +76,14 @@ PAPERS: dict[str, list[Item]] = {
              "tests/documents/test_solver.py"),
         Item("3.1", "proposition 1", "slacks bound the loss", (), SOLVER, "tests/documents/test_solver.py"),
         Item("3.1", "theorem 1", "the number of constraints", (), "", "tests/documents/test_solver.py"),
-        Item("3.2", "algorithm 2", "the most violated constraint", (), "shortlist/documents/average_precision.py",
+        Item("3.2", "algorithm 2", "the most violated constraint", (), "shortlist/documents/svms.py",
              "tests/documents/test_searches.py"),
         Item("3.2", "figure 1", "what a document gains that slides up one place", (), "",
              "tests/documents/test_searches.py"),
         Item("3.3", "lemma 1", "a later document gains less", (), "", "tests/documents/test_searches.py"),
         Item("3.3", "theorem 2", "each place on its own is optimal", (), "", "tests/documents/test_searches.py"),
-        Item("4", "figure 2", "how much a score counts", (), "shortlist/documents/features.py",
-             "tests/documents/test_features.py"),
+        Item("4", "figure 2", "how much a score counts", (), "papers/document_tables.py",
+             "tests/papers/test_document_tables.py"),
         Item("4", "table 5", "the data", (*BASE, "svmmap-submissions")),
         Item("5.1", "table 6", "SVM-map and the best base functions", BASE),
         Item("5.1", "table 7", "SVM-map and the best runs", ("svmmap-submissions",)),
@@ -91,7 +91,7 @@ PAPERS: dict[str, list[Item]] = {
         Item("5.2", "table 9", "SVM-map and other SVMs over base functions", BASE),
         Item("5.2", "table 10", "SVM-map and other SVMs over runs", ("svmmap-submissions",)),
         Item("5.2", "table 11", "the same, learned without the best run", ("svmmap-submissions",)),
-        Item("6", "section 6", "NDCG and MRR as next steps", (), "shortlist/documents/ndcg.py",
+        Item("6", "section 6", "NDCG and MRR as next steps", (), "shortlist/documents/svms.py",
              "tests/documents/test_searches.py"),
     ],
     "004: Madani, Connor and Greiner, Learning when concepts abound": [

@@ -7,13 +7,20 @@ other method query by query, by the two-tailed Wilcoxon signed-rank test at the 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from papers.experiment import Cell, Claim, Figure, Job, Result, Table
 from shortlist.arrays.kernels import Floats
+from shortlist.documents.features import ScoreBins
 from shortlist.measures.significance import wilcoxon
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 OURS = "SVM-map"
 CHOSEN = "base function chosen"
@@ -154,3 +161,24 @@ def claims(name: str, compared: dict[str, Comparison]) -> tuple[Claim, ...]:
               roc.gain > 0 and roc.significant, OTHER_RUNS),
         Claim("table 10", f"{topics}: {no_rival}", all_behind, OTHER_RUNS),
     )  # fmt: skip
+
+
+def draw_weights(bins: ScoreBins, weights: ArrayLike, names: Sequence[str]) -> Picture:
+    """Draw figure 2 for each column of scores: the weight of a score, as a step function of it.
+
+    ``weights`` are those of a model over the bins (``coef_``), ``names`` those of the columns.
+    """
+    from matplotlib.figure import Figure as Picture
+
+    heights = bins.steps(weights)
+    figure = Picture(figsize=(2.6 * len(names), 2.0), layout="constrained")
+    panels = figure.subplots(1, len(names), sharey=True, squeeze=False).reshape(-1)
+    for panel, name, thresholds, height in zip(panels, names, bins.thresholds_, heights, strict=True):
+        margin = 0.05 * (thresholds[-1] - thresholds[0]) or 1.0
+        edges = [thresholds[0] - margin, *thresholds, thresholds[-1] + margin]
+        panel.stairs(height, edges, baseline=None)
+        panel.axhline(0, color="grey", linewidth=0.5)
+        panel.set_title(name, fontsize="small")
+    figure.supxlabel("retrieval score")
+    figure.supylabel("weight")
+    return figure

@@ -25,11 +25,8 @@ from papers.document_data import Judged, load
 from papers.document_tables import CHOSEN, show
 from papers.experiment import Experiment, Job, Result
 from shortlist.arrays.kernels import Longs
-from shortlist.documents.average_precision import MapSVM
 from shortlist.documents.features import ScoreBins
-from shortlist.documents.mrr import MrrSVM
-from shortlist.documents.ndcg import NdcgSVM
-from shortlist.documents.roc import RocSVM
+from shortlist.documents.svms import MapSVM, MrrSVM, NdcgSVM, RocSVM
 
 STRUCTURAL = {"SVM-map": MapSVM, "SVM-roc": RocSVM, "SVM-ndcg": NdcgSVM, "SVM-mrr": MrrSVM}
 ACCURACY = {"SVM-acc": 1, "SVM-acc2": 2, "SVM-acc3": 1, "SVM-acc4": 1}  # the variant that learns

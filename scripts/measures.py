@@ -39,30 +39,28 @@ number. A measure that looks at k labels refuses rankings that were cut shorter.
   rank(r) its rank, 1 for the best. Formulas are for one example and are averaged over examples, unless they say
   otherwise.
 - **Left out.** An example with nothing relevant is left out of the averages, counted and reported; only micro-F1 and
-  macro-F1 look at it. ROC also leaves out examples with nothing but relevant items.
+  macro-F1 count it. ROC also leaves out examples with nothing but relevant items.
 - **Ties.** A ranking of labels is taken in the order in which it comes: learners break ties by first appearance of the
-  label. The documents of a query are ordered by score, ties in the order given. The losses, ROC and measures at a
-  threshold look at scores, so that it does not matter to them how ties are broken: a tie is an error for the losses
-  and half an error for ROC.
-- **Cut rankings.** AP, MRR, nDCG and maxF1 give nothing for a relevant item that was not retrieved. For the losses,
-  coverage and ROC (marked *complete*) all items that were not retrieved tie with each other below those that were: a
-  missing relevant item loses against every non-relevant one, and its rank is |Y|. With complete rankings all of them
-  are exactly the papers'; cutting a ranking never makes it look better, except that ROC grants missing relevant items
-  half of their pairs with missing others. A measure at a threshold t sees only what was retrieved.
+  label. The documents of a query are ordered by score, ties in the order given. ROC and measures at a threshold
+  depend on scores only: a tie is half an error for ROC.
+- **Cut rankings.** AP, MRR and nDCG give nothing for a relevant item that was not retrieved. For ROC (marked
+  *complete*) all items that were not retrieved tie with each other below those that were. Cutting a ranking never
+  makes it look better, except that ROC grants missing relevant items half of their pairs with missing others. A
+  measure at a threshold t sees only what was retrieved.
 - **Labels never learned** count as relevant items that are never retrieved.
 - **Intervals** are percentiles 2.5 and 97.5 of 1,000 bootstrap samples of the examples (`resamples`), the same samples
   for every measure, from `random_state`.
 - **Empty positions.** Precision at k divides by k also where fewer labels were retrieved.
+- **The papers' other measures** (losses, one-error, coverage, maxF1, HR, accuracy) are in `papers/measures.py`, beside
+  the experiments of this repository.
 
 """
 
 END = """\
 ## Differences from other libraries
 
-- scikit-learn's `coverage_error` is coverage + 1, and it gives tied labels the worst of their ranks.
-- `label_ranking_loss` is loss3, ties included; loss3 is 0 where every label is relevant, in both.
-- `label_ranking_average_precision_score` is AP where no scores tie (it gives tied labels the worst of their ranks); it
-  counts an example with nothing relevant as 1, which is left out here.
+- scikit-learn's `label_ranking_average_precision_score` is AP where no scores tie (it gives tied labels the worst of
+  their ranks); it counts an example with nothing relevant as 1, which is left out here.
 - `ndcg_score` averages over the orders of tied items, unless `ignore_ties=True`.
 - `roc_auc_score` is ROC of one example, ties included.
 - `f1_score` is micro-F1 and macro-F1 of the assigned labels. macro-F1 is over labels that are true or assigned at least
@@ -104,9 +102,14 @@ def page() -> str:
     parts = [START]
     for families, (title, how) in SECTIONS.items():
         lines = [f"## {title}", "", how, "", HEAD, "|---|---|---|---|---|---|"]
-        lines += [_row(entry) for entry in MEASURES.values() if entry.families == families]
+        lines += [_row(entry) for entry in MEASURES.values() if entry.families == families and is_of_the_package(entry)]
         parts.append("\n".join(lines) + "\n\n")
     return "".join(parts) + END
+
+
+def is_of_the_package(entry: Measure) -> bool:
+    """Whether a measure is one of the package: those of the papers' tables join the registry with ``papers``."""
+    return entry.compute.__module__.startswith("shortlist.")
 
 
 def _row(entry: Measure) -> str:

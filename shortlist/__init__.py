@@ -8,7 +8,6 @@ __version__ = VERSION
 __all__ = ["__version__", *WHERE]
 
 if TYPE_CHECKING:
-    from shortlist.categories.checks import check_learner as check_learner
     from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
     from shortlist.categories.index.feature_focus import FeatureFocus as FeatureFocus
     from shortlist.categories.index.independent import IndependentIndex as IndependentIndex
@@ -18,14 +17,14 @@ if TYPE_CHECKING:
     from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron as TopicPerceptron
     from shortlist.concepts.reading import read_vocabulary as read_vocabulary
     from shortlist.concepts.vocabulary import LabelVocabulary as LabelVocabulary
-    from shortlist.documents.average_precision import MapSVM as MapSVM
     from shortlist.documents.features import QueryScaler as QueryScaler
     from shortlist.documents.features import ScoreBins as ScoreBins
-    from shortlist.documents.mrr import MrrSVM as MrrSVM
-    from shortlist.documents.ndcg import NdcgSVM as NdcgSVM
     from shortlist.documents.queries import QueryRanking as QueryRanking
     from shortlist.documents.retrieval import RetrievalIndex as RetrievalIndex
-    from shortlist.documents.roc import RocSVM as RocSVM
+    from shortlist.documents.svms import MapSVM as MapSVM
+    from shortlist.documents.svms import MrrSVM as MrrSVM
+    from shortlist.documents.svms import NdcgSVM as NdcgSVM
+    from shortlist.documents.svms import RocSVM as RocSVM
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError
     from shortlist.errors import ShortlistError as ShortlistError

@@ -56,7 +56,7 @@ LEARNERS = {
     "ratings": ("prank", "widrow-hoff"),
     "documents": ("map", "mrr", "ndcg", "roc"),
 }  # fmt: skip
-MEASURES = "R1, R5, MRR, P@5, recall@5, nDCG@5, AP, coverage, micro-F1, macro-F1; MAE, exact, within@1; MAP, ROC"
+MEASURES = "R1, R5, MRR, P@5, recall@5, nDCG@5, AP, micro-F1, macro-F1; MAE, exact, within@1; MAP, ROC"
 NAMED = "; ".join(f"for {task} {', '.join(names)}" for task, names in LEARNERS.items())
 
 

@@ -8,10 +8,10 @@ w_{f,1} + … + w_{f,m}.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
-import scipy  # whose stats are loaded when they are asked for
+import scipy  # scipy.stats is imported at its first use
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -31,15 +31,12 @@ from shortlist.documents.queries import as_queries
 from shortlist.errors import InputError, counted
 from shortlist.files.store import State
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 METHODS = ("range", "percentile")
 SPACINGS = ("quantiles", "even")
 
 
 class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Bring each feature of each query's documents to [0, 1]. There is nothing to learn, so new queries need no fit.
+    """Scale each feature of each query's documents to [0, 1]. New queries need no fit.
 
     Parameters
     ----------
@@ -71,18 +68,18 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.method = method
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
-        """Only check."""
+        """Check the parameter and the features; nothing is learned."""
         as_choice(self.method, "method", METHODS)
         self.n_features_in_ = as_rows(X).n_features
         note_names(self, column_names(X))
         return self
 
     def fit_transform(self, X: MatrixLike, y: ArrayLike | None = None, query: ArrayLike | None = None) -> Floats:
-        """The scaled features."""
+        """Return the scaled features."""
         return self.fit(X).transform(X, query=query)
 
     def transform(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
-        """The scaled features, a dense array: scaling leaves few zeros."""
+        """Return the scaled features, a dense array."""
         method = as_choice(self.method, "method", METHODS)
         if hasattr(self, "n_features_in_"):
             check_columns(self, X)
@@ -165,7 +162,7 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         return Rows(indptr, columns.astype(np.int32), np.ones(columns.size), self.thresholds_.size).to_matrix()
 
     def steps(self, weights: ArrayLike) -> Floats:
-        """What a score counts once it passes none, 1, 2, … of its thresholds: columns × (n_thresholds + 1)."""
+        """Return the weight of a score that passes 0, 1, 2, … of its thresholds: columns × (n_thresholds + 1)."""
         check_is_fitted(self, "thresholds_")
         numbers = as_numbers(weights, "weights")
         if numbers.size != self.thresholds_.size:
@@ -175,33 +172,6 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         return np.concatenate(
             [np.zeros((self.n_features_in_, 1)), np.cumsum(numbers.reshape(self.thresholds_.shape), axis=1)], axis=1
         )
-
-    def plot(self, weights: ArrayLike, names: Sequence[str] | None = None) -> Figure:
-        """Paper 003's figure 2 for each column: how much a score counts, as a step function of the score.
-
-        Takes the weights of a model over the bins (``coef_``) and gives a matplotlib figure. Needs the extra ``plot``.
-        """
-        from matplotlib.figure import Figure
-
-        heights = self.steps(weights)
-        names = list(names) if names is not None else [f"score {column}" for column in range(self.n_features_in_)]
-        if len(names) != self.n_features_in_:
-            raise InputError(f"names has {counted(len(names), 'entries')} where {self.n_features_in_} are needed")
-        across = min(5, self.n_features_in_)
-        down = -(-self.n_features_in_ // across)
-        figure = Figure(figsize=(2.6 * across, 2.0 * down), layout="constrained")
-        panels = figure.subplots(down, across, sharey=True, squeeze=False).reshape(-1)
-        for panel, name, thresholds, height in zip(panels, names, self.thresholds_, heights, strict=False):
-            margin = 0.05 * (thresholds[-1] - thresholds[0]) or 1.0
-            edges = [thresholds[0] - margin, *thresholds, thresholds[-1] + margin]
-            panel.stairs(height, edges, baseline=None)
-            panel.axhline(0, color="grey", linewidth=0.5)
-            panel.set_title(name, fontsize="small")
-        for panel in panels[self.n_features_in_ :]:
-            panel.set_axis_off()
-        figure.supxlabel("retrieval score")
-        figure.supylabel("what it counts")
-        return figure
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
         """``name>threshold`` of each indicator."""

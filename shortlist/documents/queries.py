@@ -1,4 +1,4 @@
-"""Rows grouped by query: who belongs together, which pairs can stand in the wrong order, and the ranking."""
+"""Rows grouped by query: the groups, the pairs of documents whose order matters, and the ranking."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Queries(NamedTuple):
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.starts))
 
     def order(self, scores: Floats) -> Longs:
-        """The rows of query after query, best first; equal scores keep the order of the rows."""
+        """Return the rows, query after query, best first; equal scores keep the order of the rows."""
         return np.lexsort((-scores, self.of_rows))
 
 
@@ -65,7 +65,7 @@ def as_queries(query: ArrayLike | None, n_rows: int) -> Queries:
 
 
 class Pairs(NamedTuple):
-    """Groups of documents whose relevant members ought to stand before the others.
+    """Groups of documents; the relevant ones of a group should stand before the others.
 
     Group p has the rows rows[starts[p]:starts[p+1]], the relevant[p] relevant ones first. Its loss counts
     weight[p] times in the mean over queries.
@@ -173,8 +173,8 @@ class QueryRanking:
     def run_lines(self, documents: Sequence[object] | None = None, tag: str = "shortlist") -> Iterator[str]:
         """The lines of a TREC run: ``query Q0 document rank score tag``.
 
-        Documents go by the name given for each row, or by the row's number. Those tools sort by score and break ties in
-        their own way, so equal scores are lowered by the least step there is: the order on paper is the order they see.
+        A document has the name given for its row, or the row's number. The tools sort by score and break ties in
+        their own way, so equal scores are lowered by the least possible step to keep the order.
         """
         if documents is not None and len(documents) != self.rows.size:
             raise InputError(f"documents has {counted(len(documents), 'names')} where {self.rows.size} are needed")

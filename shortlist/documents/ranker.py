@@ -1,14 +1,10 @@
-"""What document rankers share: a linear score, ranking and scoring by query, and training by the structural SVM."""
+"""The base classes of document rankers: a linear score, ranking and scoring by query, training by structural SVM."""
 
 from __future__ import annotations
 
-import math
 import os
-import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -41,11 +37,11 @@ CERTIFICATE = ("objective_", "duality_gap_", "n_iter_", "n_constraints_", "n_act
 
 
 class QueriesSetAside(UserWarning):
-    """Some queries have no relevant or no non-relevant document and teach nothing."""
+    """Queries without a relevant or without a non-relevant document were left out of training."""
 
 
 class LinearRanker(Estimator, BaseEstimator, ABC):
-    """A linear score for each document; the documents of a query are ranked by it. Subclasses set ``coef_``."""
+    """A ranker by a linear score w·φ of each document. Subclasses set ``coef_``."""
 
     # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
     __metadata_request__fit = {"query": True}  # noqa: RUF012
@@ -75,7 +71,7 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
         return rows.to_matrix() @ self.coef_
 
     def predict(self, X: MatrixLike) -> Floats:
-        """The same scores, under the name that scikit-learn's tools look for."""
+        """Return the same scores, for scikit-learn's tools."""
         return self.decision_function(X)
 
     @reading
@@ -86,7 +82,7 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
 
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
-        """The measure this ranker is judged by, averaged over the queries for which it is defined."""
+        """Return the measure that the ranker optimises, averaged over the queries for which it is defined."""
         scores = self._scores(X, query)
         queries = as_queries(query, scores.size)
         relevance = as_numbers(y, "relevance", length=scores.size)
@@ -107,7 +103,7 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
             )
 
     def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
-        """One group for each query with a relevant and, if ``both``, a non-relevant document; and which those are."""
+        """A group for each query with a relevant and, if ``both``, a non-relevant document; and which these are."""
         good = relevance > 0
         count = np.add.reduceat(good, queries.starts[:-1]) if len(queries) else np.zeros(0, dtype=np.int64)
         taken = (count > 0) & ((count < np.diff(queries.starts)) | (not both))
@@ -119,7 +115,7 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
 
     @writing
     def _have(self, **learned: Any) -> None:
-        """Take up what was learned, all at once: until then the ranker is what it was before."""
+        """Set all learned attributes at once."""
         self.__dict__.update(learned)
 
     @reading
@@ -146,14 +142,13 @@ class StructuralRanker(LinearRanker):
 
     A subclass is one measure: ``_search`` finds the most violated ranking of each group of documents, ``_loss`` the
     loss of given rankings. Both see, for each relevant document, the number of non-relevant ones before it.
-    :class:`~shortlist.documents.average_precision.MapSVM` describes the parameters and attributes of all.
+    :class:`~shortlist.documents.svms.MapSVM` describes the parameters and attributes of all.
     """
 
-    def __init__(self, C: float = 1.0, tol: float = 1e-3, max_iter: int = 10_000, verbose: bool = False) -> None:
+    def __init__(self, C: float = 1.0, tol: float = 1e-3, max_iter: int = 10_000) -> None:
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
-        self.verbose = verbose
 
     @abstractmethod
     def _search(self, scores: Floats, starts: Longs, relevant: Longs) -> Longs:
@@ -164,8 +159,8 @@ class StructuralRanker(LinearRanker):
         rows = as_rows(X)
         queries = as_queries(query, rows.n_rows)
         relevance = as_relevance(y, rows.n_rows)
-        pairs, taught = self._pairs(relevance, queries, both=True)
-        n_queries, n_features, set_aside = len(queries), rows.n_features, queries.names[~taught]
+        pairs, used = self._pairs(relevance, queries, both=True)
+        n_queries, n_features, set_aside = len(queries), rows.n_features, queries.names[~used]
         C = as_real(self.C, "C", least=0.0)
         tol = as_real(self.tol, "tol", least=0.0) * min(1.0, C)
         max_iter = as_whole(self.max_iter, "max_iter", least=1)
@@ -178,9 +173,8 @@ class StructuralRanker(LinearRanker):
             )
         if set_aside.size == n_queries:
             raise InputError("no query has both a relevant and a non-relevant document, so there is nothing to learn")
-        with gap_bar(tol, self.verbose) as report:
-            risk = RankingRisk(rows, pairs, self._search, self._loss)
-            found = solve(risk, n_features, C=C, tol=tol, max_iter=max_iter, report=report)
+        risk = RankingRisk(rows, pairs, self._search, self._loss)
+        found = solve(risk, n_features, C=C, tol=tol, max_iter=max_iter)
         if found.gap > tol:
             warnings.warn(
                 f"after {found.passes} passes the duality gap is {found.gap:.3g}, above tol={tol:g}; "
@@ -215,28 +209,3 @@ class StructuralRanker(LinearRanker):
         for name in CERTIFICATE:
             setattr(ranker, name, learned[name])
         return ranker
-
-
-@contextmanager
-def gap_bar(tol: float, verbose: bool) -> Iterator[Callable[[float], None]]:
-    """A progress bar from the first gap down to tol, on a logarithmic scale; nothing unless asked for on a terminal."""
-    if not verbose or not sys.stderr.isatty():
-        yield lambda gap: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = TextColumn("fitting"), BarColumn(), TextColumn("duality gap {task.fields[gap]:.2e}"), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("fit", total=None, gap=float("inf"))
-        first = 0.0
-
-        def report(gap: float) -> None:
-            nonlocal first
-            first = first or gap
-            if first > tol > 0:
-                bar.update(task, total=math.log(first / tol), completed=math.log(first / max(gap, tol)), gap=gap)
-            else:
-                bar.update(task, gap=gap)
-
-        yield report

@@ -46,14 +46,14 @@ class RetrievalIndex:
     Parameters
     ----------
     texts : iterable of str
-        The documents; those of an iterator are read some at a time and not held.
+        The documents. An iterator is read in batches.
     stem : bool, default False
-        Whether words count by their stem; Porter's stemmer, from the package snowballstemmer.
+        Whether to reduce words to their stem with Porter's stemmer, from the package snowballstemmer.
     stop : bool, default False
         Whether to leave out English stop words.
     encoder : str or callable, default None
-        What makes vectors of texts, for the method "meaning": the name of an encoder, such as "all-MiniLM-L6-v2", or a
-        callable from a list of texts to a matrix with a row for each.
+        The encoder for the method "meaning": its name, such as "all-MiniLM-L6-v2", or a callable from a list of texts
+        to a matrix with a row for each.
 
     Examples
     --------
@@ -94,8 +94,8 @@ class RetrievalIndex:
         With an encoder it may be "meaning", too.
         """
         if method == "meaning":
-            asked = self._encoded(list(queries))
-            return asked @ self._vectors.T if asked.size and len(self) else np.zeros((len(asked), len(self)))
+            vectors = self._encoded(list(queries))
+            return vectors @ self._vectors.T if vectors.size and len(self) else np.zeros((len(vectors), len(self)))
         score = getattr(self, f"_{as_choice(method, 'method', METHODS)}")
         counts, words = self._count(queries)
         columns = np.array([self._column.get(word, -1) for word in words], dtype=np.int64)
@@ -151,7 +151,7 @@ class RetrievalIndex:
         return np.divide(vectors, length, where=length > 0, out=np.zeros_like(vectors))
 
     def _count(self, texts: Iterable[str]) -> tuple[scipy.sparse.csr_array, list[str]]:
-        """How often each text has each word, and the term that each word counts as; several may be the same."""
+        """Return how often each text has each word, and the term of each word; several words may share a term."""
         vectorizer = TextVectorizer(min_length=1, stop_words="english" if self._stop else None)
         counts = vectorizer.fit_rows(_batches(texts)).to_matrix()
         words = vectorizer.names(range(counts.shape[1]))

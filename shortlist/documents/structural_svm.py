@@ -1,4 +1,4 @@
-"""The one solver behind every document ranker: a structural SVM by cutting planes, with a certificate.
+"""The solver of all document rankers: a structural SVM by cutting planes, with a certificate.
 
 Yue, Finley, Radlinski, Joachims, *A support vector method for optimizing average precision* (2007), Optimization
 Problem 1 and Algorithm 1, in the one-slack form of Joachims, Finley, Yu (2009), which has the same optimum:
@@ -12,7 +12,7 @@ b = (1/n)·Σ_i Δ(y_i, ŷ_i). With the planes found so far, of which the first 
     D(α) = Σ_k α_k·b_k − ½‖w‖²,    w = Σ_k α_k·a_k,    α ≥ 0, Σ_k α_k = C.
 
 Every P(w) lies above the optimum and every D(α) below it, so gap = (least P seen) − D(α), in units of the objective P,
-bounds how far the returned w is from globally optimal, whatever happened on the way there.
+bounds how far the objective of the returned w is from the optimum.
 
 Deviations: one slack instead of n, so that a pass adds one constraint however many queries there are; the dual over
 the constraints found so far is solved by pairwise steps, and only to half of the present gap; a constraint unused for
@@ -56,15 +56,7 @@ class Solution(NamedTuple):
     active: int
 
 
-def solve(
-    worst_plane: Callable[[Floats], Plane],
-    n_features: int,
-    *,
-    C: float,
-    tol: float,
-    max_iter: int,
-    report: Callable[[float], None] = lambda gap: None,
-) -> Solution:
+def solve(worst_plane: Callable[[Floats], Plane], n_features: int, *, C: float, tol: float, max_iter: int) -> Solution:
     """Minimise ½‖w‖² + C·R(w) until the gap is at most tol, given the plane (a, b) that touches R at any w.
 
     ``worst_plane`` is a sum over queries, so it may be computed in parts that are added up.
@@ -81,7 +73,6 @@ def solve(
         primal = 0.5 * inner(w, w) + C * max(0.0, height - inner(w, normal))
         if primal < best:
             best, best_w = primal, w
-        report(best - dual)
         if best - dual <= tol or passes == max_iter:
             break
         # Line 9 of Algorithm 1: the new constraint joins the working set.

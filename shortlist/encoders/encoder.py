@@ -1,4 +1,4 @@
-"""The encoder that people use: a name, a digest, and a call from texts to vectors of unit length."""
+"""Encoders: a name, a digest, and a call from texts to vectors of unit length."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from shortlist.encoders.finding import find, sha256
-from shortlist.encoders.network import Network, Progress, Vectors, counting
-from shortlist.encoders.static import DIMENSION, VERSION, Table
+from shortlist.encoders.finding import Source, find, kept, sha256
+from shortlist.encoders.network import Network, Vectors, n_tokens
 from shortlist.encoders.universal import Universal
 from shortlist.errors import InputError, installing
 
 MEMORY = 64 * 2**20  # bytes of vectors that are remembered
 OVERHEAD = 256  # bytes of a vector in memory, beside its numbers
+VERSION = 1  # of static tables: tables of another version are made again
+DIMENSION = 256  # of static tables, at most
+A = 1e-4  # of the weights of tokens
+PIECE = 4096  # texts at a time
 
 STATIC = ":static"  # after a name: the table that is made from these weights
 NETWORKS = {"bert": Network, "onnx": Network, "universal": Universal}
@@ -53,15 +59,15 @@ class Encoder:
         self._engine = engine
         self._remembered = _Remembered(MEMORY // (4 * self.dimension + OVERHEAD))
 
-    def __call__(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """A row for each text. ``progress`` is told how many texts are encoded so far, and how many there are."""
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return a row for each text."""
         given = _as_texts(texts)
         keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in given]
         known = self._remembered.find(keys)
         new = {key: text for key, text in zip(keys, given, strict=True) if key not in known}
         if not new:
             return np.array([known[key] for key in keys], dtype=np.float32).reshape(len(given), self.dimension)
-        made = _of_unit_length(self._engine.vectors(list(new.values()), counting(progress, len(new))))
+        made = _of_unit_length(self._engine.vectors(list(new.values())))
         self._remembered.add(new, made)
         if len(new) == len(given):
             return made
@@ -72,15 +78,15 @@ class Encoder:
         return f"<Encoder {self.name}: {self.dimension} numbers, {self.digest[:15]}…>"
 
     def __deepcopy__(self, memo: object) -> Encoder:
-        """Itself: nothing of it changes, and its weights are large."""
+        """Return itself: it never changes, and its weights are large."""
         return self
 
     def __reduce__(self) -> tuple[Callable[[str, str], Encoder], tuple[str, str]]:
-        """Another process loads it by its name, and refuses another digest."""
+        """Another process loads the encoder by its name and checks the digest."""
         return load_same, (self.name, self.digest)
 
 
-def load_encoder(name: str, *, threads: int | None = None, progress: Progress | None = None) -> Encoder:
+def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
     """Open an encoder.
 
     Parameters
@@ -88,12 +94,9 @@ def load_encoder(name: str, *, threads: int | None = None, progress: Progress | 
     name : str
         A known name, such as ``"all-MiniLM-L6-v2"``; a folder as sentence-transformers lays it out; or the name of one
         in the folders that the environment variable SHORTLIST_ENCODERS names. With ``:static`` after it, a table of
-        vectors for each token that is made from the same weights: some hundred times as fast, and less accurate.
+        vectors for each token that is made from the same weights: about a hundred times as fast, and less accurate.
     threads : int, optional
         How many threads encode; as many as there are processors by default. The vectors do not depend on it.
-    progress : callable, optional
-        Told how many tokens are encoded so far, and how many there are, while a static table is made: once for a
-        machine, about a minute.
 
     Returns
     -------
@@ -117,7 +120,7 @@ def load_encoder(name: str, *, threads: int | None = None, progress: Progress | 
     if plain == name:
         return Encoder(name, source.described(), kind(source, threads))
     settings = source.described() | {"static": VERSION, "components": DIMENSION}
-    return Encoder(name, settings, Table(kind, source, digest_of(settings), threads, progress))
+    return Encoder(name, settings, Table(kind, source, digest_of(settings), threads))
 
 
 def load_same(name: str, digest: str, *, threads: int | None = None) -> Encoder:
@@ -136,7 +139,7 @@ def digest_of(settings: dict[str, Any]) -> str:
 
 
 class _Remembered:
-    """The vectors of the latest texts, as many as fit in the memory that they may have."""
+    """The vectors of the latest texts."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -159,7 +162,7 @@ class _Remembered:
 
 
 def _as_texts(texts: Sequence[str]) -> list[str]:
-    """Check texts; half of a surrogate pair, which no tokenizer takes, becomes a question mark."""
+    """Check texts; half of a surrogate pair, which tokenizers refuse, becomes a question mark."""
     if isinstance(texts, str):
         raise InputError("an encoder takes a list of texts, not one text: put it in a list")
     given = list(texts)
@@ -173,3 +176,66 @@ def _of_unit_length(vectors: Vectors) -> Vectors:
     """The vectors, each divided by its length; zeros stay as they are."""
     lengths = np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1, keepdims=True))
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+# A static table: one vector for each token, made once from a network; a text is the sum of its tokens. As in model2vec,
+# every token is encoded alone, the vectors are turned to their principal components, of which the first are kept, and
+# each is weighted by a/(a + p). The probability p of a token comes from Zipf's law, by its place in the vocabulary,
+# which tokenizers order by frequency.
+
+
+class Table:
+    """Vectors of tokens: texts to vectors that are not yet scaled to unit length."""
+
+    def __init__(self, kind: type[Network], source: Source, digest: str, threads: int | None) -> None:
+        self._lower = source.settings.lower_case
+        self._tokenizer = kind.read_tokenizer(source)
+
+        def make() -> bytes:
+            network = kind(source, threads)
+            vectors = network.vectors_of_tokens()
+            added = network.tokenizer.get_added_tokens_decoder()
+            not_words = [number for number, token in added.items() if token.special]  # unknown, begin, end
+            return _table_of(vectors, not_words).tobytes()
+
+        found = np.frombuffer(kept(f"static-{digest.removeprefix('sha256:')}.table", make), dtype="<f2")
+        self._table = found.reshape(n_tokens(self._tokenizer), -1).astype(np.float32)
+        self.dimension = self._table.shape[1]
+
+    def vectors(self, texts: list[str]) -> Vectors:
+        """A vector for each text; zeros where it has no known token."""
+        parts = [self._sums(texts[first : first + PIECE]) for first in range(0, len(texts), PIECE)]
+        return np.concatenate([np.zeros((0, self.dimension), dtype=np.float32), *parts])
+
+    def _sums(self, texts: list[str]) -> Vectors:
+        plain = [text.lower() for text in texts] if self._lower else texts
+        if len(plain) == 1:  # without the threads of the library
+            tokens = [self._tokenizer.encode(plain[0], add_special_tokens=False).ids]
+        else:
+            tokens = [one.ids for one in self._tokenizer.encode_batch_fast(plain, add_special_tokens=False)]
+        ends = np.cumsum([0, *map(len, tokens)])
+        flat = np.fromiter((token for one in tokens for token in one), dtype=np.int32, count=ends[-1])
+        ones = np.ones(flat.size, dtype=np.float32)
+        made = scipy.sparse.csr_array((ones, flat, ends), shape=(len(texts), len(self._table))) @ self._table
+        return np.asarray(made, dtype=np.float32)
+
+
+def _table_of(vectors: Vectors, not_words: list[int]) -> NDArray[np.float16]:
+    """The table: components times weights. It is scaled so that its largest number is 1."""
+    p = 1 / np.arange(1, len(vectors) + 1)
+    weights = A / (A + p / p.sum())
+    weights[not_words] = 0
+    with threadpool_limits(1):  # the same sums whatever the number of threads
+        table = _components(vectors.astype(np.float64)) * weights[:, np.newaxis]
+    largest = np.abs(table).max(initial=0)
+    if not 0 < largest < np.inf:
+        raise InputError("no static table can be made of weights whose tokens all have the same vector")
+    return (table / largest).astype("<f2")
+
+
+def _components(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The first principal components of rows; the largest loading of each is positive, so that its sign is fixed."""
+    centred = rows - rows.mean(axis=0)
+    axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :DIMENSION]
+    signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+    return centred @ (axes * signs)

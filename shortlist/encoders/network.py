@@ -1,29 +1,29 @@
-"""A network that onnxruntime runs: texts to tokens, tokens to vectors, on the processor, with no network access.
+"""A network that onnxruntime runs on the processor: texts to tokens, tokens to vectors.
 
-Texts are encoded together only if they have the same number of tokens. Then nothing is padded, and a vector is made of
-the numbers of its own text alone, added in the same order however many texts are beside it: the same bits for any
-order, batch and number of threads. Threads take batches, and one thread computes a batch.
+Texts are encoded together only if they have the same number of tokens. Then nothing is padded, and the vector of a text
+has the same bits for any order, batch and number of threads. One thread computes a batch.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.concurrency import by_threads
-from shortlist.encoders import graph
-from shortlist.encoders.finding import Source
-from shortlist.encoders.kept import kept
+from shortlist.encoders.finding import Source, kept
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
+    from onnx import NodeProto, TensorProto
     from onnxruntime import InferenceSession, OrtValue
     from tokenizers import Tokenizer
 
@@ -31,38 +31,31 @@ BATCH = 32  # texts at a time
 BATCH_TOKENS = 1024  # and tokens
 INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 POOLED = "sentence_embedding"  # an output that needs no pooling, where a graph has it
-MOST_SAID = 200  # letters of what a library says
+MOST_REASON = 200  # letters of the error of a library
+
+VERSION = 1  # of the graph: another one is made again
+OPSET, IR = 20, 9  # the first operator set with Gelu; both are read by onnxruntime 1.17 and later
+INPUT = "input_ids"
+EMBEDDINGS = ("word", "position", "token_type")
+LINEAR = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+          "intermediate.dense", "output.dense")  # fmt: skip
+NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 Vectors = NDArray[np.float32]  # a row for each text or token
-Progress = Callable[[int, int], None]  # how many texts or tokens are encoded so far, of how many
-Told = Callable[[int], None]  # how many more are encoded
-
-
-def counting(progress: Progress | None, total: int) -> Told:
-    """What adds up how many are done, and tells it."""
-    done = 0
-
-    def told(more: int) -> None:
-        nonlocal done
-        done += more
-        if progress is not None:
-            progress(done, total)
-
-    return told
 
 
 @contextmanager
 def refusing(what: str) -> Iterator[None]:
-    """One sentence, whatever a library says about a file that is damaged, hostile or of something else."""
+    """Turn any error of a library about a damaged, hostile or wrong file into one sentence."""
     try:
         yield
     except Exception as problem:
-        said = " ".join(str(problem).split())[:MOST_SAID] or type(problem).__name__
-        raise InputError(f"{what}: {said}; get the file again, or use another encoder") from None
+        reason = " ".join(str(problem).split())[:MOST_REASON] or type(problem).__name__
+        raise InputError(f"{what}: {reason}; get the file again, or use another encoder") from None
 
 
 def n_tokens(tokenizer: Tokenizer) -> int:
-    """How many tokens there are: one more than the largest number of one."""
+    """The number of tokens: one more than the largest token number."""
     return 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
 
 
@@ -76,11 +69,11 @@ class Network:
         self._threads = threads or os.cpu_count() or 1
         self.tokenizer = self.read_tokenizer(source)
         self.n_tokens = n_tokens(self.tokenizer)
-        self._weights: list[OrtValue] = []  # which the session points into
+        self._weights: list[OrtValue] = []  # the session points into these
         self._session = self._open(source)
         self._inputs = [one.name for one in self._session.get_inputs()]
         self._outputs = [one.name for one in self._session.get_outputs()]
-        self.dimension = self._try()
+        self.dimension = self.pooled(np.array([[0, self.n_tokens - 1, 0]], dtype=np.int64)).shape[1]  # a trial
         self.tokenizer.enable_truncation(source.settings.max_length)
 
     @staticmethod
@@ -110,8 +103,8 @@ class Network:
 
         with refusing(f"{source.where} is not a whole safetensors file"):
             arrays = {name.removeprefix("bert."): array for name, array in load(source.weights).items()}
-        shape = graph.shape_of(arrays, source.settings.heads, source.settings.epsilon, source.where)
-        weights = graph.weights_of(arrays, shape, source.where)
+        shape = shape_of(arrays, source.settings.heads, source.settings.epsilon, source.where)
+        weights = weights_of(arrays, shape, source.where)
         sizes = {name: array.shape for name, array in weights.items()}
         if self.n_tokens > sizes["words"][0]:
             raise InputError(
@@ -123,9 +116,9 @@ class Network:
                 f"{source.where} has weights for texts of {sizes['positions'][0]} tokens, and the limit is "
                 f"{source.settings.max_length}: correct max_seq_length in sentence_bert_config.json"
             )
-        key = "-".join(map(str, (graph.VERSION, *shape, sizes["words"][0], sizes["positions"][0])))
+        key = "-".join(map(str, (VERSION, *shape, sizes["words"][0], sizes["positions"][0])))
         self._weights = [OrtValue.ortvalue_from_numpy(array) for array in weights.values()]  # not copied
-        model = kept(f"bert-{key}.onnx", lambda: graph.graph_of(shape, sizes))
+        model = kept(f"bert-{key}.onnx", lambda: graph_of(shape, sizes))
         return open_session(model, source.where, list(weights), self._weights)
 
     def _from_onnx(self, source: Source) -> InferenceSession:
@@ -137,41 +130,30 @@ class Network:
         if any(getattr(one, "data_location", 0) == onnx.TensorProto.EXTERNAL for one in parts):
             raise InputError(f"{source.where} keeps weights in another file: save it as one file, with all its weights")
         if any("Dynamic" in str(getattr(one, "op_type", "")) for one in parts):
-            self._batch = 1  # it is quantized, and scales numbers by the largest of all texts that it is given
+            self._batch = 1  # a quantized network scales numbers by the largest of all texts in the batch
         return open_session(source.weights, source.where)
 
-    def _try(self) -> int:
-        """Encode a text of the first and last tokens; gives how many numbers a vector has."""
-        made = self.pooled(np.array([[0, self.n_tokens - 1, 0]], dtype=np.int64))
-        return int(made.shape[1])
-
-    def vectors(self, texts: list[str], told: Told) -> Vectors:
+    def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text."""
         tokens = self._tokens(texts)
         made = np.empty((len(texts), self.dimension), dtype=np.float32)
 
-        def encode(some: list[int]) -> int:
-            made[some] = self.pooled(np.array([tokens[i] for i in some], dtype=np.int64))
-            return len(some)
+        def encode(batch: list[int]) -> None:
+            made[batch] = self.pooled(np.array([tokens[i] for i in batch], dtype=np.int64))
 
-        for n in by_threads(encode, batches([len(one) for one in tokens], self._batch), self._threads):
-            told(n)
+        list(by_threads(encode, batches([len(one) for one in tokens], self._batch), self._threads))
         return made
 
-    def vectors_of_tokens(self, told: Told) -> Vectors:
+    def vectors_of_tokens(self) -> Vectors:
         """A vector for each token, as a text of this one alone."""
-        around = self.tokenizer.encode("").ids  # what stands before and after every text
+        around = self.tokenizer.encode("").ids  # tokens before and after every text
         before, after = around[: len(around) // 2], around[len(around) // 2 :]
 
         def encode(first: int) -> Vectors:
-            some = range(first, min(first + self._batch, self.n_tokens))
-            return self.pooled(np.array([[*before, token, *after] for token in some], dtype=np.int64))
+            batch = range(first, min(first + self._batch, self.n_tokens))
+            return self.pooled(np.array([[*before, token, *after] for token in batch], dtype=np.int64))
 
-        made = []
-        for some in by_threads(encode, range(0, self.n_tokens, self._batch), self._threads):
-            made.append(some)
-            told(len(some))
-        return np.concatenate(made)
+        return np.concatenate(list(by_threads(encode, range(0, self.n_tokens, self._batch), self._threads)))
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
         plain = [text.strip().lower() if self._settings.lower_case else text.strip() for text in texts]
@@ -181,7 +163,7 @@ class Network:
 
     def pooled(self, tokens: NDArray[np.int64]) -> Vectors:
         """The vectors of texts of the same number of tokens (int64[texts, tokens])."""
-        if not tokens.size:  # a tokenizer that puts nothing around a text, and empty texts
+        if not tokens.size:  # empty texts, from a tokenizer without begin and end tokens
             return np.zeros((len(tokens), self.dimension), dtype=np.float32)
         with refusing(f"{self._where} cannot encode a text"):
             found = np.asarray(self._run(tokens))
@@ -200,7 +182,7 @@ class Network:
 
 
 def batches(lengths: list[int], most: int) -> Iterator[list[int]]:
-    """Numbers of texts that have the same length, so many at a time, the longest first."""
+    """Numbers of texts of the same length, at most ``most`` at a time, the longest first."""
     order = sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True)
     for length, same in itertools.groupby(order, key=lengths.__getitem__):
         together = list(same)
@@ -235,3 +217,135 @@ def open_session(
             options.add_external_initializers(list(names), list(values))
         processor = ["CPUExecutionProvider"]
         return onnxruntime.InferenceSession(model, options, providers=processor, enable_fallback=False)
+
+
+# A BERT network from safetensors, as an ONNX graph: numbers of tokens in, a vector for each token out. The graph names
+# its weights and holds none of them; onnxruntime is given the arrays. So the graph is small, and depends on the shape
+# of the network alone. It has no attention mask, because nothing is padded.
+
+
+class Shape(NamedTuple):
+    """The shape of a BERT network."""
+
+    layers: int
+    width: int  # numbers in the vector of a token
+    inner: int  # numbers between the two dense steps of a layer
+    heads: int
+    epsilon: float  # added to variances
+
+
+def shape_of(arrays: Mapping[str, NDArray[Any]], heads: int, epsilon: float, where: object) -> Shape:
+    """The shape of the network that the arrays of a file are the weights of."""
+    numbers = [int(found[1]) for name in arrays if (found := re.match(r"encoder\.layer\.(\d{1,4})\.", name))]
+    words = arrays.get("embeddings.word_embeddings.weight")
+    inner = arrays.get("encoder.layer.0.intermediate.dense.weight")
+    if not numbers or words is None or words.ndim != 2 or inner is None or inner.ndim != 2:
+        raise InputError(f"{where} has no weights of a BERT network: use a folder with model.onnx")
+    width = words.shape[1]
+    if width < 1 or heads < 1 or width % heads:
+        raise InputError(f"{where} has vectors of {width} numbers, which {heads} heads cannot share evenly")
+    return Shape(1 + max(numbers), width, inner.shape[0], heads, epsilon)
+
+
+def weights_of(arrays: Mapping[str, NDArray[Any]], shape: Shape, where: object) -> dict[str, NDArray[np.float32]]:
+    """The weights as the graph takes them: each checked for its shape, its type and numbers that are not finite."""
+    n, inner = shape.width, shape.inner
+
+    def take(name: str, *sizes: int | None) -> NDArray[np.float32]:
+        """The weights of that name, of these sizes; None is any that is not 0."""
+        found = arrays.get(name)
+        right = found is not None and found.dtype in (np.float32, np.float16) and found.ndim == len(sizes)
+        if found is None or not right or any(a != (b or a or 1) for a, b in zip(found.shape, sizes, strict=True)):
+            there = "nothing" if found is None else f"{found.dtype}{list(found.shape)}"
+            wanted = ", ".join(str(size or "any") for size in sizes)
+            raise InputError(f"{where} has {there} as {name}, not float32 or float16[{wanted}]: get the file again")
+        if not np.isfinite(found).all():
+            raise InputError(f"{where} has numbers in {name} that are not finite: get the file again")
+        return found.astype(np.float32, copy=False)
+
+    words, positions, kinds = (take(f"embeddings.{name}_embeddings.weight", None, n) for name in EMBEDDINGS)
+    made = {"words": words, "positions": positions + kinds[0]}  # every token is of the first kind
+    norms = ["embeddings.LayerNorm"]
+    for layer in range(shape.layers):
+        norms += [f"encoder.layer.{layer}.{name}" for name in NORMS]
+        for part in LINEAR:
+            name = f"encoder.layer.{layer}.{part}"
+            out, into = (inner if part == "intermediate.dense" else n), (inner if part == "output.dense" else n)
+            made[f"{name}.weight"] = np.ascontiguousarray(take(f"{name}.weight", out, into).T)
+            made[f"{name}.bias"] = take(f"{name}.bias", out)
+    for name in norms:
+        made |= {f"{name}.{part}": take(f"{name}.{part}", n) for part in ("weight", "bias")}
+    return made
+
+
+class _Graph:
+    """Nodes and small constants of a graph, each named by a number."""
+
+    def __init__(self) -> None:
+        self.nodes: list[NodeProto] = []
+        self.constants: list[TensorProto] = []
+
+    def add(self, operator: str, *inputs: str, **attributes: object) -> str:
+        """A node; gives the name of its output."""
+        from onnx import helper
+
+        name = f"{operator}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, inputs, [name], name=name, **attributes))
+        return name
+
+    def constant(self, value: object, dtype: type[np.generic] = np.int64) -> str:
+        from onnx import numpy_helper
+
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.array(value, dtype), name))
+        return name
+
+    def linear(self, x: str, name: str) -> str:
+        return self.add("Add", self.add("MatMul", x, f"{name}.weight"), f"{name}.bias")
+
+    def norm(self, x: str, name: str, epsilon: float) -> str:
+        return self.add("LayerNormalization", x, f"{name}.weight", f"{name}.bias", axis=-1, epsilon=epsilon)
+
+
+def _layer(graph: _Graph, shape: Shape, x: str, name: str) -> str:
+    """Attention of every token to all, then two dense steps; each is added to its input."""
+    size = shape.width // shape.heads
+    apart, together = graph.constant([0, 0, shape.heads, size]), graph.constant([0, 0, shape.width])
+    query, key, value = (
+        graph.add("Transpose", graph.add("Reshape", graph.linear(x, f"{name}.{part}"), apart), perm=perm)
+        for part, perm in zip(LINEAR[:3], ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]), strict=True)
+    )
+    scale = graph.constant(1 / math.sqrt(size), np.float32)
+    shares = graph.add("Softmax", graph.add("Mul", graph.add("MatMul", query, key), scale), axis=-1)
+    seen = graph.add("Transpose", graph.add("MatMul", shares, value), perm=[0, 2, 1, 3])
+    dense = graph.linear(graph.add("Reshape", seen, together), f"{name}.attention.output.dense")
+    x = graph.norm(graph.add("Add", dense, x), f"{name}.attention.output.LayerNorm", shape.epsilon)
+    dense = graph.linear(graph.add("Gelu", graph.linear(x, f"{name}.intermediate.dense")), f"{name}.output.dense")
+    return graph.norm(graph.add("Add", dense, x), f"{name}.output.LayerNorm", shape.epsilon)
+
+
+def graph_of(shape: Shape, sizes: Mapping[str, tuple[int, ...]]) -> bytes:
+    """The graph of a network, with the names and shapes of its weights."""
+    from onnx import TensorProto, helper
+
+    graph = _Graph()
+    length = graph.add("Slice", graph.add("Shape", INPUT), graph.constant([1]), graph.constant([2]))
+    places = graph.add("Slice", "positions", graph.constant([0]), length, graph.constant([0]))
+    words = graph.add("Gather", "words", INPUT, axis=0)
+    x = graph.norm(graph.add("Add", words, places), "embeddings.LayerNorm", shape.epsilon)
+    for layer in range(shape.layers):
+        x = _layer(graph, shape, x, f"encoder.layer.{layer}")
+    given = []
+    for name, dims in sizes.items():
+        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=dims, data_location=TensorProto.EXTERNAL)
+        tensor.external_data.add(key="location", value="given as an array")
+        given.append(tensor)
+    made = helper.make_graph(
+        graph.nodes,
+        "bert",
+        [helper.make_tensor_value_info(INPUT, TensorProto.INT64, ["texts", "tokens"])],
+        [helper.make_tensor_value_info(x, TensorProto.FLOAT, ["texts", "tokens", shape.width])],
+        [*graph.constants, *given],
+    )
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
+    return bytes(model.SerializeToString(deterministic=True))

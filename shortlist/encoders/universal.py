@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.encoders.finding import Source
-from shortlist.encoders.kept import kept
+from shortlist.encoders.finding import Source, kept
 from shortlist.encoders.network import Network, open_session
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Measures of labels assigned rather than ranked: F1 over examples and labels, and a table of single labels.
 
-A ranking is cut where labels stop being assigned: after |y| of them, after k, or below a score of t. Only labels that
-are true or assigned somewhere take room, however many there are.
+The first |y| or k labels of a ranking are assigned, or those that score above t. Memory is needed only for labels that
+are true or assigned somewhere.
 """
 
 from __future__ import annotations
@@ -18,35 +18,8 @@ from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.labels import LabelSets
 from shortlist.measures.positions import Positions, place_labels
-from shortlist.measures.registry import registered
+from shortlist.measures.registry import Values, registered
 from shortlist.ranking import Ranking
-
-Values = NDArray[np.float64]
-
-
-# maxF1 of paper 001
-
-
-def _largest_f1(sums: Values, count: float) -> float:
-    hits, recalled = np.split(sums, 2)
-    precision = np.cumsum(hits) / np.arange(1, hits.size + 1) / count
-    recall = np.cumsum(recalled) / count
-    f1 = 2 * precision * recall / (precision + recall)
-    return float(np.max(f1[~np.isnan(f1)], initial=0)) if count else np.nan
-
-
-@registered("maxF1", "higher", "max_r 2·P_r·R_r / (P_r + R_r), P_r = mean P@r, R_r = mean recall@r", paper="001",
-            total=_largest_f1)  # fmt: skip
-def max_f1(positions: Positions) -> scipy.sparse.csr_array:
-    """The largest F1, over cuts r, of average precision at r and average recall at r."""
-    found = np.isfinite(positions.rank)
-    row, place = positions.row[found], positions.rank[found].astype(np.int64) - 1
-    width = int(place.max(initial=0)) + 1
-    shape = (positions.n, width)
-    hits = scipy.sparse.csr_array((np.ones(row.size), (row, place)), shape=shape)
-    recalled = scipy.sparse.csr_array((1 / positions.size[row], (row, place)), shape=shape)
-    return scipy.sparse.hstack([hits, recalled], format="csr")
-
 
 # Micro- and macro-averaged F1
 
@@ -194,7 +167,7 @@ def per_label(
     )
 
 
-# Measures of labels that stand in a hierarchy: a near miss counts for what it shares with the truth.
+# Measures of labels in a hierarchy: a near miss counts for what it shares with the truth.
 
 
 Broader = Mapping[Label, Iterable[Label]]
@@ -211,14 +184,14 @@ class HierarchicalF1(NamedTuple):
 def hierarchical_f1(
     assigned: Iterable[Iterable[Label]], truth: Iterable[Iterable[Label]], broader: Broader
 ) -> HierarchicalF1:
-    """Precision, recall and F1 of labels assigned, all that is broader included.
+    """Precision, recall and F1 of assigned labels, all broader labels included.
 
     Parameters
     ----------
     assigned, truth : iterables of label lists
-        The labels that each example is given, and those that it has.
+        The assigned and the true labels of each example.
     broader : mapping of a label to the labels directly above it
-        A label may have several, and may be missing. What leads back to itself is counted once.
+        A label may have several, or none. Cycles are allowed.
 
     Returns
     -------
@@ -241,17 +214,17 @@ def hierarchical_f1(
         return found
 
     n_shared = n_assigned = n_true = 0
-    for given, own in zip(assigned, truth, strict=True):
-        one, other = with_broader(given), with_broader(own)
-        n_shared += len(one & other)
-        n_assigned += len(one)
-        n_true += len(other)
+    for labels, true_labels in zip(assigned, truth, strict=True):
+        found, true = with_broader(labels), with_broader(true_labels)
+        n_shared += len(found & true)
+        n_assigned += len(found)
+        n_true += len(true)
     precision, recall = n_shared / max(n_assigned, 1), n_shared / max(n_true, 1)
     return HierarchicalF1(precision, recall, 2 * n_shared / max(n_assigned + n_true, 1))
 
 
 def upwards(label: Label, broader: Broader) -> frozenset[Label]:
-    """A label and all that is broader, however far up."""
+    """A label and all labels above it."""
     found, waiting = {label}, [label]
     while waiting:
         new = [above for above in broader.get(waiting.pop(), ()) if above not in found]

@@ -10,21 +10,67 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.given_labels import LabelsLike
+from shortlist.arrays.kernels import Longs
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError, counted
 from shortlist.labels import LabelSets
 from shortlist.measures.positions import Positions, place_documents, place_labels
-from shortlist.measures.propensity import Propensities
-from shortlist.measures.ratings import Steps, as_steps
-from shortlist.measures.registry import Family, Measure, measure
+from shortlist.measures.rankings import Propensities
+from shortlist.measures.registry import Family, Measure, Values, measure, registered
 from shortlist.measures.significance import CONFIDENCE, interval, resampled_sums
 from shortlist.ranking import Ranking, html_table
 
-LIMITED = ("P@", "recall@")  # measures that even the best ranking may not bring to 1
-DEPTH = 200  # labels to rank for a measure of whole rankings that a long beginning suffices for
+LIMITED = ("P@", "recall@")  # measures that may stay below 1 for the best ranking
+DEPTH = 200  # labels to rank for measures of whole rankings that do not need all labels
 
 
-# What an evaluation found: measures with their intervals, as a table, as JSON, in a notebook.
+# Measures of predicted ratings. Distances are counted in steps of the scale.
+
+
+def _on_scale(predicted: ArrayLike, truth: ArrayLike, scale: ArrayLike | None) -> tuple[Longs, Longs, int]:
+    """Both ratings as numbers 0, 1, … of the steps of the scale, and how many steps it has.
+
+    Without a scale, the steps are the whole numbers from the lowest rating to the highest.
+    """
+    one, other = np.asarray(predicted), np.asarray(truth)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise InputError(f"predicted and true ratings must be two lists of one length, not {one.shape}, {other.shape}")
+    if scale is None:
+        for name, ratings in (("predicted", one), ("true", other)):
+            if ratings.dtype.kind not in "biuf" or not np.all(np.isfinite(ratings) & (ratings == np.round(ratings))):
+                raise InputError(f"the {name} ratings are not all whole numbers; give the scale, its steps in order")
+        both = np.concatenate([one, other])
+        steps = np.arange(int(both.min()), int(both.max()) + 1) if both.size else np.arange(0)
+        if steps.size > 10_000:
+            raise InputError(f"ratings from {both.min():g} to {both.max():g} are no scale; give the scale")
+    else:
+        steps = np.asarray(scale)
+    number = {step: i for i, step in enumerate(steps.tolist())}
+    if steps.ndim != 1 or len(number) != steps.size:
+        raise InputError("the scale must be a list of different steps, lowest first")
+    missing = [rating for rating in {*one.tolist(), *other.tolist()} if rating not in number]
+    if missing:
+        raise InputError(f"the rating {missing[0]!r} is not on the scale {steps.tolist()}")
+    found = [np.array([number[rating] for rating in ratings.tolist()], dtype=np.int64) for ratings in (one, other)]
+    return found[0], found[1], steps.size
+
+
+@registered("MAE", "lower", "|ŷ − y|", families=["ratings"], paper="002")
+def ranking_loss(distance: Longs) -> Values:
+    """Mean distance between predicted and true rating, in steps of the scale: the ranking loss."""
+    return distance.astype(np.float64)
+
+
+@registered("exact", "higher", "[ŷ = y]", families=["ratings"], paper="002")
+def exact(distance: Longs) -> Values:
+    """Share of ratings predicted exactly."""
+    return (distance == 0).astype(np.float64)
+
+
+@registered("within@k", "higher", "[|ŷ − y| ≤ k]", families=["ratings"], paper="002")
+def within(distance: Longs, k: int) -> Values:
+    """Share of ratings predicted with at most k steps of error."""
+    return (distance <= k).astype(np.float64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,20 +80,19 @@ class Evaluation:
     Parameters
     ----------
     measures : tuple of Measure
-        The measures, in the order asked for.
+        The measures, in the order given.
     values : dict of str to float
-        Each measure's value, by its name. ``evaluation["P@1"]`` is short for ``evaluation.values["P@1"]``.
+        The value of each measure, by its name. ``evaluation["P@1"]`` is short for ``evaluation.values["P@1"]``.
     intervals : dict of str to (float, float)
-        The two ends of its 95 % bootstrap interval; empty if none was asked for.
+        Its 95 % bootstrap interval; empty without resamples.
     per_instance : dict of str to array
-        Its value for each example or query, NaN where one was left out; only for measures that are means over these.
+        Its value for each example or query, NaN where one was left out; only for measures that are means.
     n_instances : int
         The number of examples or queries.
     left_out : dict of str to int
         How many of them were left out of the averages, by the reason.
     highest : dict of str to float, default={}
-        For P@k and recall@k the highest value that any ranking could have: below 1 where examples have fewer than k
-        labels, or more.
+        The highest value that any ranking could have, of P@k and recall@k.
 
     Attributes
     ----------
@@ -119,9 +164,6 @@ class Evaluation:
         return html_table(heading, rows, f"{self.n_instances} example{'s' * (self.n_instances != 1)}")
 
 
-# What the measures need to know.
-
-
 def depth(measures: Iterable[Measure], n_labels: int) -> int:
     """How many labels of each ranking these measures look at: at most all that there are."""
     wanted = (n_labels if "complete rankings" in one.needs else one.parameters.get("k", DEPTH) for one in measures)
@@ -135,16 +177,9 @@ def propensities_for(measures: Iterable[Measure], counts: ArrayLike, n_examples:
 
 
 def evaluate(
-    ranking: Ranking,
-    truth: LabelSets | LabelsLike,
-    measures: Iterable[str | Measure],
-    *,
-    n_labels: int | None = None,
-    propensities: Propensities | None = None,
-    resamples: int = 1000,
-    random_state: int = 0,
-    n_jobs: int | None = -1,
-) -> Evaluation:
+    ranking: Ranking, truth: LabelSets | LabelsLike, measures: Iterable[str | Measure], *, n_labels: int | None = None,
+    propensities: Propensities | None = None, resamples: int = 1000, random_state: int = 0, n_jobs: int | None = -1,
+) -> Evaluation:  # fmt: skip
     """Evaluate rankings of labels.
 
     Parameters
@@ -195,14 +230,9 @@ def evaluate(
 
 
 def evaluate_documents(
-    scores: ArrayLike,
-    relevance: ArrayLike,
-    query: ArrayLike,
-    measures: Iterable[str | Measure],
-    *,
-    resamples: int = 1000,
-    random_state: int = 0,
-) -> Evaluation:
+    scores: ArrayLike, relevance: ArrayLike, query: ArrayLike, measures: Iterable[str | Measure], *,
+    resamples: int = 1000, random_state: int = 0,
+) -> Evaluation:  # fmt: skip
     """Evaluate scores of documents, query by query.
 
     The documents of a query are ranked by score, ties in the order given.
@@ -236,14 +266,9 @@ def evaluate_documents(
 
 
 def evaluate_ratings(
-    predicted: ArrayLike,
-    truth: ArrayLike,
-    measures: Iterable[str | Measure],
-    *,
-    scale: ArrayLike | None = None,
-    resamples: int = 1000,
-    random_state: int = 0,
-) -> Evaluation:
+    predicted: ArrayLike, truth: ArrayLike, measures: Iterable[str | Measure], *, scale: ArrayLike | None = None,
+    resamples: int = 1000, random_state: int = 0,
+) -> Evaluation:  # fmt: skip
     """Evaluate predicted ratings.
 
     Parameters
@@ -267,9 +292,15 @@ def evaluate_ratings(
     0.5
     """
     chosen = _choose(measures, "ratings")
-    steps = as_steps(predicted, truth, scale)
-    nobody = np.zeros(steps.true.size, dtype=np.bool_)
-    return _summarise(chosen, steps, nobody, "", resamples, random_state)
+    given, true, _ = _on_scale(predicted, truth, scale)
+    none = np.zeros(true.size, dtype=np.bool_)
+    return _summarise(chosen, np.abs(given - true), none, "", resamples, random_state)
+
+
+def confusion(predicted: ArrayLike, truth: ArrayLike, scale: ArrayLike | None = None) -> Longs:
+    """How often step i (row) was predicted as step j (column)."""
+    given, true, k = _on_scale(predicted, truth, scale)
+    return np.bincount(true * k + given, minlength=k * k).reshape(k, k)
 
 
 def _choose(measures: Iterable[str | Measure], family: Family) -> list[Measure]:
@@ -282,16 +313,10 @@ def _choose(measures: Iterable[str | Measure], family: Family) -> list[Measure]:
 
 
 def _summarise(
-    chosen: Sequence[Measure],
-    data: Positions | Steps,
-    empty: NDArray[np.bool_],
-    reason: str,
-    resamples: int,
-    random_state: int,
-    propensities: Propensities | None = None,
-    n_jobs: int | None = -1,
-) -> Evaluation:
-    """Compute the measures, each a function of sums over examples, and bootstrap them all with the same samples."""
+    chosen: Sequence[Measure], data: Positions | Longs, empty: NDArray[np.bool_], reason: str, resamples: int,
+    random_state: int, propensities: Propensities | None = None, n_jobs: int | None = -1,
+) -> Evaluation:  # fmt: skip
+    """Compute the measures, each a function of sums over examples; bootstrap them all with the same samples."""
     resamples = as_whole(resamples, "resamples")
     columns: list[Any] = [(~empty)[:, None]]  # the first column counts the examples that are not left out
     per_instance = {}
@@ -305,7 +330,7 @@ def _summarise(
             per_instance[one.name] = found
             missing = np.isnan(found)
             found = np.where(missing, 0, found)[:, None]
-            if (missing != empty).any():  # this measure leaves out more than others do: it needs its own count
+            if (missing != empty).any():  # this measure leaves out more examples: it needs a count of its own
                 found = np.column_stack([found, ~missing])
                 left_out[f"{one.name} is undefined"] = int((missing & ~empty).sum())
         columns.append(found)
@@ -326,7 +351,7 @@ def _summarise(
     )
 
 
-def _highest(chosen: Sequence[Measure], data: Positions | Steps, empty: NDArray[np.bool_]) -> dict[str, float]:
+def _highest(chosen: Sequence[Measure], data: Positions | Longs, empty: NDArray[np.bool_]) -> dict[str, float]:
     """What measures of the first k positions reach if all relevant items stand first."""
     limited = [one for one in chosen if one.name.startswith(LIMITED)]
     if not limited or not isinstance(data, Positions) or empty.all():
@@ -338,12 +363,12 @@ def _highest(chosen: Sequence[Measure], data: Positions | Steps, empty: NDArray[
 
 
 def _totals(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
-    """Each measure of each sample, from the sums of its columns (each samples × columns), of which the first count."""
+    """Each measure of each sample, from the sums of its columns (samples × columns); the first sum is a count."""
     found, count = {}, sums[0][:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         for one, part in zip(chosen, sums[1:], strict=True):
             if one.total is None:
                 found[one.name] = part[:, 0] / (part[:, 1] if part.shape[1] > 1 else count)
             else:
-                found[one.name] = np.array([float(one.total(own, n)) for own, n in zip(part, count, strict=True)])
+                found[one.name] = np.array([float(one.total(row, n)) for row, n in zip(part, count, strict=True)])
     return found

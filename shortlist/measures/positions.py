@@ -1,11 +1,8 @@
-"""Where the relevant items came out: the one step that all measures of rankings share.
+"""The ranks of the relevant items: the step that all measures of rankings share.
 
-An example is a text and its items are labels, or an example is a query and its items are documents. The relevant
-items of all examples are found in their rankings once, and everything else is arithmetic on their ranks. Nothing here
-has the size of examples × labels.
-
-What was not retrieved has rank ∞. It ties, in the losses, with everything else that was not retrieved, below
-everything that was: in a ranking cut at k a relevant item that was cut off loses against all non-relevant ones.
+An example is a text whose items are labels, or a query whose items are documents. The relevant items of all examples
+are found in their rankings once; everything else is arithmetic on their ranks. No array has the size of examples ×
+labels. An item that was not retrieved has rank ∞ and ties with all others that were not retrieved.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from shortlist.errors import InputError, counted
 from shortlist.labels import LabelIndex, LabelSets
 from shortlist.ranking import Ranking, places_of
 
-ENOUGH = 2**18  # places of rankings that are looked at in one go
+ENOUGH = 2**18  # places of rankings that are checked at a time
 
 
 @dataclass(frozen=True)
@@ -34,10 +31,9 @@ class Positions:
     ``item``   int32[m]    the relevant item       ``others``   int64[n]   non-relevant items, |Y − y|
     ``rank``   float64[m]  its rank from 1, or ∞   ``begin``    int64[n]   first retrieved item of an example
     ``nth``    int64[m]    1 for the best, 2, …    ``length``   int64[n]   how many were retrieved
-    ``errors`` int64[m]    non-relevant items      ``items``    int32[·]   the retrieved items, best first
-                           with at least its score ``scores``   float64[·] their scores
-    ``ties``   int64[m]    those with its score    ``width``    the most that could be retrieved
-    ``gain``   float64[m]  its grade of relevance  ``ideal_gain`` float64[m] the same, highest first
+    ``gain``   float64[m]  its grade of relevance  ``items``    int32[·]   the retrieved items, best first
+    ``ideal_gain`` float64[m] the same, highest    ``scores``   float64[·] their scores
+                           first                   ``width``    the most that could be retrieved
     """
 
     row: Longs
@@ -81,17 +77,9 @@ class Positions:
         place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return row, self.items[self.begin[row] + place]
 
-    @property
-    def errors(self) -> Longs:
-        return self._rivals[0]
-
-    @property
-    def ties(self) -> Longs:
-        return self._rivals[1]
-
     @cached_property
-    def _rivals(self) -> tuple[Longs, Longs]:
-        """The non-relevant items with at least the score of each relevant one, and those with its very score."""
+    def rivals(self) -> tuple[Longs, Longs]:
+        """The non-relevant items with at least the score of each relevant one, and those with exactly its score."""
         errors = self.others[self.row]
         ties = errors - (self.length - self.total(self.rank < np.inf).astype(np.int64))[self.row]
         found = np.flatnonzero(self.rank < np.inf)
@@ -129,8 +117,8 @@ def place_labels(ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int 
     row, item = true >> 32, (true & 0xFFFFFFFF).astype(np.int32)
     length, step = np.empty(n, dtype=np.int64), max(1, ENOUGH // max(k, 1))
     for first in range(0, n, step):
-        some = slice(first, first + step)
-        length[some] = _check(ids[some], scores[some], n_labels, first)
+        block = slice(first, first + step)
+        length[block] = _check(ids[block], scores[block], n_labels, first)
     place = places_of(item, row, ids)
     rank = np.where(place < k, place + 1.0, np.inf)
     others = n_labels - np.bincount(row[item < n_labels], minlength=n)
@@ -139,10 +127,7 @@ def place_labels(ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int 
 
 
 def _check(ids: Ints, scores: Floats, n_labels: int, first: int) -> Longs:
-    """How many labels each ranking holds; ids are negative where there is none. A fault is refused.
-
-    ``first`` is the number of the first ranking.
-    """
+    """Return how many labels each ranking holds, or raise; ``first`` is the number of the first ranking."""
     held, by_number = ids >= 0, np.sort(ids, axis=1)
     faults = {
         "holds a label number that is not below the number of labels": ids >= n_labels,
@@ -192,7 +177,7 @@ def _check_truth(truth: LabelSets, n: int) -> tuple[Longs, Longs]:
     starts, ids = np.asarray(truth.indptr, dtype=np.int64), np.asarray(truth.ids)
     if starts.shape != (n + 1,):
         raise InputError(
-            f"the ranking has {counted(n, 'rows')} but the truth has {starts.size - 1}; each row needs its own"
+            f"the ranking has {counted(n, 'rows')} but the truth has {starts.size - 1}; each row needs its true labels"
         )
     if starts[0] != 0 or starts[-1] != ids.size or np.any(np.diff(starts) < 0):
         raise InputError("the truth's offsets do not ascend from 0 to its number of labels")

@@ -1,4 +1,4 @@
-"""Measures and curves of rankings: retrieval, the losses of paper 001, ROC area and accuracy of 003, HR of 004.
+"""Measures and curves of rankings.
 
 y is the set of relevant items of one example and rank(r) ≥ 1 the rank of item r, ∞ if it was not retrieved.
 Averages are over examples. For labels y is a text's true labels; for documents those relevant to a query.
@@ -6,20 +6,19 @@ Averages are over examples. For labels y is a text's true labels; for documents 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.logarithms import binary_logs
-from shortlist.arrays.validation import as_whole
+from shortlist.arrays.validation import MOST_AMOUNT, as_numbers, as_real, as_whole
 from shortlist.errors import InputError, counted
+from shortlist.labels import LabelSets
 from shortlist.measures.positions import Positions
-from shortlist.measures.registry import registered
+from shortlist.measures.registry import Values, registered
 
-Values = NDArray[np.float64]
 Curve = tuple[Values, Values]
-
-
-# Measures that look at the ranks of the relevant items only.
 
 
 @registered("Rk", "higher", "[min_{r∈y} rank(r) ≤ k]", paper="004")
@@ -34,12 +33,6 @@ def reciprocal_rank(positions: Positions) -> Values:
     return 1 / positions.best
 
 
-@registered("HR", "lower", "1 / MRR", paper="004", total=lambda sums, count: count / sums[0])
-def harmonic_rank(positions: Positions) -> Values:
-    """Harmonic mean of the best relevant item's rank: the reciprocal of MRR. 1 is perfect."""
-    return reciprocal_rank(positions)[:, None]
-
-
 @registered("P@k", "higher", "|{r∈y : rank(r) ≤ k}| / k", paper="001, XMC")
 def precision(positions: Positions, k: int) -> Values:
     """Precision at k: the share of the first k positions that hold a relevant item. An empty place holds none."""
@@ -50,12 +43,6 @@ def precision(positions: Positions, k: int) -> Values:
 def recall(positions: Positions, k: int) -> Values:
     """Recall at k: the share of the relevant items that are among the first k."""
     return positions.total(positions.rank <= k) / positions.size
-
-
-@registered("one-error", "lower", "[the first item is not relevant] = 1 − R1", paper="001")
-def one_error(positions: Positions) -> Values:
-    """Share of examples whose first item is not relevant."""
-    return 1 - among_first(positions, 1)
 
 
 @registered("MAP", "higher", "the mean of AP over queries", families=["documents"], paper="003")
@@ -96,42 +83,9 @@ def _gained(positions: Positions, rank: Values | NDArray[np.int64], gain: Values
     return found.astype(np.float64, copy=False)
 
 
-# Measures that look at the whole ranking. Y is the set of all items, s_r the score of item r, and the error set is
-# E = {(r, q) : r ∈ y, q ∈ Y − y, s_r ≤ s_q}: a tie is an error, so that it does not matter how ties are broken.
-#
-# With a complete ranking these are the papers' numbers exactly. In a ranking that was cut, or that lists only what was
-# retrieved at all, the other items tie with each other below all that are listed: a relevant item that is missing loses
-# against every non-relevant one, and has rank |Y|. So cutting a ranking short never makes it look better. A true label
-# that no ranking can hold because it was never learned counts as one more item of Y, for the example it belongs to.
-
-
-@registered("loss1", "lower", "[E ≠ ∅]", paper="001", needs=["complete rankings"])
-def imperfect(positions: Positions) -> Values:
-    """Share of examples that are not ranked perfectly, every relevant item strictly above every other one."""
-    return (positions.total(positions.errors) > 0).astype(np.float64)
-
-
-@registered("loss2", "lower", "|E|", paper="001", needs=["complete rankings"])
-def wrong_pairs(positions: Positions) -> Values:
-    """Number of pairs of a relevant and a non-relevant item that are in the wrong order or tie."""
-    return positions.total(positions.errors)
-
-
-@registered("loss3", "lower", "|E| / (|y|·|Y − y|), 0 if y = Y", paper="001", needs=["complete rankings"])
-def share_of_wrong_pairs(positions: Positions) -> Values:
-    """Share of the pairs of a relevant and a non-relevant item that are in the wrong order or tie."""
-    return positions.total(positions.errors) / np.maximum(positions.size * positions.others, 1)
-
-
-@registered(
-    "coverage", "lower", "max_{r∈y} rank(r) − 1; rank |Y| if r is missing", paper="001", needs=["complete rankings"]
-)
-def coverage(positions: Positions) -> Values:
-    """How far down the ranking the last relevant item stands; 0 where one relevant item comes first."""
-    last = np.zeros(positions.n)
-    ends = positions.nth == positions.size[positions.row]
-    last[positions.row[ends]] = positions.rank[ends]
-    return np.minimum(last, positions.size + positions.others) - 1
+# Y is the set of all items, s_r the score of item r, and E = {(r, q) : r ∈ y, q ∈ Y − y, s_r ≤ s_q}. What was not
+# retrieved ties with each other below all that was. A label never learned counts as one more item of Y, for the example
+# it belongs to.
 
 
 @registered(
@@ -143,29 +97,108 @@ def roc_area(positions: Positions) -> Values:
     Examples with nothing but relevant items are left out."""
     pairs = (positions.size * positions.others).astype(np.float64)
     pairs[pairs == 0] = np.nan
-    return 1 - positions.total(positions.errors - positions.ties / 2) / pairs
+    errors, ties = positions.rivals
+    return 1 - positions.total(errors - ties / 2) / pairs
 
 
-@registered(
-    "accuracy@t", "higher", "|{d : [s_d > t] = [d relevant]}| / number of documents", families=["documents"],
-    paper="003",
-)  # fmt: skip
-def accuracy(positions: Positions, t: float) -> Values:
-    """Share of a query's documents on the right side of the score t; SVMs put it at 0."""
-    above = positions.above(t)
-    hits = positions.total(positions.rank <= above[positions.row])
-    return (hits + positions.others - (above - hits)) / positions.length
+# Propensity-scored measures, as the Extreme Classification Repository defines and computes them.
+#
+# Rare labels are missing from the truth more often than frequent ones. With N training examples, N_l of them with
+# label l, the propensity of l is  p_l = 1 / (1 + C·(N_l + B)^−A),  C = (ln N − 1)·(B + 1)^A  (Jain, Prabhu and Varma,
+# KDD 2016), and finding l counts 1/p_l. As in the Repository's own script the total is divided by the total that the
+# best possible ranking reaches, so that 1 is perfect: a ratio of means over examples, not a mean of ratios.
 
 
-@registered(
-    "best-accuracy", "higher", "the largest accuracy@t over all positions to cut the ranking", families=["documents"],
-    paper="003",
-)  # fmt: skip
-def best_accuracy(positions: Positions) -> Values:
-    """Share of a query's documents on the right side of the best cut of its ranking."""
-    best = positions.others.astype(np.float64)  # every item that was cut off
-    np.maximum.at(best, positions.row, 2 * positions.nth - positions.rank + positions.others[positions.row])
-    return best / positions.length
+@dataclass(frozen=True)
+class Propensities:
+    """Label frequencies in training, from which propensities follow.
+
+    Parameters
+    ----------
+    counts : array-like of shape (n_labels,)
+        How many training examples have each label, by its number; labels beyond its end have none.
+    n_examples : int
+        The number of training examples.
+    A : float, default 0.55
+        The exponent; the Repository has 0.5 for Wikipedia and 0.6 for Amazon.
+    B : float, default 1.5
+        What is added to each count; the Repository has 0.4 for Wikipedia and 2.6 for Amazon.
+
+    Attributes
+    ----------
+    counts, n_examples, A, B
+        As given, checked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shortlist import Propensities
+    >>> propensities = Propensities(counts=[1000, 10], n_examples=2000)
+    >>> propensities.inverse(np.array([0, 1], dtype=np.int32)).round(2)
+    array([1.24, 3.85])
+    """
+
+    counts: ArrayLike
+    n_examples: int
+    A: float = 0.55
+    B: float = 1.5
+
+    def __post_init__(self) -> None:
+        counts = as_numbers(self.counts, "counts")
+        if counts.size and counts.min() < 0:
+            raise InputError(f"counts[{int(np.argmin(counts))}] is negative")
+        # With fewer than e examples the constant C would be negative.
+        as_whole(self.n_examples, "n_examples", least=3, most=MOST_AMOUNT)
+        as_real(self.A, "A", least=0)
+        as_real(self.B, "B", least=0)
+        object.__setattr__(self, "counts", counts)
+
+    @classmethod
+    def of(cls, truth: LabelSets, A: float = 0.55, B: float = 1.5) -> Propensities:
+        """From the label sets of the training examples."""
+        return cls(np.bincount(truth.ids), truth.n_rows, A, B)
+
+    def inverse(self, labels: NDArray[np.int32]) -> Values:
+        """1/p_l of each label number."""
+        counts = np.asarray(self.counts)
+        n = np.zeros(labels.size)
+        known = labels < counts.size
+        n[known] = counts[labels[known]]
+        C = (np.log(self.n_examples) - 1) * (self.B + 1) ** self.A
+        with np.errstate(divide="ignore"):
+            return 1 + C * (n + self.B) ** -self.A
+
+
+def _ratio(sums: Values, count: float) -> float:
+    return sums[0] / sums[1]
+
+
+@registered("PSP@k", "higher", "Σ_i Σ_{r∈y_i, rank(r)≤k} 1/p_r, over the same sum for the best possible rankings",
+            families=["categories"], paper="XMC", total=_ratio, needs=["propensities"])  # fmt: skip
+def propensity_scored_precision(positions: Positions, propensities: Propensities, k: int) -> Values:
+    """Precision at k in which finding a rare label counts more."""
+    gain, best = _gains(positions, propensities)
+    return np.column_stack(
+        [positions.total(gain * (positions.rank <= k)), positions.total(best * (positions.nth <= k))]
+    )
+
+
+@registered("PSnDCG@k", "higher",
+            "Σ_i D_i⁻¹·Σ_{r∈y_i, rank(r)≤k} 1/(p_r·log2(1+rank(r))), over the same sum for the best possible rankings; "
+            "D_i = Σ_{j≤min(k,|y_i|)} 1/log2(1+j)",
+            families=["categories"], paper="XMC", total=_ratio, needs=["propensities"])  # fmt: skip
+def propensity_scored_ndcg(positions: Positions, propensities: Propensities, k: int) -> Values:
+    """nDCG at k in which finding a rare label counts more."""
+    gain, best = _gains(positions, propensities)
+    ideal = (positions.nth <= k) / binary_logs(1 + positions.nth)
+    reached = positions.total(gain * (positions.rank <= k) / binary_logs(1 + positions.rank))
+    return np.column_stack([reached, positions.total(best * ideal)]) / np.maximum(positions.total(ideal), 1)[:, None]
+
+
+def _gains(positions: Positions, propensities: Propensities) -> tuple[Values, Values]:
+    """1/p of each relevant label, best-ranked first, and largest first."""
+    gain = propensities.inverse(positions.item)
+    return gain, gain[np.lexsort((-gain, positions.row))]
 
 
 # Curves: the precision-recall graph, R_k against k, and averages that grow with a stream (papers 001, 002, 004).

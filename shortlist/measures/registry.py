@@ -1,12 +1,8 @@
 """The registry: every measure by name. The terminal, the documentation page and the tests read it.
 
-A measure is a value: its name, which direction is better, its formula, what it needs, and the function that computes
-it. The functions stand in this room's other files and enter the registry by the ``registered`` decorator, so that a
-formula is written next to the lines that compute it.
-
-A function gives for each example one number, whose mean is the measure, or a row of numbers: then the measure is a
-function (``total``) of the sums of those rows over examples and of the number of examples with something relevant.
-A bootstrap then only has to draw how often each example counts.
+The ``registered`` decorator adds a function to the registry. The function returns one number for each example, whose
+mean is the measure, or a row of numbers: then the measure is a function (``total``) of the sums of those rows over
+examples and of the number of examples with something relevant. A bootstrap only draws how often each example counts.
 """
 
 from __future__ import annotations
@@ -25,16 +21,17 @@ from shortlist.errors import InputError
 if TYPE_CHECKING:
     import scipy.sparse
 
+Values = NDArray[np.float64]
 Family = Literal["categories", "documents", "ratings"]
 Need = Literal["complete rankings", "propensities"]
-Total = Callable[[NDArray[np.float64], float], float]
-Compute: TypeAlias = "Callable[..., NDArray[np.float64] | scipy.sparse.csr_array]"
+Total = Callable[[Values, float], float]
+Compute: TypeAlias = "Callable[..., Values | scipy.sparse.csr_array]"
 Function = TypeVar("Function", bound=Compute)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure. In the registry a parameter stands in the name as a letter (``P@k``); asked for, as a number."""
+    """One measure. Its parameter is a letter in the registry (``P@k``) and a number in ``measure("P@5")``."""
 
     name: str
     better: Literal["higher", "lower"]
@@ -66,12 +63,10 @@ def registered(
     total: Total | None = None,
     needs: Iterable[Need] = (),
 ) -> Callable[[Function], Function]:
-    """Enter a function into the registry; the first paragraph of its docstring is the description."""
+    """Add a function to the registry; the first paragraph of its docstring is the description."""
 
     def enter(function: Function) -> Function:
         description = " ".join((function.__doc__ or "").split("\n\n")[0].split())
-        if name in MEASURES:
-            raise KeyError(f"the measure {name} is registered twice")
         MEASURES[name] = Measure(
             name, better, tuple(families), formula, description, paper, function, total, tuple(needs)
         )
@@ -86,7 +81,7 @@ def measure(name: str | Measure) -> Measure:
     Parameters
     ----------
     name : str or Measure
-        Such as "P@5", "R1" or "MRR"; capitals do not matter. An unknown name is refused with a list of those there are.
+        Such as "P@5", "R1" or "MRR"; capitals do not matter. The error for an unknown name lists the known ones.
 
     Returns
     -------
@@ -101,18 +96,18 @@ def measure(name: str | Measure) -> Measure:
     """
     if isinstance(name, Measure):
         return name
-    asked = str(name).strip()
+    given = str(name).strip()
     by_name = {key.casefold(): entry for key, entry in MEASURES.items()}
-    exact = by_name.get(asked.casefold())
+    exact = by_name.get(given.casefold())
     if exact is not None and exact.parameter is None:
         return exact
-    parts = re.fullmatch(r"(.*?)(@?)(-?\d{1,18}(?:\.\d+)?)", asked)
+    parts = re.fullmatch(r"(.*?)(@?)(-?\d{1,18}(?:\.\d+)?)", given)
     if parts:
         stem, at, number = parts.groups()
         for letter in ("k", "t") if at else ("k",):
             entry = by_name.get(f"{stem}{at}{letter}".casefold())
             if entry is not None and entry.parameter == letter:
-                whole = number if "." in number else int(number)  # what is not whole is refused
-                value = float(number) if letter == "t" else as_whole(whole, f"k of {asked}", least=1)
+                whole = number if "." in number else int(number)  # as_whole refuses a fraction
+                value = float(number) if letter == "t" else as_whole(whole, f"k of {given}", least=1)
                 return replace(entry, name=entry.name[:-1] + number, parameters={letter: value})
-    raise InputError(f"there is no measure {asked!r}; there are {', '.join(MEASURES)} (k: a whole number, t: a number)")
+    raise InputError(f"there is no measure {given!r}; there are {', '.join(MEASURES)} (k: a whole number, t: a number)")

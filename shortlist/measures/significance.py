@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # whose stats are loaded when they are asked for
+import scipy  # scipy.stats is imported at its first use
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import kernel
@@ -21,7 +21,7 @@ from shortlist.errors import InputError
 CONFIDENCE = 95  # per cent
 MANY = 4000  # fewer rows are not worth starting threads for
 BATCH = 20  # samples that are drawn with one generator
-AT_ONCE = 4  # of them are added up at the same time: an addition need not wait for the one before it
+AT_ONCE = 4  # samples added up at the same time: independent additions overlap in the processor
 
 
 def resampled_sums(
@@ -30,19 +30,19 @@ def resampled_sums(
     """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
 
     ``parts`` are arrays or sparse matrices of n rows; the sums of all their columns stand side by side.
-    Every few samples have a generator of their own, so that threads can draw them: the same for any number of threads.
+    Every ``BATCH`` samples have a random generator of their own, so the number of threads changes nothing.
     """
     seed = as_whole(random_state, "random_state", most=MOST_SEED)
     columns = scipy.sparse.hstack([scipy.sparse.csc_array(part, dtype=np.float64) for part in parts], format="csc")
     n = columns.shape[0]
     found = np.zeros((resamples, columns.shape[1]))
-    dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64  # which are drawn alike, and take half the room
+    dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64  # both give the same numbers; int32 is smaller
 
     def fill(first: int) -> None:
         rng, last = np.random.default_rng([seed, first]), min(first + BATCH, resamples)
-        for some in range(first, last, AT_ONCE):
-            samples = rng.integers(n, size=(min(AT_ONCE, last - some), n), dtype=dtype)
-            add_up_samples(samples, columns.indptr, columns.indices, columns.data, found[some : some + len(samples)])
+        for start in range(first, last, AT_ONCE):
+            samples = rng.integers(n, size=(min(AT_ONCE, last - start), n), dtype=dtype)
+            add_up_samples(samples, columns.indptr, columns.indices, columns.data, found[start : start + len(samples)])
 
     firsts = range(0, resamples, BATCH)
     jobs = as_jobs(n_jobs)
@@ -58,8 +58,8 @@ def add_up_samples(
     """The sum of each column (float64[samples, columns]), each row counted as often as it is in the sample.
 
     indptr, rows, values: the columns, as scipy.sparse.csc_array has them;
-    samples: int[samples, n], at most AT_ONCE of them, each n numbers from 0 to n − 1. (NumPy's bincount would keep
-    other threads waiting, and SciPy's product rounds as the machine likes it.)
+    samples: int[samples, n], at most AT_ONCE of them, each n numbers from 0 to n − 1. (NumPy's bincount holds the
+    interpreter lock, and the rounding of SciPy's product depends on the machine.)
     """
     times = np.zeros((samples.shape[1], AT_ONCE))
     for s in range(samples.shape[0]):

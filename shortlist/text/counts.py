@@ -1,4 +1,4 @@
-"""Rows of counts, which are kept in little room until they are learned, and weighed a few at a time."""
+"""Rows of counts: counting, compact storage until they are learned, and weighting."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from shortlist.arrays.rows import Rows, grown, offsets_of
 
 
 def count(numbers: Ints, indptr: Longs, n_features: int) -> Rows:
-    """Count the feature numbers of each text; text i has numbers[indptr[i]:indptr[i+1]], and −1 counts as nothing."""
+    """Count the feature numbers of each text; text i has numbers[indptr[i]:indptr[i+1]], and −1 is ignored."""
     return Rows(*_count(numbers, indptr, n_features), n_features)
 
 
 def keep(rows: Rows, kept: NDArray[np.bool_]) -> Rows:
-    """Only some of the entries."""
+    """Return rows with some of the entries."""
     ends = np.append(0, np.cumsum(kept))[rows.indptr - rows.indptr[0]]
     return Rows(ends, rows.indices[kept], rows.data[kept], rows.n_features)
 
@@ -85,14 +85,8 @@ def _sort_by_bytes(here: Ints, there: Ints, size: int, above: int, starts: Longs
     return moved
 
 
-# Texts that a TextVectorizer has taken up, and may have to give back because learning was stopped.
-
-
 class CountedRows:
-    """Rows of counts, which ``add`` appends and ``chosen`` gives back weighed.
-
-    A weighted row has 12 bytes an entry; one that is kept has five, or six where a count exceeds 255.
-    """
+    """Rows of counts, in five bytes an entry, six if a count exceeds 255; ``chosen`` returns them weighted."""
 
     def __init__(self, weigh: Callable[[Rows], Rows]) -> None:
         self._weigh = weigh
@@ -102,21 +96,21 @@ class CountedRows:
         self._counts: NDArray[Any] = np.zeros(1 << 20, dtype=np.uint8)
 
     def add(self, rows: Rows) -> None:
-        """Keep these rows of counts too."""
-        own = slice(rows.indptr[0], rows.indptr[-1])
-        counts, before = rows.data[own], self.n_entries
+        """Append rows of counts."""
+        entries = slice(rows.indptr[0], rows.indptr[-1])
+        counts, before = rows.data[entries], self.n_entries
         self.n_rows, self.n_entries = self.n_rows + rows.n_rows, before + counts.size
         self._indptr = grown(self._indptr, self.n_rows + 1)
         self._indptr[self.n_rows - rows.n_rows : self.n_rows + 1] = rows.indptr - rows.indptr[0] + before
         self._columns = grown(self._columns, self.n_entries)
-        self._columns[before : self.n_entries] = rows.indices[own]
+        self._columns[before : self.n_entries] = rows.indices[entries]
         wide = np.promote_types(self._counts.dtype, np.min_scalar_type(int(counts.max(initial=0))))
         self._counts = grown(self._counts.astype(wide, copy=False), self.n_entries)
         self._counts[before : self.n_entries] = counts
         self.n_features = max(self.n_features, rows.n_features)
 
     def keep_columns(self, kept: NDArray[np.bool_]) -> None:
-        """Only some columns, renumbered in their order."""
+        """Keep some columns, renumbered in their order."""
         numbers = (np.cumsum(kept) - 1).astype(np.int32)
         columns, counts = self._columns[: self.n_entries], self._counts[: self.n_entries]
         rows = Rows(self._indptr[: self.n_rows + 1], columns, counts, int(kept.sum()))
@@ -150,7 +144,7 @@ class CountedRows:
 #
 # so that tf="log", idf="plain", norm="pivoted" is
 #     x_i[l] = log(m/u_l) · [(1 + log d_i[l]) / (1 + log avg_i)] / [(1 − slope) + slope · m_i/pivot].
-# Runs of characters may weigh more or less than words: x is multiplied by what they weigh before "l2" scales it.
+# Runs of characters may weigh more or less than words: x is multiplied by their weight before "l2" scales it.
 
 
 MOST = np.iinfo(np.int64).max
@@ -158,7 +152,7 @@ MOST = np.iinfo(np.int64).max
 
 @cache
 def known_logs() -> Floats:
-    """The logarithms of small whole numbers; of 0, which is no count, anything."""
+    """The logarithms of small whole numbers; entry 0 is unused."""
     return logs(np.maximum(1, np.arange(1 << 14)))
 
 
@@ -167,14 +161,14 @@ NORM = ("l2", "pivoted")
 
 
 def needs_counts(idf: str | None, norm: str | None, min_df: int) -> bool:
-    """Whether such a weighting has anything to learn."""
+    """Whether a weighting learns counts of documents."""
     return idf is not None or norm == "pivoted" or min_df > 1
 
 
 class Weighting:
-    """A weighting, and what it has to know: how many documents there were (m), how many had each feature (u).
+    """A weighting and its counts: how many documents there were (m), and how many had each feature (u).
 
-    Features in fewer than ``min_df`` documents give nothing.
+    Features in fewer than ``min_df`` documents are left out.
     """
 
     def __init__(self, tf: str, idf: str | None, norm: str | None, slope: float, min_df: int) -> None:
@@ -185,26 +179,26 @@ class Weighting:
         self.total = 0  # Σ u_l over the features with u_l ≥ min_df, so that total / m is the mean of m_i
 
     def learn(self, rows: Rows) -> None:
-        """Take up some documents, as rows of counts."""
+        """Learn from documents, as rows of counts."""
         self.m += rows.n_rows
         if self.needs_counts:
             self.make_room(rows.n_features)
             self.total += _take_up(rows.indices, self.u, self.min_df)
 
     def unlearn(self, n_documents: int, indices: Ints) -> None:
-        """Undo ``learn`` for some documents, whose entries have these columns."""
+        """Undo ``learn`` for documents whose entries have these columns."""
         if self.needs_counts:
             self.u -= np.bincount(indices, minlength=self.u.size)
         self.restore(self.m - n_documents, self.u)
 
     def merge(self, other: Weighting, numbers: Ints, n_features: int) -> None:
-        """Take up the counts of another weighting, whose features have these numbers here, of n_features."""
+        """Add the counts of another weighting, whose features have these numbers here, of n_features."""
         self.make_room(n_features if self.needs_counts else 0)
         self.u[numbers[: other.u.size]] += other.u[: numbers.size]
         self.restore(self.m + other.m, self.u)
 
     def make_room(self, n_features: int) -> None:
-        """See to it that every feature has a count; features never counted have 0."""
+        """Give every feature a count, 0 for new ones."""
         if self.needs_counts:
             self.u = grown(self.u, n_features)
 
@@ -214,16 +208,16 @@ class Weighting:
         self.restore(self.m, self.u[: kept.size][kept] if self.needs_counts else self.u)
 
     def restore(self, m: int, u: Longs) -> None:
-        """Go on from counts that were kept."""
+        """Set the counts."""
         self.m, self.u, self.total = m, u, int(u[u >= self.min_df].sum())
 
     def weigh(self, rows: Rows, of_runs: float, are_runs: Callable[[], NDArray[np.bool_]]) -> Rows:
-        """Weighted rows from rows of counts, which may be overwritten. What would weigh 0 is left out.
+        """Return weighted rows from rows of counts, which may be overwritten. Weights of 0 are left out.
 
-        ``of_runs``: what runs of characters weigh; ``are_runs`` says of each column whether it is one.
+        ``of_runs``: the weight of runs of characters; ``are_runs`` returns which columns are runs.
         """
         if self.needs_counts:
-            self.make_room(rows.n_features)  # features are there before their counts if learning was interrupted
+            self.make_room(rows.n_features)  # interrupted learning may leave features without counts
             u = np.empty(rows.indices.size, dtype=np.int64)
             fewest, most = _look_up(rows.indices, self.u, u)
             if fewest < self.min_df:
@@ -256,7 +250,7 @@ class Weighting:
 
 @part
 def known_log(number: float, known: Floats) -> float:
-    """The natural logarithm of a number above 0, which is looked up where it is whole and not too large."""
+    """The natural logarithm of a number above 0; small whole numbers are looked up."""
     whole = min(max(int(number), 0), known.size - 1)
     return known[whole] if whole == number else log(number)
 
@@ -286,14 +280,14 @@ def _times_idf(m: int, u: Longs, smooth: int, known: Floats, x: Floats) -> None:
 
 @kernel
 def _times_weight(indices: Ints, kinds: NDArray[np.uint8], weights: Floats, x: Floats) -> None:
-    """x *= the weight of the column's kind, which is looked up: kinds alternate, so that branches would be slower."""
+    """x *= the weight of the column's kind. A table, because branches on alternating kinds are slower."""
     for k in range(indices.size):
         x[k] *= weights[kinds[indices[k]]]
 
 
 @kernel
 def _look_up(indices: Ints, counts: Longs, u: Longs) -> tuple[int, int]:
-    """Write the count of each entry's feature to u (int64[as many]); gives the fewest and the most."""
+    """Write the count of each entry's feature to u (int64[as many]); return the fewest and the most."""
     fewest, most = MOST, 0
     for j in range(indices.size):
         u[j] = counts[indices[j]]
@@ -303,7 +297,7 @@ def _look_up(indices: Ints, counts: Longs, u: Longs) -> tuple[int, int]:
 
 @kernel
 def _take_up(indices: Ints, u: Longs, min_df: int) -> int:
-    """Count each entry's feature once more; gives by how much the sum of all u ≥ min_df rose."""
+    """Count each entry's feature once more; return by how much the sum of all u ≥ min_df rose."""
     rise = 0
     for feature in indices:
         u[feature] += 1

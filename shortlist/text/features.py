@@ -1,4 +1,4 @@
-"""Texts -> words.
+"""Texts -> words, and words -> features: n-grams, prefixes, runs of characters, words of fields.
 
 A word is a longest run of characters that ``str.isalnum`` accepts, or ``_``: Python's ``\\w+``, and with
 ``min_length=2`` scikit-learn's default rule ``(?u)\b\\w\\w+\b``. All texts lie in one array of code points, and are
@@ -15,14 +15,18 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, hashing, kernel, part
-from shortlist.texts import Texts, to_codes, to_text
+from shortlist.arrays.kernels import Longs, hashing, kernel
+from shortlist.texts import Fielded, Texts, to_codes, to_text
+
+Codes = NDArray[np.uint32]  # code points, and tables of them
+Hashes = NDArray[np.uint64]
 
 # Lower-casing is one letter for one, except for these: U+0130 becomes two letters, and a capital sigma becomes one
 # letter at the end of a word and another elsewhere. Texts that hold them are lower-cased by Python first.
@@ -40,41 +44,38 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Words(NamedTuple):
-    """The words of some texts. Text i has the words indptr[i]:indptr[i+1]; word j the letters starts[j]:ends[j]. Text i
+    """The words of texts. Text i has the words indptr[i]:indptr[i+1]; word j has the letters starts[j]:ends[j]. Text i
     itself is codes[text_starts[i]:text_ends[i]]."""
 
-    hashes: NDArray[np.uint64]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    indptr: NDArray[np.int64]
-    codes: NDArray[np.uint32]
-    text_starts: NDArray[np.int64]
-    text_ends: NDArray[np.int64]
+    hashes: Hashes
+    starts: Longs
+    ends: Longs
+    indptr: Longs
+    codes: Codes
+    text_starts: Longs
+    text_ends: Longs
 
     def keep(self, kept: NDArray[np.bool_]) -> Words:
-        """Only some of the words."""
+        """Return some of the words."""
         before = np.zeros(kept.size + 1, dtype=np.int64)
         np.cumsum(kept, out=before[1:])
         hashes, starts, ends = self.hashes[kept], self.starts[kept], self.ends[kept]
         return self._replace(hashes=hashes, starts=starts, ends=ends, indptr=before[self.indptr])
 
 
-def split(
-    texts: Sequence[str], table: NDArray[np.uint32], min_length: int, lowercase: bool, composed: bool = False
-) -> Words:
-    """Cut texts into words of at least ``min_length`` letters."""
-    laid = composed_texts(Texts.of(texts)) if composed else Texts.of(texts)
+def split(texts: Sequence[str], table: Codes, min_length: int, lowercase: bool, composed: bool = False) -> Words:
+    """Cut texts into words of at least ``min_length`` letters; ``composed``: letters and marks put together first."""
+    laid = Texts.of(texts)
+    if composed and not unicodedata.is_normalized("NFC", laid.whole):
+        laid = Texts.of([unicodedata.normalize("NFC", text) for text in laid])
     if lowercase and not laid.whole.isascii() and any(letter in laid.whole for letter in NOT_ONE_TO_ONE):
-        found = [i for i, text in enumerate(laid) if any(letter in text for letter in NOT_ONE_TO_ONE)]
-        laid = with_others(laid, np.array(found, dtype=np.int64), [laid[i].lower() for i in found])
+        laid = Texts.of([text.lower() if any(one in text for one in NOT_ONE_TO_ONE) else text for text in laid])
     with hashing():
         hashes, starts, ends, indptr = _split(laid.codes, laid.starts, laid.ends, table, min_length)
     return Words(hashes, starts, ends, indptr, laid.codes, laid.starts, laid.ends)
 
 
-def places_before(
-    text: str, starts: NDArray[np.int64], ends: NDArray[np.int64], composed: bool, lowercase: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def places_before(text: str, starts: Longs, ends: Longs, composed: bool, lowercase: bool) -> tuple[Longs, Longs]:
     """Places in a text, from those in what ``split`` makes of it where that has more letters, or fewer."""
     clusters = as_composed(text) if composed else list(text)
     after = [unicodedata.normalize("NFC", cluster) if composed else cluster for cluster in clusters]
@@ -109,10 +110,10 @@ def every_character(lowercase: bool) -> str:
 
 
 @functools.cache
-def letter_table(lowercase: bool, fold_digits: bool = False) -> NDArray[np.uint32]:
+def letter_table(lowercase: bool, fold_digits: bool = False) -> Codes:
     """For each code point the letter it counts as in a word, 0 where it is no part of one."""
     letters = every_character(lowercase)
-    codes, table = to_codes(letters), np.zeros(CODES, dtype=np.uint32)  # those that nobody writes to take no memory
+    codes, table = to_codes(letters), np.zeros(CODES, dtype=np.uint32)  # untouched pages take no memory
     for run in re.finditer(r"\w+", letters):
         table[slice(*run.span())] = codes[slice(*run.span())]
     if fold_digits:
@@ -124,12 +125,8 @@ def letter_table(lowercase: bool, fold_digits: bool = False) -> NDArray[np.uint3
 
 @kernel
 def _split(
-    codes: NDArray[np.uint32],
-    firsts: NDArray[np.int64],
-    lasts: NDArray[np.int64],
-    table: NDArray[np.uint32],
-    min_length: int,
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    codes: Codes, firsts: Longs, lasts: Longs, table: Codes, min_length: int
+) -> tuple[Hashes, Longs, Longs, Longs]:
     """Hash, start and end of each word, and where each text's words start.
 
     codes uint32[n] < 0x110000, table uint32[0x110000]; text i is codes[firsts[i]:lasts[i]], behind the one before it.
@@ -176,61 +173,6 @@ def mixed(h: np.uint64) -> np.uint64:
     return h
 
 
-# Letters and the marks on them put together: Unicode's normal form C, where a text is not in it already.
-
-
-# First and last of runs of code points that no composition changes: all before the marks; letters of the Greek,
-# Cyrillic, Hebrew and Arabic scripts; dashes and quotation marks; kana; Chinese characters; syllables of Hangul.
-INERT = np.array(
-    [
-        [0x0000, 0x02FF], [0x0391, 0x03CE], [0x0400, 0x0482], [0x05D0, 0x05EA], [0x0620, 0x064A], [0x2010, 0x2027],
-        [0x3041, 0x3096], [0x30A1, 0x30FA], [0x4E00, 0x9FFF], [0xAC00, 0xD7A3],
-    ],
-    dtype=np.uint32,
-)  # fmt: skip
-
-
-def composed_texts(texts: Texts) -> Texts:
-    """The texts in normal form C."""
-    if texts.whole.isascii():
-        return texts
-    doubtful = np.flatnonzero(_may_change(texts.codes, texts.starts, texts.ends, INERT))
-    return with_others(texts, doubtful, [unicodedata.normalize("NFC", text) for text in texts.pick(doubtful)])
-
-
-def with_others(texts: Texts, which: Longs, others: Sequence[str]) -> Texts:
-    """The texts, with others in the place of some."""
-    before = texts.pick(which)
-    changed = np.array([n for n, other in enumerate(others) if other != before[n]], dtype=np.int64)
-    if not changed.size:
-        return texts
-    pieces, end, longer = [], 0, np.zeros(len(texts), dtype=np.int64)
-    for n in changed.tolist():
-        text = which[n]
-        pieces += [texts.whole[end : texts.starts[text]], others[n]]
-        end, longer[text] = texts.ends[text], len(others[n]) - len(before[n])
-    moved = np.cumsum(longer)
-    return Texts("".join([*pieces, texts.whole[end:]]), texts.starts + moved - longer, texts.ends + moved)
-
-
-@kernel
-def _may_change(codes: NDArray[np.uint32], starts: Longs, ends: Longs, inert: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Which of the texts codes[starts[i]:ends[i]] hold a code point in none of the runs (uint32[n, 2], ascending)."""
-    found = np.zeros(starts.size, np.bool_)
-    for text in range(starts.size):
-        i = starts[text]
-        while i < ends[text] and not found[text]:
-            code = codes[i]
-            i += 1
-            if code <= inert[0, 1]:
-                continue
-            run = 0
-            while run < inert.shape[0] and code > inert[run, 1]:
-                run += 1
-            found[text] = run == inert.shape[0] or code < inert[run, 0]
-    return found
-
-
 # Texts -> features: their words, the prefixes of words, runs of words (n-grams) and of characters.
 #
 # A feature is known by its 64-bit hash, like a word, and can be spelled: an n-gram as its words with spaces between
@@ -243,18 +185,20 @@ NUMBER_LETTERS = np.array([ord(letter) for letter in NUMBER_NAME], dtype=np.uint
 
 
 class Features(NamedTuple):
-    """The features of some texts, in order. Feature j is made of words firsts[j] to firsts[j] + sizes[j] - 1; where
-     sizes[j] is 0 it is the prefix of word firsts[j], where it is less, a run of characters from that place on
-    . Text i has the features indptr[i]:indptr[i+1]."""
+    """The features of texts, in order. Text i has the features indptr[i]:indptr[i+1].
 
-    hashes: NDArray[np.uint64]
-    firsts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    indptr: NDArray[np.int64]
+    Feature j is made of words firsts[j] to firsts[j] + sizes[j] - 1. Where sizes[j] is 0 it is the prefix of word
+    firsts[j]; where it is negative, a run of characters from place firsts[j] on (``with_runs``).
+    """
+
+    hashes: Hashes
+    firsts: Longs
+    sizes: Longs
+    indptr: Longs
 
 
-def features_of(words: Words, table: NDArray[np.uint32], ngrams: int, prefix: int) -> Features:
-    """All features of some texts; ``ngrams`` is the longest run of words, ``prefix`` 0 for none."""
+def features_of(words: Words, table: Codes, ngrams: int, prefix: int) -> Features:
+    """All features of texts; ``ngrams`` is the longest run of words, ``prefix`` 0 for none."""
     if ngrams == 1 and prefix == 0:
         n = words.hashes.size
         return Features(words.hashes, np.arange(n), np.ones(n, dtype=np.int64), words.indptr)
@@ -262,8 +206,8 @@ def features_of(words: Words, table: NDArray[np.uint32], ngrams: int, prefix: in
         return Features(*_features(*words[:5], table, ngrams, prefix))
 
 
-def with_characters(features: Features, words: Words, table: NDArray[np.uint32], least: int, most: int) -> Features:
-    """The features of some texts, those of each followed by its runs of ``least`` to ``most`` characters."""
+def with_characters(features: Features, words: Words, table: Codes, least: int, most: int) -> Features:
+    """The features of texts, those of each followed by its runs of ``least`` to ``most`` characters."""
     with hashing():
         return Features(*with_runs(*features, words.codes, words.text_starts, words.text_ends, table, least, most))
 
@@ -279,9 +223,9 @@ def places(words: Words, features: Features, prefix: int) -> tuple[Longs, Longs]
 
 
 def spell(
-    words: Words, features: Features, chosen: Longs, table: NDArray[np.uint32], prefix: int,
-    characters: NDArray[np.uint32],
-) -> tuple[NDArray[np.uint32], Longs]:  # fmt: skip
+    words: Words, features: Features, chosen: Longs, table: Codes, prefix: int,
+    characters: Codes,
+) -> tuple[Codes, Longs]:  # fmt: skip
     """The letters of the chosen features end to end, and where each ends. table: of words; characters: of runs."""
     return _spell(
         words.hashes, words.starts, words.ends, words.codes, features.firsts, features.sizes, chosen, table, prefix,
@@ -291,15 +235,8 @@ def spell(
 
 @kernel
 def _features(
-    hashes: NDArray[np.uint64],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    codes: NDArray[np.uint32],
-    table: NDArray[np.uint32],
-    ngrams: int,
-    prefix: int,
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    hashes: Hashes, starts: Longs, ends: Longs, indptr: Longs, codes: Codes, table: Codes, ngrams: int, prefix: int
+) -> tuple[Hashes, Longs, Longs, Longs]:
     """The arrays of Features, from those of Words."""
     room = hashes.size * (ngrams + 1)
     feature_hashes = np.empty(room, np.uint64)
@@ -331,18 +268,18 @@ def _features(
 
 @kernel
 def _spell(
-    hashes: NDArray[np.uint64],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    codes: NDArray[np.uint32],
-    firsts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    chosen: NDArray[np.int64],
-    table: NDArray[np.uint32],
+    hashes: Hashes,
+    starts: Longs,
+    ends: Longs,
+    codes: Codes,
+    firsts: Longs,
+    sizes: Longs,
+    chosen: Longs,
+    table: Codes,
     prefix: int,
-    number: NDArray[np.uint32],
-    characters: NDArray[np.uint32],
-) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    number: Codes,
+    characters: Codes,
+) -> tuple[Codes, Longs]:
     """Letters uint32[...] and ends int64[len(chosen)] of the spelled features."""
     room = 0
     for feature in chosen:
@@ -358,7 +295,19 @@ def _spell(
         first = firsts[chosen[j]]
         size = sizes[chosen[j]]
         if size < 0:
-            n = spell_run(codes, first, -size, characters, letters, n)
+            letters[n] = QUOTE
+            n += 1
+            if -size & BEFORE:
+                letters[n] = SPACE
+                n += 1
+            for i in range(first, first + (-size >> 2)):
+                letters[n] = characters[codes[i]]
+                n += 1
+            if -size & BEHIND:
+                letters[n] = SPACE
+                n += 1
+            letters[n] = QUOTE
+            n += 1
             stops[j] = n
             continue
         for word in range(first, first + max(size, 1)):
@@ -380,31 +329,6 @@ def _spell(
     return letters[:n], stops
 
 
-@part
-def spell_run(
-    codes: NDArray[np.uint32],
-    first: int,
-    size: int,
-    characters: NDArray[np.uint32],
-    letters: NDArray[np.uint32],
-    n: int,
-) -> int:
-    """Write the run of characters of that size (with_runs, without its sign) to letters[n:]; gives its end."""
-    letters[n] = QUOTE
-    n += 1
-    if size & BEFORE:
-        letters[n] = SPACE
-        n += 1
-    for i in range(first, first + (size >> 2)):
-        letters[n] = characters[codes[i]]
-        n += 1
-    if size & BEHIND:
-        letters[n] = SPACE
-        n += 1
-    letters[n] = QUOTE
-    return n + 1
-
-
 # Runs of characters inside words and over their edges: what scikit-learn's ``char_wb`` counts.
 
 
@@ -413,7 +337,7 @@ BEFORE, BEHIND = 2, 1  # the edges that a run has, beside four times its letters
 
 
 @functools.cache
-def character_table(lowercase: bool) -> NDArray[np.uint32]:
+def character_table(lowercase: bool) -> Codes:
     """For each code point the character it counts as; a space for all white space."""
     characters = every_character(lowercase)
     table = np.arange(CODES, dtype=np.uint32)
@@ -426,17 +350,17 @@ def character_table(lowercase: bool) -> NDArray[np.uint32]:
 
 @kernel
 def with_runs(
-    of_words: NDArray[np.uint64],
+    of_words: Hashes,
     own_firsts: Longs,
     own_sizes: Longs,
     own_indptr: Longs,
-    codes: NDArray[np.uint32],
+    codes: Codes,
     firsts: Longs,
     lasts: Longs,
-    table: NDArray[np.uint32],
+    table: Codes,
     least: int,
     most: int,
-) -> tuple[NDArray[np.uint64], Longs, Longs, Longs]:
+) -> tuple[Hashes, Longs, Longs, Longs]:
     """The features of each text, given as the arrays of Features, and behind them the runs of the text.
 
     Of a run: its hash, where its first letter stands, and its size, which is −(4·letters + BEFORE + BEHIND), of each
@@ -479,3 +403,72 @@ def with_runs(
                         found += 1
         indptr[text + 1] = found
     return hashes[:found], starts[:found], sizes[:found], indptr
+
+
+# Documents of several fields -> features: the words of all fields together, and again as words of their field. A word
+# of the title votes twice: as a word, wherever it stands, and as a word of the title (``title: wheat``). The learner
+# weighs both. Words of the longest field, of which most documents consist, are words only. Categories and numbers are
+# features under the names that they have (texts.py).
+
+
+WORD, VALUE = -1, -2  # in place of a field: a word of any field; a category or number
+
+
+class FieldFeatures(NamedTuple):
+    """The features of documents, in order. Document i has indptr[i]:indptr[i+1]."""
+
+    hashes: Hashes
+    indptr: Longs
+    origin: Longs  # the number of the feature of texts, or of the value
+    field: Longs  # its field, WORD or VALUE
+    of_texts: Features  # those of each field of each document
+    values: list[str]
+    names: list[str]  # of the fields
+
+    def spelled(self, new: Longs, spell: Callable[[Longs], tuple[Codes, Longs]]) -> tuple[Codes, Longs]:
+        """The letters of the names of these features end to end, and where each ends; ``spell`` does so for words."""
+        is_word = self.field[new] != VALUE
+        letters, ends = spell(self.origin[new[is_word]])
+        whole, stops = to_text(letters), ends.tolist()
+        words = iter(whole[start:end] for start, end in zip([0, *stops], stops, strict=False))
+        spelled = []
+        for origin, field in zip(self.origin[new].tolist(), self.field[new].tolist(), strict=True):
+            name = self.values[origin] if field == VALUE else next(words)
+            spelled.append(f"{self.names[field]}: {name}" if field >= 0 else name)
+        return to_codes("".join(spelled)), np.cumsum([len(name) for name in spelled])
+
+
+def fielded_features(
+    documents: Fielded, main: str | None, make: Callable[[Sequence[str]], tuple[Words, Any]]
+) -> tuple[Words, FieldFeatures]:
+    """All features of documents; ``make`` makes those of texts, and ``main`` is the longest field."""
+    names, n = documents.names, len(documents)
+    words, found = make(documents.in_turn())
+    width = max(1, len(names))
+    text = np.repeat(np.arange(found.indptr.size - 1), np.diff(found.indptr))
+    document, field = text // width, text % width
+    in_field = np.flatnonzero(np.array([name != main for name in names], dtype=bool)[field] if names else field)
+    values = [(i, value) for i, names_of in enumerate(documents.features()) for value in names_of]
+    seeds = np.array([_hash(f"field {name}") for name in names], dtype=np.uint64)
+    of_fields = (found.hashes[in_field] ^ seeds[field[in_field]]) * FACTOR  # then as in ``mixed``
+    of_fields = (of_fields ^ of_fields >> np.uint64(32)) * FACTOR
+    of_fields ^= of_fields >> np.uint64(29)
+    hashes = np.concatenate([found.hashes, of_fields, value_hashes([value for _, value in values])])
+    origin = np.concatenate([np.arange(text.size), in_field, np.arange(len(values))])
+    kinds = np.concatenate([np.full(text.size, WORD), field[in_field], np.full(len(values), VALUE)])
+    documents_of = np.concatenate([document, document[in_field], np.array([i for i, _ in values], dtype=np.int64)])
+    order = np.argsort(documents_of, kind="stable")
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(documents_of, minlength=n), out=indptr[1:])
+    return words, FieldFeatures(
+        hashes[order], indptr, origin[order], kinds[order], found, [value for _, value in values], names
+    )
+
+
+def value_hashes(names: Sequence[str]) -> Hashes:
+    """The hashes of categories, numbers and their bands."""
+    return np.array([_hash(f"value {name}") for name in names], dtype=np.uint64)
+
+
+def _hash(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

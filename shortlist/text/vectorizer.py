@@ -1,4 +1,4 @@
-"""How a TextVectorizer is set: its parameters, checked, and what it chooses itself by the first texts."""
+"""TextVectorizer: texts to sparse rows, with a vocabulary that grows; its settings, and what the first texts choose."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from shortlist.estimators import Estimator, clone, not_fitted
 from shortlist.files.store import State
 from shortlist.text.counts import NORM, SMOOTH, TF, CountedRows, Weighting, count, needs_counts
 from shortlist.text.features import (
+    VALUE,
     Features,
+    FieldFeatures,
     Words,
     character_table,
     features_of,
+    fielded_features,
     letter_table,
     places,
     places_before,
     spell,
     split,
+    value_hashes,
     with_characters,
 )
-from shortlist.text.fielded import VALUE, FieldFeatures, fielded_features, value_hashes
 from shortlist.texts import (
     Document,
     Fielded,
@@ -67,18 +70,18 @@ def stop_table(settings: Settings, table: NDArray[np.uint32]) -> Vocabulary | No
     return stops
 
 
-# What may be left to the first texts: each where it is "auto"; where n-grams alone are, what nobody has set is, too.
+# What the first texts choose: each setting that is "auto", or all unset ones of these if n-grams alone are "auto".
 AUTO = "auto"
 PLAIN: dict[str, Any] = {"ngrams": 1, "min_length": 2, "prefix": None, "characters": None, "character_weight": 1.0}
 ALL_AUTO: dict[str, Any] = dict.fromkeys(PLAIN, AUTO)
 LEFT_OPEN = (*PLAIN, "fields")
 SHORT = 400  # letters: texts shorter than that say little in single words
 MOST_WORDS = 100  # of an n-gram: a text has that many times as many of them as it has words
-PAIRS, PREFIX = 2, 5  # what short texts are given besides
-STEM, CHARACTERS, CHARACTER_WEIGHT = 4, [3, 3], 0.7  # and where each has one label, with shorter prefixes
+PAIRS, PREFIX = 2, 5  # additional features of short texts
+STEM, CHARACTERS, CHARACTER_WEIGHT = 4, [3, 3], 0.7  # of short texts whose labels come up again and again
 MOST = 32  # characters of a run
 LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3  # of a run
-UNSPACED = [2, 4]  # what texts have besides that are written without spaces
+UNSPACED = [2, 4]  # runs of characters in texts that are written without spaces
 # Where such scripts lie: Thai and Lao, Myanmar, Khmer, Kana, Han.
 SCRIPTS = np.array(
     [
@@ -107,12 +110,7 @@ class Settings(NamedTuple):
     slope: float
     fields: list[str] | None = None
     character_weight: float = 1.0
-    left: tuple[str, ...] = ()  # what the first texts are to choose
-
-    @property
-    def longest(self) -> int:
-        """The longest run of words that is a feature."""
-        return self.ngrams
+    left: tuple[str, ...] = ()  # settings that the first texts choose
 
     def of_fields(self, texts: Sequence[object]) -> Settings:
         """These settings with the fields of such texts, if they have any, the longest first."""
@@ -122,10 +120,7 @@ class Settings(NamedTuple):
         return self._replace(fields=sorted(texts.names, key=lambda name: name != longest))
 
     def suiting(self, texts: Sequence[Any], recurring: bool) -> Settings:
-        """These settings with what suits such texts; ``recurring``: their labels come up again and again.
-
-        What was set stays as it is; all else is as if nothing had been.
-        """
+        """These settings with what suits such texts; ``recurring``: their labels come up again and again."""
         short = lengths_of(texts).sum() < SHORT * len(texts)
         chosen: dict[str, Any] = {"ngrams": 1}
         if unspaced(texts):
@@ -145,28 +140,28 @@ class Settings(NamedTuple):
 
     @classmethod
     def of(cls, given: Any) -> Settings:
-        own = {name: getattr(given, name) for name in PLAIN}
-        left = [name for name, value in own.items() if isinstance(value, str) and value == AUTO]
+        values = {name: getattr(given, name) for name in PLAIN}
+        left = [name for name, value in values.items() if isinstance(value, str) and value == AUTO]
         if left == ["ngrams"]:
-            left += [name for name, value in own.items() if name not in left and value == PLAIN[name]]
-        own |= {name: PLAIN[name] for name in left}
+            left += [name for name, value in values.items() if name not in left and value == PLAIN[name]]
+        values |= {name: PLAIN[name] for name in left}
         stop_words = given.stop_words
         if isinstance(stop_words, str):
             as_choice(stop_words, "stop_words", (None, "english"))
         elif stop_words is not None:
             stop_words = [str(word) for word in as_texts(stop_words, "stop_words")]
-        weight = as_real(own["character_weight"], "character_weight", least=LEAST_WEIGHT, most=MOST_WEIGHT)
+        weight = as_real(values["character_weight"], "character_weight", least=LEAST_WEIGHT, most=MOST_WEIGHT)
         if weight != 1 and given.hashed is not None:
             raise InputError("character_weight must be 1 with hashed columns, which characters share with words")
         return cls(
             lowercase=bool(as_choice(given.lowercase, "lowercase", (True, False))),
-            min_length=as_whole(own["min_length"], "min_length", least=1),
+            min_length=as_whole(values["min_length"], "min_length", least=1),
             composed=bool(as_choice(given.composed, "composed", (True, False))),
             fold_digits=bool(as_choice(given.fold_digits, "fold_digits", (True, False))),
             stop_words=stop_words,
-            ngrams=as_whole(own["ngrams"], "ngrams", least=1, most=MOST_WORDS),
-            prefix=None if own["prefix"] is None else as_whole(own["prefix"], "prefix", least=1),
-            characters=None if own["characters"] is None else as_range(own["characters"]),
+            ngrams=as_whole(values["ngrams"], "ngrams", least=1, most=MOST_WORDS),
+            prefix=None if values["prefix"] is None else as_whole(values["prefix"], "prefix", least=1),
+            characters=None if values["characters"] is None else as_range(values["characters"]),
             min_df=as_whole(given.min_df, "min_df", least=1),
             hashed=None if given.hashed is None else as_whole(given.hashed, "hashed", least=1),
             tf=as_choice(given.tf, "tf", TF),
@@ -206,28 +201,16 @@ def unspaced(texts: Sequence[Any]) -> bool:
 
 
 LEAST_IN_WORDS = 3  # characters: shorter runs stand for words
-MANY = 1 << 20  # entries: so many rows are worth giving the memory back that was needed to make them
+MANY = 1 << 20  # entries, from which on freed memory is returned to the system
 
 
 class Taken(NamedTuple):
-    """The rows of counts of some texts, and what is needed to give them back."""
+    """The rows of counts of texts, and what is needed to undo learning them."""
 
     rows: Rows
     settings: Settings  # before
     n_features: int
     after: tuple[int, int]  # documents and features
-
-    def give_back(self, vectorizer: TextVectorizer, n_kept: int) -> None:
-        """Forget all these texts but the first few, unless others have been taken up since."""
-        weighting, vocabulary = vectorizer._weighting, vectorizer.vocabulary_
-        if self.after != (weighting.m, vectorizer.n_features_):
-            return
-        kept, left = np.split(self.rows.indices, self.rows.indptr[[n_kept]])
-        weighting.unlearn(self.rows.n_rows - n_kept, left)
-        if self.settings.hashed is None:  # features are numbered by first appearance
-            vectorizer.vocabulary_ = vocabulary.first(max(self.n_features, int(kept.max(initial=-1)) + 1))
-        if n_kept == 0:
-            vectorizer._settings = self.settings
 
 
 class TextVectorizer(Estimator):
@@ -263,9 +246,9 @@ class TextVectorizer(Estimator):
         without spaces get runs of characters. ``min_length``, ``prefix``, ``characters`` and ``character_weight`` are
         left to it, too, unless they are set; each of them may be "auto" itself, whatever n-grams there are.
     prefix : int or None, default None
-        If a number, the first so many letters of each word that has as many are a feature too (``expor*``).
+        If a number, prefixes of that many letters are features too (``expor*``).
     characters : tuple of two int or None, default None
-        If two numbers, as (3, 4), all runs of so many characters inside words, punctuation included, and over their
+        If two numbers, as (3, 4), all runs of that many characters inside words, punctuation included, and over their
         edges, are features too (``" wh"``): those of scikit-learn's ``analyzer="char_wb"``.
     character_weight : float, default 1.0
         What the values of runs of characters are multiplied by before a row is scaled. In hashed columns, which they
@@ -363,16 +346,16 @@ class TextVectorizer(Estimator):
         return self
 
     def fit_transform(self, texts: Iterable[Document], y: object = None) -> scipy.sparse.csr_array:
-        """Learn from these texts alone, and give their rows; reads each text once."""
+        """Learn from these texts alone and return their rows; each text is read once."""
         return self.fit_rows([as_documents(texts)]).to_matrix()
 
     def partial_fit(self, texts: Iterable[Document], y: object = None) -> Self:
         """Go on learning from more texts. Features that were there keep their columns."""
-        self.take_up(texts)
+        self.take(texts)
         return self
 
     def settled(self, texts: Sequence[Document], recurring: bool = False) -> TextVectorizer:
-        """An unfitted copy that leaves nothing to the first texts: it has what it would choose for these."""
+        """Return an unfitted copy with the settings that it would choose for these texts."""
         chosen = Settings.of(self).of_fields(texts)
         chosen = chosen.suiting(texts, recurring) if chosen.left and texts else chosen
         copy: TextVectorizer = clone(self)
@@ -380,7 +363,7 @@ class TextVectorizer(Estimator):
         return copy.set_params(**{name: getattr(chosen, name) for name in names})
 
     def settle(self, texts: Sequence[Document], recurring: bool = False) -> None:
-        """Choose what "auto" leaves to the first texts; ``recurring``: labels come up again and again."""
+        """Choose the settings that are "auto"; ``recurring``: labels come up again and again."""
         if not hasattr(self, "vocabulary_"):
             self._begin()
         self._settings = self._settings.of_fields(texts)
@@ -389,28 +372,25 @@ class TextVectorizer(Estimator):
 
     @merging
     def merge(self, other: TextVectorizer) -> Self:
-        """Take up what another vectorizer of the same parameters has learned, as if its texts had come next. Exact."""
+        """Learn exactly what another vectorizer of the same parameters has learned, as if its texts had come next."""
         other._give_to(self)
         return self
 
     @reading
     def _give_to(self, taker: TextVectorizer) -> None:
         self._check_fitted()
-        taker._take_over(self)
-
-    def _take_over(self, other: TextVectorizer) -> None:
-        if not hasattr(self, "vocabulary_"):
-            self._begin()
-        if self._settings != other._settings:
+        if not hasattr(taker, "vocabulary_"):
+            taker._begin()
+        if taker._settings != self._settings:
             raise InputError("only a TextVectorizer with the same parameters can be merged into this one")
-        numbers = self.vocabulary_.merge(other.vocabulary_)
-        if self._settings.hashed is not None:
-            numbers = np.arange(self.n_features_, dtype=np.int32)
-        self._weighting.merge(other._weighting, numbers, self.n_features_)
+        numbers = taker.vocabulary_.merge(self.vocabulary_)
+        if taker._settings.hashed is not None:
+            numbers = np.arange(taker.n_features_, dtype=np.int32)
+        taker._weighting.merge(self._weighting, numbers, taker.n_features_)
 
     @learning
     def forget_rare(self) -> NDArray[np.bool_]:
-        """Forget the features of fewer than ``min_df`` documents, as ``fit`` does; says which columns are kept."""
+        """Forget the features of fewer than ``min_df`` documents; return which columns are kept."""
         if self._settings.min_df == 1 or self._settings.hashed is not None:
             return np.ones(self.n_features_, dtype=np.bool_)
         kept = self._weighting.u[: self.n_features_] >= self._settings.min_df
@@ -418,20 +398,20 @@ class TextVectorizer(Estimator):
         return kept
 
     def transform(self, texts: Iterable[Document]) -> scipy.sparse.csr_array:
-        """The rows of these texts; features never seen in learning give nothing."""
+        """Return the rows of these texts; features never seen in learning count as nothing."""
         return self.rows(as_documents(texts)).to_matrix()
 
     def fit_rows(self, batches: Iterable[Sequence[Document]]) -> Rows:
-        """Learn from these batches of texts alone, and give the rows of all of them."""
+        """Learn from these batches of texts alone and return the rows of all of them."""
         return self.fit_counts(batches).all()
 
     @writing
     def fit_counts(self, batches: Iterable[Sequence[Document]], n_jobs: int = 1) -> CountedRows:
-        """Learn from these batches of texts alone, and keep the rows of all of them, to be weighed as they are taken.
+        """Learn from these batches of texts alone; return their rows, which are weighted when they are used.
 
-        Neither the texts are kept nor anything else that grows with them. ``n_jobs`` threads give the same rows as one.
+        The texts are not kept. The number of threads, ``n_jobs``, changes nothing.
         """
-        before = dict(self.__dict__)  # learning from the start changes nothing of what there was
+        before = dict(self.__dict__)
 
         def pieces() -> Iterator[Sequence[Document]]:
             for batch in map(as_documents, batches):
@@ -441,12 +421,12 @@ class TextVectorizer(Estimator):
         try:
             self._begin()
             rows = CountedRows(self.weighted)
-            # Threads cut texts into features ahead of the one that numbers and counts these.
+            # Threads cut texts into features; one thread numbers and counts these.
             for words, features in by_threads(self._features, pieces(), n_jobs):
                 with Noting():
-                    some = self._counted(words, features, learning=True)
-                    self._weighting.learn(some)
-                    rows.add(some)
+                    counted = self._counted(words, features, learning=True)
+                    self._weighting.learn(counted)
+                    rows.add(counted)
             rows.n_features = self.n_features_
             kept = self.forget_rare()
             if not kept.all():
@@ -460,18 +440,14 @@ class TextVectorizer(Estimator):
 
     @learning
     def learn_rows(self, texts: Sequence[Document]) -> Rows:
-        """Take up these texts, and give their rows, weighted by the counts after all of them."""
+        """Learn from these texts and return their rows, weighted by the counts after all of them."""
         return self.weighted(self.take(texts).rows)
-
-    def take_up(self, texts: Iterable[Document]) -> Rows:
-        """Take up these texts, and give their rows of counts, not yet weighted."""
-        return self.take(texts).rows
 
     @learning
     def take(self, texts: Iterable[Document], *, recurring: bool = False) -> Taken:
-        """``take_up`` for those who may have to give some of the texts back: all of them are taken up, or none.
+        """Learn from these texts, all or none, and return what ``give_back`` needs to undo it.
 
-        ``recurring`` says that their labels come up again and again, where they are to choose anything.
+        ``recurring``: their labels come up again and again; used where the first texts choose settings.
         """
         if not hasattr(self, "vocabulary_"):
             self._begin()
@@ -492,21 +468,28 @@ class TextVectorizer(Estimator):
     @learning
     def give_back(self, taken: Taken, n_kept: int = 0) -> None:
         """Undo ``take`` for all its texts but the first few, unless others have been taken up since."""
-        taken.give_back(self, n_kept)
+        if taken.after != (self._weighting.m, self.n_features_):
+            return
+        kept, left = np.split(taken.rows.indices, taken.rows.indptr[[n_kept]])
+        self._weighting.unlearn(taken.rows.n_rows - n_kept, left)
+        if taken.settings.hashed is None:  # features are numbered by first appearance
+            self.vocabulary_ = self.vocabulary_.first(max(taken.n_features, int(kept.max(initial=-1)) + 1))
+        if n_kept == 0:
+            self._settings = taken.settings
 
     def weighted(self, rows: Rows) -> Rows:
-        """Weighted rows from rows of counts, by what has been taken up by now. The counts may be overwritten."""
+        """Return weighted rows from rows of counts, which may be overwritten."""
         return self._weighting.weigh(rows, self._settings.character_weight, self.vocabulary_.quoted)
 
     @learning
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
-        """Forget all features but those kept, which are renumbered in their order."""
+        """Forget the other features; those kept are renumbered in their order."""
         self.vocabulary_ = self.vocabulary_.keep(kept)
         self._weighting.keep(kept)
 
     @reading
     def rows(self, texts: Sequence[Document], n_jobs: int = 1) -> Rows:
-        """The rows of these texts, with nothing learned; the same for any number of threads."""
+        """Return the rows of these texts, without learning; the same for any number of threads."""
         if not hasattr(self, "vocabulary_"):
             if self._requires_fit:
                 self._check_fitted()
@@ -544,7 +527,7 @@ class TextVectorizer(Estimator):
             raise not_fitted("this TextVectorizer has learned nothing yet; call fit or partial_fit first")
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """scikit-learn's choice of a container for rows: they are sparse, and only "default" can hold such rows."""
+        """Refuse scikit-learn's other containers: they cannot hold sparse rows."""
         if transform not in (None, "default"):
             raise InputError(f"TextVectorizer makes sparse rows, which {transform} cannot hold")
         return self
@@ -570,7 +553,7 @@ class TextVectorizer(Estimator):
             words, features = self._features(as_documents([text]))
             vocabulary = Vocabulary()
             self._name_new(vocabulary, words, features, vocabulary.learn(features.hashes)[1])
-            for name, column in zip(vocabulary.names(), self._columns(vocabulary.hashes).tolist(), strict=True):
+            for name, column in zip(vocabulary.names(), self._numbers(vocabulary.hashes).tolist(), strict=True):
                 behind.setdefault(column, []).append(name)
         return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
 
@@ -578,17 +561,17 @@ class TextVectorizer(Estimator):
     def spans(self, text: Document) -> dict[int, list[tuple[int, int]]]:
         """Where the features of each column stand in a text: first letter and the one after the last, by column.
 
-        A text of several fields is taken as one, with a line feed between two fields.
+        The fields of a text are joined, with a line feed between two fields.
         """
         if not isinstance(text, str):
-            return self._spans_in_fields(cast(Fielded, as_documents([text])))  # refuses what is neither
+            return self._spans_in_fields(cast(Fielded, as_documents([text])))  # as_documents checks the type
         words, features = self._features([text])
-        columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
+        columns = self._numbers(features.hashes)
         return self._places(text, words, features, columns)
 
     def _spans_in_fields(self, document: Fielded) -> dict[int, list[tuple[int, int]]]:
         words, features = self._features(document)
-        columns = self._columns(features.hashes) if self.hashed is not None else self.vocabulary_.find(features.hashes)
+        columns = self._numbers(features.hashes)
         whole, edges = document.laid().whole, document.laid().ends
         origin = features.origin[features.field != VALUE]
         of_texts = self._places(whole, words, features.of_texts, np.arange(features.of_texts.hashes.size))
@@ -604,7 +587,7 @@ class TextVectorizer(Estimator):
     ) -> dict[int, list[tuple[int, int]]]:
         """Where the features stand, by the columns that they have; −1 stands for none."""
         starts, ends = places(words, features, self._settings.prefix or 0)
-        if not np.array_equal(words.codes, to_codes(text)):  # composing or lower-casing has made other letters of some
+        if not np.array_equal(words.codes, to_codes(text)):  # composing or lower-casing changed letters
             starts, ends = places_before(text, starts, ends, self._settings.composed, self._settings.lowercase)
         found: dict[int, list[tuple[int, int]]] = {}
         for column, start, end in zip(columns.tolist(), starts.tolist(), ends.tolist(), strict=True):
@@ -614,9 +597,10 @@ class TextVectorizer(Estimator):
 
     @reading
     def has_known_word(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether any word of each text is known, where its row cannot tell: of runs of characters, some nearly always
-        are. Elsewhere every text counts as known; so it does where words are not kept apart from other features: in
-        hashed columns, and beside runs of one or two characters, as in scripts without spaces.
+        """Whether any word of each text is known.
+
+        Only needed with runs of characters, some of which are known in nearly every text. Without them, in hashed
+        columns and beside runs of one or two characters, every text counts as known.
         """
         chosen = self._settings
         if chosen.hashed is not None or chosen.characters is None or chosen.characters[0] < LEAST_IN_WORDS:
@@ -628,10 +612,7 @@ class TextVectorizer(Estimator):
 
     @reading
     def known_share(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Which share of the different features of each text, or of its fields, is known; 1 of a text that has none.
-
-        In hashed columns every feature counts as known.
-        """
+        """The known share of the different features of each text; 1 if it has none, and in hashed columns."""
         if self._settings.hashed is not None:
             return np.ones(len(texts), dtype=np.float32)
         _, features = self._features(texts)
@@ -640,23 +621,23 @@ class TextVectorizer(Estimator):
         text, hashes = text[order], hashes[order]
         new = np.append(True, (text[1:] != text[:-1]) | (hashes[1:] != hashes[:-1]))[: text.size]
         text, known = text[new], self.vocabulary_.find(hashes[new]) >= 0
-        n_features, n_known = (np.bincount(own, minlength=len(texts)) for own in (text, text[known]))
+        n_features, n_known = (np.bincount(which, minlength=len(texts)) for which in (text, text[known]))
         share = np.where(n_features > 0, n_known / np.maximum(1, n_features), 1.0)
         return share.astype(np.float32)
 
     @reading
     def values(self, first: int = 0) -> list[tuple[str, str, bool]]:
-        """What was learned of fields beside texts, from that column on: field, category or number, which of the two."""
+        """The categories and numbers learned from column ``first`` on: field, value, and whether it is a number."""
         if self._settings.hashed is not None:
             return []
         numbers = self.vocabulary_.having("=", first)
         names = self.vocabulary_.names(numbers.tolist())
-        own = self.vocabulary_.find(value_hashes(names)) == numbers  # and no runs of characters that look like it
-        pairs = [name.partition("=")[::2] for name, is_value in zip(names, own.tolist(), strict=True) if is_value]
+        is_value = self.vocabulary_.find(value_hashes(names)) == numbers  # not runs of characters that look alike
+        pairs = [name.partition("=")[::2] for name, chosen in zip(names, is_value.tolist(), strict=True) if chosen]
         return [(field, value, self._is_number(field, value)) for field, value in pairs]
 
     def _is_number(self, field: str, value: str) -> bool:
-        """Whether it was learned as a number: then its band was, too."""
+        """Whether a value was learned as a number: then its band was, too."""
         number = cell_value(value)
         bands = band(field, number) if isinstance(number, float) else []
         return bool((self.vocabulary_.find(value_hashes(bands)) >= 0).any())
@@ -677,13 +658,11 @@ class TextVectorizer(Estimator):
         self.vocabulary_ = Vocabulary()
 
     def _counted(self, words: Words, features: Features | FieldFeatures, *, learning: bool) -> Rows:
-        if self._settings.hashed is not None:
-            numbers = self._columns(features.hashes)
-        elif learning:
+        if learning and self._settings.hashed is None:
             numbers, new = self.vocabulary_.learn(features.hashes)
             self._name_new(self.vocabulary_, words, features, new)
         else:
-            numbers = self.vocabulary_.find(features.hashes)
+            numbers = self._numbers(features.hashes)
         return count(numbers, features.indptr, self.n_features_)
 
     def _features(self, texts: Sequence[Any]) -> tuple[Words, Any]:
@@ -694,34 +673,35 @@ class TextVectorizer(Estimator):
         words = split(texts, self._table, chosen.min_length, chosen.lowercase, chosen.composed)
         if self._stops is not None:
             words = words.keep(self._stops.find(words.hashes) < 0)
-        features = features_of(words, self._table, chosen.longest, chosen.prefix or 0)
+        features = features_of(words, self._table, chosen.ngrams, chosen.prefix or 0)
         if chosen.characters is None:
             return words, features
         return words, with_characters(features, words, character_table(chosen.lowercase), *chosen.characters)
 
-    def _columns(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The hashed columns of features: the upper half of the hash, scaled down to the width."""
+    def _numbers(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The columns of features, −1 of unknown ones.
+
+        A hashed column is the upper half of the hash, scaled down to the width.
+        """
+        if self._settings.hashed is None:
+            return self.vocabulary_.find(hashes)
         half = np.uint64(32)
         return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
 
     def _name_new(
         self, vocabulary: Vocabulary, words: Words, features: Features | FieldFeatures, new: NDArray[np.int64]
     ) -> None:
-        if new.size:
-            vocabulary.name(*self._spelled(words, features, new))
-
-    def _spelled(
-        self, words: Words, features: Features | FieldFeatures, new: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint32], Longs]:
-        """The letters of some features end to end, and where each ends."""
+        """Give the vocabulary the letters of these new features."""
+        if not new.size:
+            return
         chosen = self._settings
         characters = self._table if chosen.characters is None else character_table(chosen.lowercase)
         of_texts = features if isinstance(features, Features) else features.of_texts
 
-        def spell_words(some: NDArray[np.int64]) -> tuple[NDArray[np.uint32], Longs]:
-            return spell(words, of_texts, some, self._table, chosen.prefix or 0, characters)
+        def spell_words(which: NDArray[np.int64]) -> tuple[NDArray[np.uint32], Longs]:
+            return spell(words, of_texts, which, self._table, chosen.prefix or 0, characters)
 
-        return spell_words(new) if isinstance(features, Features) else features.spelled(new, spell_words)
+        vocabulary.name(*(spell_words(new) if isinstance(features, Features) else features.spelled(new, spell_words)))
 
     # Model files.
 

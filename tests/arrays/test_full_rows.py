@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist import MapSVM, PRank, WidrowHoff
 from shortlist.arrays.rows import inner, is_full
-from shortlist.categories.checks import as_bytes
 from tests.compiled import compiled
+from tests.contract import as_bytes
 
 inner = compiled(inner)
 is_full = compiled(is_full)

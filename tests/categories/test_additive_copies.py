@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shortlist import IndependentIndex, Rocchio
-from shortlist.categories.checks import as_bytes
+from tests.contract import as_bytes
 
 
 @pytest.mark.parametrize("make", [Rocchio, IndependentIndex])

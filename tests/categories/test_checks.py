@@ -16,11 +16,10 @@ from shortlist import (
     Rocchio,
     TopicPerceptron,
     TunedIndex,
-    check_learner,
 )
-from shortlist.categories import checks
-from shortlist.categories.checks import PROMISES
 from shortlist.models.learners import learners
+from tests import contract
+from tests.contract import PROMISES, check_learner
 
 LEARNERS = [
     FeatureFocus(),
@@ -60,7 +59,7 @@ LEARNERS = [
     UnweightedIndex(),
     UnweightedIndex(tolerance=1, classifiers=3, passes=2),
 ]
-made = functools.cache(checks.example_data)
+made = functools.cache(contract.example_data)
 LISTED = {type(learner) for learner in LEARNERS}
 LEARNERS += [entry.make() for entry in learners("categories").values() if entry.kind not in LISTED]  # just added
 
@@ -73,7 +72,7 @@ def examples_made_once(monkeypatch):
         X, Y = made(*arguments, **options)
         return X.copy(), [list(own) for own in Y]
 
-    monkeypatch.setattr(checks, "example_data", copies)
+    monkeypatch.setattr(contract, "example_data", copies)
 
 
 def chosen():
@@ -92,6 +91,10 @@ def test_promise(learner, promise):
     from sklearn.base import clone
 
     promise(clone(learner))
+
+
+def test_the_contract_is_one_call():
+    check_learner(FrequencyBaseline())
 
 
 class Forgetful(FeatureFocus):

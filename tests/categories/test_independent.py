@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.categories.checks import as_bytes, example_data
 from shortlist.categories.index.independent import CANDIDATES
+from tests.contract import as_bytes, example_data
 from tests.reference.independent import SlowIndependentIndex
 
 examples = st.lists(

@@ -10,10 +10,10 @@ from sklearn.exceptions import NotFittedError
 
 from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedIndex
 from shortlist import concurrency as interrupts
-from shortlist.categories.checks import as_bytes
 from shortlist.categories.index.learner import LEAST_VALUE, MOST_VALUE, round_to_weights
 from shortlist.categories.index.lists import check_finite
 from shortlist.inputs import read
+from tests.contract import as_bytes
 
 
 @pytest.mark.parametrize("learner", [TunedIndex(values="raw", vector=n) for n in (None, 4, 2)])

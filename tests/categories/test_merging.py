@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from shortlist import MMP, FeatureFocus, IndependentIndex, InputError, Rocchio, TopicPerceptron, TunedIndex, load
-from shortlist.categories.checks import as_bytes, example_data
 from shortlist.categories.prototypes.weights import mixed, pack
 from tests.categories.test_feature_focus import edges_of, examples
+from tests.contract import as_bytes, example_data
 from tests.reference.feature_focus import SlowFeatureFocus
 from tests.reference.feature_focus import merged as slow_merged
 from tests.reference.feature_focus import mixed as slow_mixed

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import MMP, FeatureFocus, InputError, TopicPerceptron, TunedIndex, load
-from shortlist.categories.checks import as_bytes
 from shortlist.labels import judged
 from tests.categories.test_tuned_index import learned, learned_by
+from tests.contract import as_bytes
 from tests.reference.prototypes import SlowMMP, SlowTopicPerceptron
 from tests.reference.tuned_index import SlowTunedIndex
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shortlist import TextVectorizer, TunedIndex
-from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import learner
+from tests.contract import as_bytes
 
 N = 700
 

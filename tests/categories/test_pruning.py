@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import FeatureFocus, InputError
-from shortlist.categories.checks import as_bytes, example_data
 from shortlist.categories.index import lists
 from shortlist.categories.index import lists as pruning
 from shortlist.categories.index.lists import EDGES, END, drop_weakest, empty_index, pack
 from tests.categories.test_feature_focus import edges_of
 from tests.compiled import compiled
+from tests.contract import as_bytes, example_data
 
 
 def learned(**options):

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from shortlist import Categorizer, ModelFileError, TunedIndex, load
 from shortlist.arrays.rows import Rows
-from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import rehearsal
 from shortlist.categories.index.tuning import EXAMPLES, LABELS
 from shortlist.categories.relabelling import let_go, merged, renamed, split_off
 from shortlist.files.store import State
 from shortlist.labels import LabelSets, judged
 from tests.categories.test_tuned_index import any_stream, learned, learned_by, matrix
+from tests.contract import as_bytes
 from tests.reference.tuned_index import SlowTunedIndex
 
 N, RULES = 7, {"min_weight": 0.05, "rare": 3}

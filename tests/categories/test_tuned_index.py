@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 
 from shortlist import FeatureFocus, InputError, ModelFileError, TunedIndex, load
-from shortlist.categories.checks import as_bytes
 from shortlist.categories.index.retrieval import NO_WEIGHTS
 from shortlist.categories.relabelling import merged, split_off
 from shortlist.files.store import State
+from tests.contract import as_bytes
 from tests.reference.tuned_index import SlowTunedIndex
 
 values = st.sampled_from([0.25, 0.5, 1.0, 3.0])

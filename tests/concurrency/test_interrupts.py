@@ -11,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 import shortlist as sl
 from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist import concurrency as interrupts
-from shortlist.categories.checks import example_data
 from shortlist.concurrency import Noting, stop_here
 from shortlist.files import store
+from tests.contract import example_data
 
 
 def ctrl_c():

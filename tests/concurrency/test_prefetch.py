@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from shortlist import Categorizer, FeatureFocus, InputError
-from shortlist.categories.checks import as_bytes
 from shortlist.concurrency import AHEAD, by_threads, prefetch
+from tests.contract import as_bytes
 
 
 def test_items_come_in_order_and_the_error_behind_them():

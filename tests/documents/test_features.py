@@ -87,7 +87,6 @@ def test_bins_refuse_and_are_saved(tmp_path):
         (lambda: ScoreBins().fit(np.zeros((0, 2))), "without rows"),
         (lambda: bins.transform([[1.0]]), "X has 1 features, but ScoreBins is expecting 2"),
         (lambda: bins.steps([1.0]), "weights has 1 entry where 8 are needed"),
-        (lambda: bins.plot(np.zeros(8), names=["one"]), "names has 1 entry where 2 are needed"),
     ]:
         with pytest.raises(InputError, match=message):
             bad()
@@ -96,18 +95,6 @@ def test_bins_refuse_and_are_saved(tmp_path):
     for thresholds in [np.array([[2.0, 1.0]]), np.array([[np.nan]]), np.zeros(3)]:
         with pytest.raises(ModelFileError):
             ScoreBins.from_state(State("ScoreBins", {"parameters": {}}, {"thresholds": thresholds}))
-
-
-def test_picture_of_the_weights(data):
-    X, y, query = data
-    bins = ScoreBins(10).fit(X)
-    ranker = MapSVM().fit(bins.transform(X), y, query)
-    figure = bins.plot(ranker.coef_, names=["cosine", "bm25", "lm"])
-    panels = [panel for panel in figure.axes if panel.get_title()]
-    assert [panel.get_title() for panel in panels] == ["cosine", "bm25", "lm"]
-    drawn = panels[1].patches[0].get_data()
-    assert drawn.values == pytest.approx(np.concatenate([[0], np.cumsum(ranker.coef_[10:20])]))
-    assert drawn.edges[1:-1] == pytest.approx(bins.thresholds_[1])
 
 
 @needs_routing_through_pipelines

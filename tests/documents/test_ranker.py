@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import shortlist
 from shortlist import InputError, MapSVM, ModelFileError, MrrSVM, NdcgSVM, RocSVM
-from shortlist.documents.ranker import QueriesSetAside, gap_bar
+from shortlist.documents.ranker import QueriesSetAside
 from shortlist.files.store import State
 from tests.documents.routing import needs_routing_through_pipelines
 
@@ -215,22 +215,6 @@ def test_rows_of_another_width_are_refused(data):
         ranker.rank(X[:, :4], query=query)
     with pytest.raises(InputError, match="query is missing"):
         ranker.rank(X)
-
-
-def test_progress_is_shown_only_on_a_terminal_and_only_if_asked(data, capsys, monkeypatch):
-    X, y, query = data
-    MapSVM(verbose=True).fit(X, y, query)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    MapSVM().fit(X, y, query)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setenv("TERM", "xterm")
-    with gap_bar(1e-3, True) as report:
-        for gap in (1.0, 0.1, 0.01, 0.001):
-            report(gap)
-    shown = capsys.readouterr()
-    assert "duality gap 1.00e-03" in shown.err
-    assert shown.out == ""
 
 
 def test_where_c_is_small_the_gap_is_too(data):

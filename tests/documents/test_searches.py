@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import MapSVM, MrrSVM, NdcgSVM, RocSVM
-from shortlist.documents.average_precision import place_each
 from shortlist.documents.queries import as_queries
+from shortlist.documents.svms import place_each
 from tests.reference.documents import (
     average_precision,
     ndcg,

@@ -17,7 +17,7 @@ def cache(tmp_path, monkeypatch):
     """Graphs and tables of a test are kept in a folder of its own."""
     folder = tmp_path / "kept"
     folder.mkdir()
-    monkeypatch.setattr("shortlist.encoders.kept.folders_of", lambda function: [folder])
+    monkeypatch.setattr("shortlist.encoders.finding.folders_of", lambda function: [folder])
     monkeypatch.delenv("SHORTLIST_ENCODERS", raising=False)
     return folder
 

@@ -173,12 +173,12 @@ def onnx_folder(folder):
     """The tiny encoder as an ONNX file, as other programs export it: with an attention mask."""
     import onnx
 
-    from shortlist.encoders import graph
+    from shortlist.encoders.network import graph_of, shape_of, weights_of
 
     weights = random_weights()
-    shape = graph.shape_of(weights, HEADS, 1e-12, "weights")
-    arrays = graph.weights_of(weights, shape, "weights")
-    model = onnx.load_model_from_string(graph.graph_of(shape, {name: array.shape for name, array in arrays.items()}))
+    shape = shape_of(weights, HEADS, 1e-12, "weights")
+    arrays = weights_of(weights, shape, "weights")
+    model = onnx.load_model_from_string(graph_of(shape, {name: array.shape for name, array in arrays.items()}))
     own = [one for one in model.graph.initializer if one.name not in arrays]
     del model.graph.initializer[:]
     model.graph.initializer.extend([*own, *(onnx.numpy_helper.from_array(one, name) for name, one in arrays.items())])

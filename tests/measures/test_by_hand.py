@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from papers.margins import document_margins
+from papers.measures import document_margins
 from shortlist import InputError
 from shortlist.labels import LabelSets
 from shortlist.measures import (

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 import sklearn.metrics
 
+import papers.measures  # noqa: F401 - losses, coverage, maxF1 and others
 from shortlist.errors import InputError
 from shortlist.labels import LabelSets
 from shortlist.measures import evaluate, positions

@@ -13,6 +13,7 @@ import scipy.stats
 import sklearn.metrics
 from sklearn.metrics import label_ranking_average_precision_score
 
+import papers.measures  # noqa: F401 - losses, coverage, maxF1 and others
 from shortlist.labels import LabelSets
 from shortlist.measures import confusion, evaluate, evaluate_documents, evaluate_ratings, per_label
 from shortlist.ranking import Ranking

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import papers.measures  # noqa: F401 - losses, coverage, maxF1 and others
 from shortlist import InputError
 from shortlist.labels import LabelSets
 from shortlist.measures import MEASURES, depth, evaluate, evaluate_documents, measure

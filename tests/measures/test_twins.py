@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import papers.measures  # noqa: F401 - losses, coverage, maxF1 and others
 from shortlist.labels import LabelSets
 from shortlist.measures import (
     Propensities,

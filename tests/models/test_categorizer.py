@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import shortlist as sl
-from shortlist.categories.checks import as_bytes
+from tests.contract import as_bytes
 
 TEXTS = [
     "wheat exports rose", "wheat and corn prices", "corn harvest in the plains",

@@ -10,12 +10,12 @@ import pytest
 
 import shortlist as sl
 from shortlist import concurrency as interrupts
-from shortlist.categories.checks import as_bytes
 from shortlist.categories.learner import at_once
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.models import categorizer, observing
 from shortlist.models.confidence import Confidence, Precision, Reason
+from tests.contract import as_bytes
 
 LABELS = 12
 

@@ -26,6 +26,7 @@ def package(tmp_path_factory):
     copy_compiled(folder)
     (folder / "tests" / "categories").mkdir(parents=True)
     shutil.copy(ROOT / "tests" / "categories" / "test_checks.py", folder / "tests" / "categories")
+    shutil.copy(ROOT / "tests" / "contract.py", folder / "tests")
     shutil.copy(ROOT / "pyproject.toml", folder)
     where = re.search(r"Put this into `([\w/.]+)`", PAGE)[1]
     code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]

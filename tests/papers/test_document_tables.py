@@ -10,7 +10,7 @@ import pytest
 from papers import documents
 from papers.comparators.accuracy_svm import AccuracySVM
 from papers.document_data import Judged, load, submissions
-from papers.document_tables import Comparison, claims
+from papers.document_tables import Comparison, claims, draw_weights
 from papers.documents import FIVE_FOLDS, PAPER, balanced_roles, fold_roles, show, trial
 from shortlist import MapSVM, RetrievalIndex, ScoreBins
 from shortlist.inputs import read
@@ -240,3 +240,14 @@ def test_the_runs_of_the_robust_track(data_folder):
     data = submissions(data_folder("trec_robust03", "trec_robust03"))
     assert data.scores.shape == (94088, 17)
     assert data.fold.size == 100
+
+
+def test_picture_of_the_weights(made_up):
+    bins = ScoreBins(10).fit(made_up.scores)
+    ranker = MapSVM().fit(bins.transform(made_up.scores), made_up.relevance, made_up.query)
+    figure = draw_weights(bins, ranker.coef_, ["cosine", "bm25", "lm"])
+    panels = [panel for panel in figure.axes if panel.get_title()]
+    assert [panel.get_title() for panel in panels] == ["cosine", "bm25", "lm"]
+    drawn = panels[1].patches[0].get_data()
+    assert drawn.values == pytest.approx(np.concatenate([[0], np.cumsum(ranker.coef_[10:20])]))
+    assert drawn.edges[1:-1] == pytest.approx(bins.thresholds_[1])

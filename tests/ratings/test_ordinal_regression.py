@@ -1,4 +1,4 @@
-"""PRank beside mord's ordinal logistic regression, as good. ``make bench`` compares their times."""
+"""PRank beside mord's ordinal logistic regression, as good."""
 
 import numpy as np
 import pytest

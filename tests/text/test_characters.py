@@ -209,7 +209,7 @@ def test_one_setting_leaves_the_others_to_the_first_texts():
 
 def test_what_is_left_open_is_so_in_a_file(tmp_path):
     text = default_text().set_params(ngrams=1)
-    text.take_up([])
+    text.take([])
     store.save(text, tmp_path / "text")
     again = store.load(tmp_path / "text")
     again.settle(["wheat exports rose"], True)

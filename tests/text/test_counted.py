@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from shortlist import Categorizer, TextVectorizer
 from shortlist.arrays.rows import Rows
-from shortlist.categories.checks import as_bytes
 from shortlist.categories.index import learner
 from shortlist.files.store import checksum
 from shortlist.models import observing
 from shortlist.text.counts import CountedRows
+from tests.contract import as_bytes
 
 TEXTS = ["wheat wheat corn", "", "corn " * 300 + "rye", "the bank", "wheat rye rye bank"]
 

@@ -2,7 +2,7 @@
 
 A new learner is finished when it passes::
 
-    from shortlist import check_learner
+    from tests.contract import check_learner
     check_learner(MyLearner())
 """
 
@@ -27,23 +27,7 @@ from shortlist.files import store
 
 
 def check_learner(learner: CategoryLearner) -> None:
-    """Try the whole contract of learners of categories on copies of a learner.
-
-    Parameters
-    ----------
-    learner : CategoryLearner
-        A learner, fitted or not; it is not changed.
-
-    Raises
-    ------
-    AssertionError
-        In the promise that is broken.
-
-    Examples
-    --------
-    >>> from shortlist import FrequencyBaseline, check_learner
-    >>> check_learner(FrequencyBaseline())
-    """
+    """Try the whole contract on copies of a learner, fitted or not; an AssertionError names the broken promise."""
     for promise in PROMISES:
         promise(clone(learner))
 
