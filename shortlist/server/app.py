@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -17,20 +16,18 @@ from starlette.types import ASGIApp
 from shortlist import __version__
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.rater import Rater
 from shortlist.server import schemas
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.learning import JournalRoutes, LearningRoutes
 from shortlist.server.middleware import Middleware
 from shortlist.server.people import ASKING
 from shortlist.server.queue_routes import QueueRoutes
-from shortlist.server.ranking import LookingRoutes, RankingRoutes
+from shortlist.server.ranking import LookingRoutes, RankingRoutes, rolling
 from shortlist.server.rating import RatingRoutes, RowRoutes
 from shortlist.server.replica import Replica
 from shortlist.server.reporting import AuditRoutes, PromotionRoutes, ReportingRoutes
 from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
 from shortlist.server.settings import Settings
-from shortlist.server.watching import certainty
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
@@ -63,13 +60,14 @@ class OperationsRoutes(Routes):
             if what in about:
                 metrics.model.labels(what).set(about[what])
         if isinstance(self._context.served, Categorizer):
-            for what, value in watched(self._context.replica).items():
-                metrics.watched.labels(what).set(math.nan if value is None else value)
+            for what, value in rolling(self._context.replica.journal.places()).items():
+                if what in ("R1", "R5"):
+                    metrics.rolling.labels(what).set(math.nan if value is None else value)
         return Response(metrics.page(), media_type="text/plain; version=0.0.4")
 
     @get("/", None)
     async def page(self) -> Response:
-        return self._files[page_of(self._context.served)]
+        return self._files["page.html" if isinstance(self._context.served, Categorizer) else "docs.html"]
 
     @get("/docs", None)
     async def documentation(self) -> Response:
@@ -82,42 +80,10 @@ class OperationsRoutes(Routes):
         return self._files[name]
 
 
-def page_of(model: Model[Any]) -> str:
-    """The page on which people use such a model; the one that documents the interface, if there is none."""
-    if isinstance(model, Categorizer):
-        return "page.html"
-    return "rate.html" if isinstance(model, Rater) and model._of_texts else "docs.html"
-
-
-def watched(replica: Replica) -> dict[str, float | None]:
-    """What /v1/watch says, as numbers of now."""
-    places = replica.journal.places()
-    found = certainty(replica.model)
-    return {
-        "P@1": sum(place == 1 for place in places) / len(places) if places else None,
-        "unknown_words": replica.unknown.read()["now"], "calibration_error": found["calibration_error"],
-        "decided_alone": found["decided_alone"],
-    }  # fmt: skip
-
-
 def load_page() -> dict[str, Response]:
-    """The files of the page, by name."""
-    found = {one.name: one.read_bytes() for one in (files("shortlist.server") / "page").iterdir()}
-    shared = parts_of(found.pop("shared.html").decode())
-    for name in ("page.html", "rate.html"):
-        found[name] = filled("<!-- page -->\n", shared | parts_of(found[name].decode())).encode()
-    return {name: Response(own, media_type=KINDS[name.rpartition(".")[2]]) for name, own in found.items()}
-
-
-def parts_of(html: str) -> dict[str, str]:
-    """The parts of a file, each behind its name: what both pages share, or one has of its own."""
-    _, *found = re.split(r"<!-- part: (\w+) -->\n", html)
-    return dict(zip(found[::2], found[1::2], strict=True))
-
-
-def filled(html: str, parts: dict[str, str]) -> str:
-    """HTML with parts in the places of their names; a page may do without one."""
-    return re.sub(r"<!-- (\w+) -->\n", lambda name: filled(parts.get(name[1], ""), parts), html)
+    """Read the files of the page, by name."""
+    found = (files("shortlist.server") / "page").iterdir()
+    return {one.name: Response(one.read_bytes(), media_type=KINDS[one.name.rpartition(".")[2]]) for one in found}
 
 
 # Routes are tried in this order: what is asked most comes first.
@@ -126,10 +92,10 @@ OF_TEXTS = (
     PromotionRoutes, OperationsRoutes,
 )  # fmt: skip
 OF_ROWS = (RowRoutes, OperationsRoutes)
-OF_RATINGS = (RatingRoutes, JournalRoutes, OperationsRoutes)
+OF_RATINGS = (RatingRoutes, OperationsRoutes)
 ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
 ABOUT_ROWS = "Answers rows of numbers (ratings, documents of a query, labels), and says why."
-ABOUT_RATINGS = "Rates texts, says why, and learns from corrections."
+ABOUT_RATINGS = "Rates texts, and says why."
 
 
 def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:

@@ -438,10 +438,6 @@ class Journal:
                 known.append((float((unit(own[np.newaxis]) @ asked)[0]), one.text, list(one.labels)))
         return sorted(known, key=lambda one: -one[0])[:n]
 
-    def outcomes(self, limit: int) -> list[Entry]:
-        """The last examples of which a person has said what is right, oldest first."""
-        return self._entries(f"{MEASURED} ORDER BY number DESC", limit)[::-1]
-
     def places(self) -> list[int | None]:
         """Where the best right label of each of the last examples stood before it was learned, oldest first."""
         query = f"SELECT place FROM examples WHERE {MEASURED} ORDER BY number DESC LIMIT ?"

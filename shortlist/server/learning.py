@@ -146,8 +146,8 @@ class JournalRoutes(Routes):
     ) -> Response:
         """The examples learned last, newest first."""
         entries = [as_dict(entry) for entry in self._replica.journal.entries(before, limit, key)]
-        name_of = self._context.served.name_of
-        named = getattr(self._context.served, "vocabulary_", None) is not None
+        name_of = self._context.model.name_of
+        named = self._context.model.vocabulary_ is not None
         for entry in entries:
             document = entry["text"]
             entry["text"] = shown(document)[:LETTERS]

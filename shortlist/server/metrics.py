@@ -20,7 +20,7 @@ class Metrics:
         self.in_flight = Gauge("shortlist_requests_in_flight", "Requests being answered.", registry=own)
         self.model = Gauge("shortlist_model", "The size of the model.", ["what"], registry=own)
         self.behind = Gauge("shortlist_examples_behind", "Examples in the journal not yet in the model.", registry=own)
-        self.watched = Gauge("shortlist_watch", "How the model fares: /v1/watch in numbers.", ["what"], registry=own)
+        self.rolling = Gauge("shortlist_rolling", "R1 and R5 over the last 200 examples.", ["what"], registry=own)
 
     def answered(self, path: str, status: int | str, seconds: float) -> None:
         """Count a request."""

@@ -246,7 +246,7 @@ OPEN = None  # no token at all: it tells nothing of the model
 TABLE: list[tuple[Role | None, str, str]] = [
     (OPEN, "GET", "/ /docs /openapi.json /healthz /page/{name}"),
     (Role.READ, "GET", "/v1/me /v1/model /v1/labels /v1/label /v1/feature /v1/examples /v1/journal /v1/export"),
-    (Role.READ, "GET", "/v1/watch /v1/audit /v1/rehearsal /v1/queue /v1/queue/items /metrics"),
+    (Role.READ, "GET", "/v1/audit /v1/rehearsal /v1/queue /v1/queue/items /metrics"),
     (Role.READ, "POST", "/v1/rank /v1/explain"),
     (Role.JUDGE, "POST", "/v1/learn /v1/undo /v1/repair /v1/queue/next /v1/queue/move"),
     (Role.MANAGE, "POST", "/v1/queue /v1/queue/file /v1/queue/sure /v1/queue/decide /v1/queue/undo"),

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from fastapi import Response
-from starlette.exceptions import HTTPException
 
-from shortlist.arrays.given_labels import Label
 from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError, counted, there_are
 from shortlist.inputs.examples import Examples
-from shortlist.models.rater import Rater
 from shortlist.server import schemas
-from shortlist.server.journal import Example
 from shortlist.server.routes import Context, Routes, as_json, get, post, votes_of
 
 ONE_QUERY = "query"  # the documents of a request answer one query, whatever it is called
@@ -78,7 +74,7 @@ class RowRoutes(Routes):
 
 
 class RatingRoutes(Routes):
-    """Rates texts, says which words spoke for a rating, and learns ratings."""
+    """Rates texts, and explains a rating."""
 
     @post("/v1/rank", schemas.RowsAnswer)
     async def rank(self, question: schemas.TextsQuestion) -> Response:
@@ -100,48 +96,7 @@ class RatingRoutes(Routes):
         found = self._context.served._explain_text(question.text)
         return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
 
-    @post("/v1/learn", schemas.LearnRatingsAnswer, 403, 409, 507)
-    async def learn(self, question: schemas.LearnRatingsQuestion) -> Response:
-        """Learn ratings of texts, all or none. The answer comes when they are on disk and in the model."""
-        context, writer = self._context, self._context.writer()
-        context.limits.check_texts([one.text for one in question.examples])
-        examples, off = [], []
-        for one in question.examples:
-            rating = int(one.rating) if isinstance(one.rating, float) and one.rating.is_integer() else one.rating
-            off.append(self._steps_off(one.text, rating))
-            place = None if off[-1] is None else off[-1] + 1  # 1 where the rating was right, as for labels
-            examples.append(Example(one.text, [rating], one.key, place, person=context.person))
-            await asyncio.sleep(0)
-        receipts = await writer.append(examples)
-        await context.replica.catch_up()
-        context.metrics.learned.inc(sum(receipt.new for receipt in receipts))
-        return as_json({
-            "learned": [one._asdict() | {"steps": steps} for one, steps in zip(receipts, off, strict=True)]
-        })  # fmt: skip
-
-    def _steps_off(self, text: str, rating: Label) -> int | None:
-        """How many steps the model is off now; refuses what it could not learn."""
-        model = cast("Rater", self._context.served)
-        rated: Label = model.predict([text])[0].item()
-        try:
-            return model.steps_between(rated, rating)
-        except InputError as problem:  # the question can be read; it is the scale that does not allow it
-            raise HTTPException(409, str(problem)) from None
-
-    @get("/v1/model", schemas.RaterAnswer)
+    @get("/v1/model", schemas.RowModelAnswer)
     async def model(self) -> Response:
-        """What the model is, and how it fares."""
-        replica, model = self._context.replica, cast("Rater", self._context.served)
-        return as_json(self._context.following() | described(self._context) | {
-            "scale": model.classes_.tolist(), "calibrated": model.is_calibrated,
-            "rolling": rolling(replica.journal.places()),
-        })  # fmt: skip
-
-
-def rolling(places: list[int | None]) -> dict[str, Any]:
-    """How far the last ratings were from the right ones, before these were learned."""
-    steps = [None if place is None else place - 1 for place in places]
-    known = np.array([one for one in steps if one is not None])
-    measured = {"exact": known == 0, "within_1": known <= 1, "MAE": known}
-    shares = {name: float(values.mean()) if known.size else None for name, values in measured.items()}
-    return {"window": len(steps), "steps": steps} | shares
+        """Describe the model."""
+        return as_json(described(self._context))

@@ -22,16 +22,13 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
-from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.rater import Rater
 from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
 from shortlist.server.documents import read_vector
 from shortlist.server.journal import Entry, Journal, Moved, Seen, Version, identity
 from shortlist.server.logs import log
-from shortlist.server.watching import UnknownWords
 from shortlist.texts import Document, Vectors
 
 FIRST = 5  # the rolling measures look at so many labels
@@ -61,7 +58,6 @@ class Replica:
         self.journal.hidden = without
         self.passed: dict[int, str] = {}  # examples that the model could not learn, and why
         self.reading = asyncio.Lock()
-        self.unknown = UnknownWords()
         self._rebuilding: asyncio.Task[None] | None = None
         try:
             self._load()
@@ -79,7 +75,7 @@ class Replica:
             self.version, self.served = Version(0, self.journal.version().undos), self._start
         self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
         self.see_snapshots()
-        if not learns_here(self.served):
+        if not isinstance(self.served, Categorizer):
             return
         if self._start is None:
             self.learn_all()
@@ -94,10 +90,7 @@ class Replica:
         if isinstance(model, Categorizer):
             clone(model).learn("a first example", ["a label"]).rank("example")
             self.rank("example", 1)
-        elif isinstance(model, Rater) and model._of_texts:
-            if model.can_learn:
-                two = ["a first example", "another"]
-                clone(model).fit(two, model.classes_[[0, -1]]).learn(two[:1], model.classes_[:1])
+        elif model._of_texts:
             model._answer_text("example")
         else:
             nothing = as_rows(np.zeros((1, model.describe()["features"])))
@@ -107,10 +100,9 @@ class Replica:
     def check_can_learn(self) -> None:
         """Refuse a model that cannot go on learning, or not from what the journal holds."""
         learner = self.served.describe()["learner"]
-        if not learns_here(self.served):
+        if not isinstance(self.served, Categorizer):
             raise InputError(
-                f"{learner} learns from rows, and the journal of the server keeps texts with their labels, and "
-                "ratings; serve it with --read-only"
+                f"{learner} does not learn labels of texts, which the journal holds; serve it with --read-only"
             )
         if not self.served.can_learn:
             raise InputError(f"{learner} cannot go on learning; serve it with --read-only")
@@ -174,15 +166,13 @@ class Replica:
             for lesson in entries:
                 number = lesson.number
                 if number > self.version.examples:  # nobody else went on meanwhile
-                    self.unknown.before(self.model, number, lesson.text)
                     try:
-                        teach(self.served, lesson)
+                        teach(self.model, lesson)
                     except InputError as problem:  # of which nothing was learned, here and wherever else it is read
                         self.passed[number] = str(problem)
                         if not self._quiet:
                             log("passed over an example", "warning", number=number)  # /v1/model says why: by labels
                     self.version = self.version._replace(examples=number)
-                    self.unknown.after(self.model, lesson.text)
                     yield
             if not entries:
                 self.version = self.version._replace(examples=now.examples)
@@ -239,23 +229,12 @@ class Replica:
         return self._numbers.get(name, name)
 
 
-def learns_here(model: Model[Any]) -> bool:
-    """Whether the journal can hold what such a model learns from."""
-    return isinstance(model, Categorizer | Rater) and model._of_texts
-
-
-def teach(model: Model[Any], lesson: Entry) -> None:
+def teach(model: Categorizer, lesson: Entry) -> None:
     """Have a model learn one example, or change its labels."""
-    if isinstance(model, Rater):
-        if isinstance(lesson.labels, dict) or len(lesson.labels) != 1:
-            raise InputError("it has no rating, or several")
-        model.learn([lesson.text], lesson.labels)
-    elif isinstance(model, Categorizer) and isinstance(lesson.labels, dict):
+    if isinstance(lesson.labels, dict):
         model.change_labels(Change.of(lesson.labels))
-    elif isinstance(model, Categorizer):
-        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read_vector(lesson.vector))
     else:
-        raise InputError(f"{type(model).__name__} does not learn from a journal")
+        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read_vector(lesson.vector))
 
 
 class Needed(InputError):

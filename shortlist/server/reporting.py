@@ -1,6 +1,6 @@
 """Routes that look back on what was learned, and what managers do about it.
 
-Exports, and how the model fares over time; labels that may be wrong; a candidate that is rehearsed, put in the place of
+Exports; labels that may be wrong; a candidate that is rehearsed, put in the place of
 the present model, and taken back.
 """
 
@@ -26,7 +26,7 @@ from shortlist.models.learners import learners
 from shortlist.models.making import open_model
 from shortlist.models.named_values import named_values
 from shortlist.models.relabelling import Change
-from shortlist.server import promotion, rehearsal, schemas, snapshots, watching
+from shortlist.server import promotion, rehearsal, schemas, snapshots
 from shortlist.server.background import in_a_process
 from shortlist.server.documents import alike
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
@@ -45,7 +45,7 @@ LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
 
 
 class ReportingRoutes(Routes):
-    """Exports, and reports on the model."""
+    """Exports what was learned."""
 
     @get("/v1/export", str, 409, 422, kinds=KINDS)
     async def export(
@@ -62,20 +62,6 @@ class ReportingRoutes(Routes):
             raise HTTPException(409, str(problem)) from None
         named = f'attachment; filename="examples.{layout.ending}"'
         return streamed(pieces(self._replica.journal, fitting, names), layout.kind, {"content-disposition": named})
-
-    @get("/v1/watch", schemas.WatchAnswer)
-    async def watch(self) -> Response:
-        """How the model fares: quality over time, drift, and the labels that people correct most.
-
-        It looks at the last 4,000 examples, each as it stood before it was learned.
-        """
-        replica = self._context.replica
-        outcomes = await self._context.look_back(watching.outcomes_of)
-        drift = await replica.look(watching.certainty) | {"unknown": replica.unknown.read()}
-        return as_json({
-            "quality": watching.quality(outcomes), "drift": drift,
-            "corrected": [self._context.named(one["label"]) | one for one in watching.corrected(outcomes)],
-        })  # fmt: skip
 
 
 class PromotionRoutes(Routes):

@@ -279,16 +279,13 @@ class AnyModel(BaseModel):
     limits: dict[str, int]
 
 
-class LearningModel(AnyModel):
+class ModelAnswer(AnyModel, Passing):
     text: dict[str, object] = Field(description="The settings of the text part.")
     journal: int = Field(description="Examples in the journal.")
     undone: int = Field(description="Those of them that were taken back.")
     follows: int = Field(description="The number of the newest example that this server has learned.")
     snapshot: int = Field(description="The number of the newest example that is in a snapshot.")
     read_only: bool
-
-
-class ModelAnswer(LearningModel, Passing):
     examples: int
     labels: int
     features: int
@@ -333,6 +330,14 @@ class Explanation(BaseModel):
     answer: Label = Field(description="The rating or the label; of a document its number.")
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
+
+
+class TextsQuestion(Question):
+    text: Text | list[Text] = Field(description="One text, or a list of them.", examples=["a joy from the start"])
+
+
+class ExplainTextQuestion(Question):
+    text: Text
 
 
 class RowModelAnswer(AnyModel):
@@ -393,97 +398,7 @@ class Problem(BaseModel):
     error: str = Field(description="What is wrong and what to do, in one sentence.")
 
 
-# The shapes of questions and answers where ratings are given.
-
-
-FURTHEST = 2**53  # whole numbers beyond it are not all different as float64
-Rating = (
-    LabelName
-    | Annotated[int, Field(ge=-FURTHEST, le=FURTHEST)]
-    | Annotated[float, Field(allow_inf_nan=False, ge=-FURTHEST, le=FURTHEST)]
-)
-
-
-class TextsQuestion(Question):
-    text: Text | list[Text] = Field(description="One text, or a list of them.", examples=["a joy from the start"])
-
-
-class ExplainTextQuestion(Question):
-    text: Text
-
-
-class RatedText(Question):
-    text: Text
-    rating: Rating = Field(description="The right one; one that is new to the scale comes in at its place.")
-    key: Key = None
-
-
-class LearnRatingsQuestion(Question):
-    examples: list[RatedText] = Field(min_length=1)
-
-
-class Rated(Receipt):
-    steps: int | None = Field(
-        description="How many steps of the scale the model was off before; null for a rating that was new to it."
-    )
-
-
-class LearnRatingsAnswer(BaseModel):
-    learned: list[Rated]
-
-
-class RollingRatings(BaseModel):
-    window: int = Field(description="How many of the last examples are measured.")
-    exact: float | None = Field(description="The share of them that were rated rightly before they were learned.")
-    within_1: float | None = Field(description="The share of them that were off by one step at the most.")
-    MAE: float | None = Field(description="How many steps they were off, on average.")
-    steps: list[int | None] = Field(description="How many steps each was off, oldest first.")
-
-
-class RaterAnswer(LearningModel, RowModelAnswer):
-    scale: list[Rating] = Field(description="Its ratings, lowest first.")
-    calibrated: bool = Field(
-        description="Whether it knows how probable each rating is; no longer, once it has learned since."
-    )
-    rolling: RollingRatings
-
-
-# What the server answers who looks back: quality over time, drift, and what an audit found.
-
-
-class QualityWindow(BaseModel):
-    last: int = Field(description="The number of the last example.")
-    time: float = Field(description="When it was learned; seconds since 1970.")
-    examples: int
-    p1: float = Field(alias="P@1", description="The share of examples of which a right label stood first before.")
-    low: float = Field(description="Of the 95 % interval (Wilson).")
-    high: float
-
-
-class Unknown(BaseModel):
-    now: float | None = Field(description="The share of words that were unknown, in the newest examples.")
-    before: float | None = Field(description="The same in those before them.")
-
-
-class Drift(BaseModel):
-    rankings: int = Field(description="How many honest rankings these numbers are from.")
-    expected: float | None = Field(description="How likely the best labels were said to be, on average.")
-    right: float | None = Field(description="How often they were right.")
-    calibration_error: float | None
-    decided_alone: float | None = Field(description="The share of texts that can be decided alone at 95 % precision.")
-    unknown: Unknown
-
-
-class CorrectedLabel(Named):
-    judged: int = Field(description="Examples in which it was right.")
-    missed: int = Field(description="Those of them of which no right label stood first.")
-    crossed_out: int
-
-
-class WatchAnswer(BaseModel):
-    quality: list[QualityWindow] = Field(description="Windows of 200 examples, oldest first.")
-    drift: Drift
-    corrected: list[CorrectedLabel] = Field(description="Most corrected first.")
+# Audits and rehearsals.
 
 
 class AuditAnswer(BaseModel):

@@ -71,18 +71,6 @@ function askForToken(wrong) {
   return asking;
 }
 
-let shapes = null;
-
-export async function knows(question, field) { // whether this server takes a field in a question of that name
-  shapes ??= await ask("openapi.json");
-  return Boolean(shapes.components.schemas[question]?.properties?.[field]);
-}
-
-export async function has(path) {
-  shapes ??= await ask("openapi.json");
-  return path in shapes.paths;
-}
-
 export const byId = (id) => document.getElementById(id);
 
 const names = new Map(); // label -> what people call it, where the model has a vocabulary

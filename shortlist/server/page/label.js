@@ -1,6 +1,6 @@
 // The view that ranks a text, says why, and learns from corrections. Where the text comes from the queue, the next follows.
 
-import { ask, bar, byId, called, guarded, icon, know, knows, later, make, newKey } from "./api.js";
+import { ask, bar, byId, called, guarded, icon, know, later, make, newKey } from "./api.js";
 import * as fields from "./fields.js";
 import * as suggest from "./suggest.js";
 import * as why from "./why.js";
@@ -16,7 +16,6 @@ const wrong = new Set();
 let key = null; // of the example as it stands: a retry learns nothing twice
 let item = null; // the text of the queue that is judged, if it is one
 let learning = false;
-let partly = false; // whether the server learns what is wrong, and from some of the labels
 let changed = () => {};
 
 export async function begin(onChange) {
@@ -32,10 +31,6 @@ export async function begin(onChange) {
   await guarded(() => fields.begin(() => { forget(); soon(); }))();
   if (fields.isEmpty()) fields.write(remembered()); // or somebody was quicker
   await guarded(rank)();
-  await guarded(async () => {
-    partly = await knows("ExampleQuestion", "wrong");
-    byId("all-of-them").hidden = byId("none").hidden = !await knows("ExampleQuestion", "complete");
-  })();
   drawChosen();
 }
 
@@ -210,7 +205,7 @@ function drawChosen() {
     return make("li", {}, remove);
   }));
   const suggested = offered();
-  const judged = right.size > 0 || (partly && wrong.size > 0) || suggested.length > 0;
+  const judged = right.size > 0 || wrong.size > 0 || suggested.length > 0;
   const typed = byId("add").value.trim();
   const ready = judged && !typed && !fields.isEmpty() && fields.isValid() && !learning;
   byId("learn").disabled = !ready;
@@ -224,8 +219,8 @@ function example(none) { // where none of the labels fits, that is said, and not
   key ??= newKey();
   const labels = none ? [] : right.size || wrong.size ? [...right.keys()] : offered();
   const made = { text: fields.read(), labels, key: item?.id ?? key };
-  if (partly && wrong.size) made.wrong = [...wrong];
-  if (partly && !byId("all-of-them").hidden) made.complete = none || (byId("complete").checked && labels.length > 0);
+  if (wrong.size) made.wrong = [...wrong];
+  made.complete = none || (byId("complete").checked && labels.length > 0);
   return made;
 }
 

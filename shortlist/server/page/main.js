@@ -8,10 +8,9 @@ import * as model from "./model.js";
 import * as queue from "./queue.js";
 import * as rehearsal from "./rehearsal.js";
 import * as suggest from "./suggest.js";
-import * as watch from "./watch.js";
 
-const TABS = ["label", "audit", "watch", "rehearsal", "model"];
-const OPENED = { model: model.open, watch: watch.open, rehearsal: rehearsal.open };
+const TABS = ["label", "audit", "rehearsal", "model"];
+const OPENED = { model: model.open, rehearsal: rehearsal.open };
 
 function open(name) {
   for (const one of TABS) {
@@ -69,7 +68,6 @@ byId("problem-close").addEventListener("click", () => { byId("problem").hidden =
 for (const button of document.querySelectorAll("dialog .close")) button.addEventListener("click", () => button.closest("dialog").close());
 suggest.begin(label.add, label.redraw);
 model.begin();
-watch.begin();
 rehearsal.begin(() => guarded(everything)());
 audit.begin(() => guarded(everything)());
 guarded(signedIn)();

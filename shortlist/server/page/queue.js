@@ -1,6 +1,6 @@
 // Texts that wait: taking them in, working through them one by one, by keyboard alone if one likes.
 
-import { ask, byId, called, counted, download, guarded, has, make, send, toast as say } from "./api.js";
+import { ask, byId, called, counted, download, guarded, make, send, toast as say } from "./api.js";
 import { focus } from "./fields.js";
 import * as label from "./label.js";
 
@@ -38,9 +38,7 @@ export async function begin(onUndo, onDecision, ready) {
   await ready; // which knows whether there is a queue
   await guarded(async () => {
     await refresh();
-    const formats = await has("/v1/export");
-    byId("export-format").hidden = !formats;
-    byId("export").addEventListener("click", guarded(() => save(formats)));
+    byId("export").addEventListener("click", guarded(save));
   })();
   setInterval(() => { if (!document.hidden) refresh().catch(() => {}); }, EVERY);
 }
@@ -105,10 +103,10 @@ function beginDropping() {
   for (const early of window.dropped.splice(0)) window.onDrop(early); // before any of this was there
 }
 
-const save = (formats) => {
+const save = () => {
   const format = byId("export-format").value;
   const ending = { jsonl: "jsonl", csv: "csv", fasttext: "txt" }[format] ?? "json";
-  return formats ? download(`v1/export?format=${format}`, `judged.${ending}`) : download("v1/journal", "judged.jsonl");
+  return download(`v1/export?format=${format}`, `judged.${ending}`);
 };
 
 // Working

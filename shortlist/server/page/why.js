@@ -1,4 +1,4 @@
-// Why a label or a rating: the words that voted for it, marked in the text.
+// Why a label is ranked where it is: the words that voted for it, marked in the text.
 
 import { ask, byId, called, make } from "./api.js";
 
@@ -29,8 +29,7 @@ export function draw(heading, why, text = "") {
   drawNearest(why.nearest ?? []);
 }
 
-function drawNearest(nearest) { // only the page of labels has a place for them
-  if (!byId("near")) return;
+function drawNearest(nearest) {
   byId("near").hidden = !nearest.length;
   byId("nearest").replaceChildren(...nearest.map(({ text, labels, similarity }) => {
     const whole = parts(text).map(([, own]) => own).join(" · ");
