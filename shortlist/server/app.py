@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import math
-from collections.abc import AsyncIterator
+import signal
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+import uvicorn
 from fastapi import FastAPI, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from shortlist import __version__
+from shortlist.errors import InputError, counted
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
-from shortlist.server import schemas
-from shortlist.server.background import keep_following, keep_snapshots
-from shortlist.server.learning import JournalRoutes, LearningRoutes
-from shortlist.server.middleware import Middleware
+from shortlist.models.encoding import encoded, failure, is_called, name_of
+from shortlist.server import people, schemas, snapshots
+from shortlist.server.journal import check_journal
+from shortlist.server.learning import JournalRoutes, LearningRoutes, QueueRoutes
+from shortlist.server.middleware import Connections, Middleware
 from shortlist.server.people import ASKING
-from shortlist.server.queue_routes import QueueRoutes
-from shortlist.server.ranking import LookingRoutes, RankingRoutes, rolling
-from shortlist.server.rating import RatingRoutes, RowRoutes
-from shortlist.server.replica import Replica
+from shortlist.server.ranking import LookingRoutes, RankingRoutes, RatingRoutes, RowRoutes, rolling
+from shortlist.server.replica import Replica, keep_following, keep_snapshots
 from shortlist.server.reporting import AuditRoutes, PromotionRoutes, ReportingRoutes
 from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
-from shortlist.server.settings import Settings
+from shortlist.server.settings import AsEvents, Settings, log
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
@@ -42,7 +50,7 @@ class OperationsRoutes(Routes):
         super().__init__(context)
         self._files = load_page()
 
-    @get("/healthz", schemas.Health)
+    @get("/healthz", dict[str, str])
     async def healthz(self) -> Response:
         """Whether the server is up."""
         return as_json({"status": "ok"})
@@ -130,3 +138,124 @@ def make_app(replica: Replica, settings: Settings) -> ASGIApp:
     # Not from the OpenAPI document: to write that takes longer than all else here, and few ask for it.
     paths = {route.path for router in routers for route in router.routes if isinstance(route, Route)}
     return Middleware(app, settings, metrics, paths)
+
+
+GRACE = 10  # seconds for requests to end after a signal to stop
+
+
+def serve(settings: Settings, model: Path | None, announce: Callable[[str], None]) -> None:
+    """Serve until a signal says stop. ``model`` may be None where the state directory has its base already."""
+    settings.check()
+    logging.basicConfig(handlers=[AsEvents()], level=logging.WARNING)
+    with contextlib.ExitStack() as stack:
+        stopping = stack.enter_context(noticing_interrupts())
+        if not settings.read_only:
+            stack.enter_context(snapshots.lock(settings.folder))
+        if model is not None:
+            snapshots.take_base(settings.folder, model)
+        if not settings.read_only and (settings.folder / people.FILE).exists():
+            people.mark(settings.folder)
+        began = time.perf_counter()
+        if settings.salvage:
+            for sentence in snapshots.salvage(settings.folder):
+                log("salvaged", "warning", what=sentence)
+        check_journal(settings.folder)
+        replica = stack.enter_context(contextlib.closing(Replica(settings.folder, settings.read_only)))
+        check_encoder(settings, replica)
+        replica.warm_up()
+        if not settings.read_only:
+            replica.check_can_learn()
+        for problem in replica.problems:
+            log("passed over a snapshot", "warning", problem=problem)
+        listening = stack.enter_context(listen(settings))
+        host, port = listening.getsockname()[:2]
+        url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+        log(
+            "serving", url=url, folder=str(settings.folder), examples=replica.version.examples,
+            passed_over=len(replica.passed), snapshot=replica.snapshot,
+            seconds=round(time.perf_counter() - began, 3),
+        )  # fmt: skip
+        announce(url)
+        if stopping.is_set():  # and Python has lost the KeyboardInterrupt on its way through a callback
+            raise KeyboardInterrupt
+        run(make_server(replica, settings), listening, stopping)
+        log("stopped")
+
+
+@contextlib.contextmanager
+def noticing_interrupts() -> Iterator[threading.Event]:
+    """An event that is set at the first Ctrl-C, whatever becomes of the KeyboardInterrupt."""
+    stopping = threading.Event()
+
+    def interrupt(*_: Any) -> None:
+        stopping.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield stopping
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def listen(settings: Settings) -> socket.socket:
+    """A socket that listens, so that a port in use is known before anything else happens."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        with contextlib.ExitStack() as failing:
+            listening = failing.enter_context(socket.socket(family, kind))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(1024)
+            failing.pop_all()
+    except OSError as problem:
+        raise InputError(f"cannot listen on {settings.host}, port {settings.port}: {problem.strerror}") from None
+    return listening
+
+
+def check_encoder(settings: Settings, replica: Replica) -> None:
+    """Refuse an encoder for a model that has no vectors, or those of another."""
+    if settings.encoder is None:
+        if replica.served._of_texts and replica.served.task == "categories" and isinstance(replica.model.encoder, str):
+            replica.model._vectors_of(["a text"])  # or it is said now that the weights are not here, or others
+        return
+    n = replica.model.n_vector_ if replica.served._of_texts and replica.served.task == "categories" else 0
+    if n == 0:
+        raise InputError("--encoder is for a model that was learned with vectors, and this one was not")
+    try:
+        found = encoded(settings.encoder, ["a text"]).shape[1]
+    except InputError as problem:
+        raise InputError(f"--encoder: {problem}; it is given a list of texts, here of one") from None
+    except Exception as problem:
+        what = f"{name_of(settings.encoder)} failed on a list of one text: {failure(problem)}"
+        raise InputError(f"--encoder: {what}; mend it, or serve without it and send vectors with the texts") from None
+    known = replica.model.encoder_name_
+    if found != n or (known is not None and not is_called(settings.encoder, known)):
+        by = "" if known is None else f" by the encoder {known}"
+        raise InputError(
+            f"the model was learned with vectors of {counted(n, 'numbers')}{by}, and --encoder gives "
+            f"{counted(found, 'numbers')} by {name_of(settings.encoder)}"
+        )
+
+
+def run(server: uvicorn.Server, listening: socket.socket, stopping: threading.Event) -> None:
+    """Serve, unless somebody has asked to stop already."""
+
+    def stop(*_: Any) -> None:  # until uvicorn listens to signals itself, and when it raises them again at its end
+        server.should_exit = True
+
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, stop)
+    server.should_exit |= stopping.is_set()
+    server.run(sockets=[listening])
+
+
+def make_server(replica: Replica, settings: Settings) -> uvicorn.Server:
+    limits, connections = settings.limits, Connections(settings.limits)
+    opened: Any = connections.open
+    config = uvicorn.Config(
+        make_app(replica, settings), log_config=None, access_log=False, server_header=False, ws="none", http=opened,
+        timeout_graceful_shutdown=GRACE, timeout_keep_alive=limits.idle, h11_max_incomplete_event_size=limits.header,
+        callback_notify=connections.look, timeout_notify=limits.idle,
+    )  # fmt: skip
+    return uvicorn.Server(config)

@@ -7,21 +7,51 @@ these are called depends on the fields that documents have (documents.py).
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from shortlist.errors import InputError
 from shortlist.inputs.tables import as_line, guarded
-from shortlist.server.documents import USUAL, called, plain, read_vector, renamed
-from shortlist.server.journal import ALL, Entry, Journal
+from shortlist.server import people, rehearsal, snapshots
+from shortlist.server.journal import ALL, BESIDE, END_FILE, FILE, PROBLEMS, Entry, Journal, identity, read_vector
+from shortlist.server.queue import FILE as QUEUE
+from shortlist.texts import Document, Fielded
 
 SEPARATOR = "|"  # between labels in a cell of CSV
 PREFIX = "__label__"  # of a label in fastText's layout
 CONTROL, OBJECT = "labels", "text"  # names in the labelling interface of Label Studio
+
+
+def called(fields: Collection[str]) -> dict[str, str]:
+    """Return what each name of an export becomes beside documents with these fields."""
+    names = {}
+    for name in BESIDE:
+        own = name
+        while own in fields:
+            own += "_"
+        names[name] = own
+    return names
+
+
+USUAL = called(())
+
+
+def renamed(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {names[name]: value for name, value in record.items()}
+
+
+def plain(document: Document) -> str:
+    """Return a document as one text: the texts of its fields, joined by line feeds."""
+    return Fielded.of([document]).joined()[0] if isinstance(document, Mapping) else document
 
 
 @dataclass(frozen=True)
@@ -160,3 +190,63 @@ def pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterat
             yield between + layout.between.join(lines)
             between = layout.between
     yield layout.behind
+
+
+WHOLE = (
+    snapshots.BASE, rehearsal.ASIDE, rehearsal.BEFORE, rehearsal.CANDIDATE, rehearsal.REPORT, people.FILE, people.MARK,
+)  # fmt: skip
+
+
+def back_up(folder: Path, target: Path) -> None:
+    """Copy a state directory to a new folder, all of it or nothing."""
+    snapshots.check_state(folder)
+    if target.exists():
+        raise InputError(f"{target} is there already; name a new folder")
+    draft = target.with_name(f".{target.name}.draft")
+    try:
+        shutil.rmtree(draft, ignore_errors=True)  # what was cut short
+        while not _copied(folder, draft):
+            shutil.rmtree(draft)
+        os.replace(draft, target)
+    except OSError as problem:
+        raise InputError(f"cannot write {target}: {problem.strerror}") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _copied(folder: Path, draft: Path) -> bool:
+    """Copy all files; gives whether the base stayed the same meanwhile."""
+    draft.mkdir(mode=0o700)
+    with contextlib.closing(Journal(folder)) as journal:
+        base = identity(folder)
+        _copy(folder, draft, [*WHOLE, *_newest_snapshot(folder)])
+        if (folder / QUEUE).exists():
+            _copy_database(folder / QUEUE, draft / QUEUE)
+        with journal.held():
+            _copy_database(folder / FILE, draft / FILE)
+            _copy(folder, draft, [END_FILE])
+            return identity(folder) == base
+
+
+def _newest_snapshot(folder: Path) -> list[str]:
+    """It only saves time, so one is enough."""
+    newest = snapshots.listed(folder)[0][1]
+    return [newest.name, snapshots.passed_beside(newest).name]
+
+
+def _copy(folder: Path, draft: Path, names: Iterable[str]) -> None:
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):  # it may never have been there, or go as snapshots do
+            shutil.copy(folder / name, draft / name)
+
+
+def _copy_database(source: Path, target: Path) -> None:
+    """By SQLite itself, which knows what of its log belongs to it."""
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as own,
+            contextlib.closing(sqlite3.connect(target)) as copy,
+        ):
+            own.backup(copy)
+    except PROBLEMS as problem:
+        raise InputError(f"cannot copy {source}: {problem}") from None

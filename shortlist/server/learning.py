@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Awaitable, Mapping
 from typing import Annotated, Any
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from shortlist.arrays.given_labels import Label
@@ -16,11 +16,23 @@ from shortlist.models.auditing import shown
 from shortlist.models.relabelling import Change
 from shortlist.server import schemas
 from shortlist.server.exporting import pieces, training
-from shortlist.server.journal import Check, Entry, Example, Receipt
+from shortlist.server.journal import ALONE, Check, Entry, Example, Receipt
 from shortlist.server.people import ASKING, Role
-from shortlist.server.queue import key_again
+from shortlist.server.queue import (
+    Queue,
+    Sure,
+    columns_of,
+    examples_of,
+    key_again,
+    let_go,
+    note,
+    reserve,
+    sure_of,
+    texts_of_file,
+    withdraw,
+)
 from shortlist.server.ranking import Limit
-from shortlist.server.routes import JSON_LINES, Routes, as_json, get, post, streamed
+from shortlist.server.routes import JSON_LINES, Context, Routes, as_json, get, post, post_file, streamed
 from shortlist.texts import Value
 
 LETTERS = 200  # of a text
@@ -29,7 +41,7 @@ LETTERS = 200  # of a text
 class LearningRoutes(Routes):
     """Learns examples, and changes labels; answers when it is on disk and in the model."""
 
-    @post("/v1/learn", schemas.LearnAnswer, 403, 409, 507)
+    @post("/v1/learn", schemas.LearnAnswer)
     async def learn(self, question: schemas.LearnQuestion) -> Response:
         """Learn examples, all or none. The answer comes when they are on disk and in the model."""
         context, replica, _ = self._context, self._context.replica, self._context.writer()
@@ -50,7 +62,7 @@ class LearningRoutes(Routes):
         ]  # fmt: skip
         return as_json({"learned": learned})
 
-    @post("/v1/repair", schemas.Receipt, 403, 404, 409, 507)
+    @post("/v1/repair", schemas.Receipt)
     async def repair(self, question: schemas.RepairQuestion) -> Response:
         """Take an example back and learn its text with other labels, both or neither.
 
@@ -87,7 +99,7 @@ class LearningRoutes(Routes):
             place=replica.place(example.text, names, example.vector), person=context.person,
         )  # fmt: skip
 
-    @post("/v1/labels", schemas.Receipt, 403, 404, 409, 507)
+    @post("/v1/labels", schemas.Receipt)
     async def change(self, question: schemas.ChangeQuestion) -> Response:
         """Rename, merge, split off, retire or restore labels. The answer comes when that is on disk and in the model.
 
@@ -117,7 +129,7 @@ class LearningRoutes(Routes):
 class JournalRoutes(Routes):
     """Unlearns, whatever was learned, and lists it: the last examples, and all of them as a training file."""
 
-    @post("/v1/undo", schemas.Receipt, 403, 404, 507)
+    @post("/v1/undo", schemas.Receipt)
     async def undo(self, question: schemas.UndoQuestion) -> Response:
         """Take an example back. The answer comes when the model is what it would be without it.
 
@@ -135,7 +147,7 @@ class JournalRoutes(Routes):
         context.metrics.undone.inc(new)
         return as_json({"number": question.number, "new": new == 1})
 
-    @get("/v1/examples", schemas.EntriesAnswer, 422)
+    @get("/v1/examples", schemas.EntriesAnswer)
     async def examples(
         self,
         limit: Limit = 20,
@@ -155,7 +167,7 @@ class JournalRoutes(Routes):
             entry |= {"names": [*map(name_of, entry["labels"])]} if named else {}
         return as_json({"examples": entries})
 
-    @get("/v1/journal", str, 422)
+    @get("/v1/journal", str)
     async def export(self) -> Response:
         """All examples learned and not taken back, as JSON lines: a training file like any other.
 
@@ -175,3 +187,129 @@ def as_dict(entry: Entry) -> dict[str, Any]:
 def short(document: Mapping[str, Value]) -> dict[str, Value]:
     """A document of fields without the ends of its long texts."""
     return {name: one[:LETTERS] if isinstance(one, str) else one for name, one in document.items()}
+
+
+SHOWN = 10  # examples of what would be decided alone
+NOBODY = ""  # whose texts are free for everybody
+Few = Annotated[int, Query(ge=1, le=1000)]
+
+
+class QueueRoutes(Routes):
+    """Takes up texts, hands them out, and has the sure ones decided."""
+
+    # Texts in.
+
+    @post("/v1/queue", schemas.AddAnswer)
+    async def add(self, question: schemas.AddQuestion) -> Response:
+        """Add texts to the queue. The answer comes when they are on disk."""
+        queue = self._context.queue()
+        self._context.limits.check_texts(question.texts)
+        return as_json((await queue.ask(Queue.add, question.texts))._asdict())
+
+    @post_file("/v1/queue/file", schemas.AddAnswer)
+    async def add_file(
+        self,
+        request: Request,
+        name: Annotated[str, Query(max_length=200, description="What it is called: tickets.csv.")] = "file",
+        format: Annotated[str | None, Query(max_length=40, description="Its format; recognised if not given.")] = None,
+        text: Annotated[str | None, Query(max_length=200, description="The column that holds the texts.")] = None,
+    ) -> Response:
+        """Add the texts of a file, of any format that examples are read from, compressed or not."""
+        queue, limits = self._context.queue(), self._context.limits
+        known = columns_of(self._context.model)
+        texts = await asyncio.to_thread(texts_of_file, await request.body(), name, format, text, known, limits.file)
+        for first in range(0, len(texts), limits.batch):
+            limits.check_texts(texts[first : first + limits.batch], first)
+        return as_json((await queue.ask(Queue.add, texts))._asdict())
+
+    # Texts out.
+
+    @post("/v1/queue/next", schemas.NextAnswer)
+    async def next(self, question: schemas.NextQuestion) -> Response:
+        """The next text for a person: what they have and have not judged yet, or else another that is now theirs."""
+        queue = self._context.queue()
+        item, counts = await queue.next(self._who(question.person), question.order, question.seconds)
+        return as_json({"item": None if item is None else item.to_dict(), "progress": counts})
+
+    @post("/v1/queue/move", schemas.MoveAnswer)
+    async def move(self, question: schemas.MoveQuestion) -> Response:
+        """Skip texts, put them off, flag them, or put them back."""
+        queue = self._context.queue()
+        moved = await queue.ask(Queue.move, question.ids, question.to, self._who(question.person), question.note)
+        return as_json({"moved": moved, "progress": await queue.ask(Queue.counts)})
+
+    def _who(self, given: str) -> str:
+        """Who asks: whom the token names, or else whatever name they give."""
+        return self._context.person or given
+
+    @get("/v1/queue", schemas.Progress)
+    async def progress(self) -> Response:
+        """How many texts wait, how many are judged, skipped and flagged."""
+        return as_json(await self._context.queue().ask(Queue.counts))
+
+    @get("/v1/queue/items", schemas.ItemsAnswer)
+    async def items(
+        self,
+        state: schemas.State = "waiting",
+        limit: Few = 20,
+        after: Annotated[str | None, Query(max_length=200, description="Only those behind this id.")] = None,
+    ) -> Response:
+        """Texts of the queue, newest first."""
+        found = await self._context.queue().ask(Queue.items, state, after, limit)
+        return as_json({"items": [item.to_dict() for item in found]})
+
+    # The sure ones alone.
+
+    @post("/v1/queue/sure", schemas.SureAnswer)
+    async def sure(self, question: schemas.SureQuestion) -> Response:
+        """Which waiting texts the model would decide alone. Nothing is learned."""
+        context, queue = self._context, self._context.queue()
+        items = await queue.ask(Queue.free, "sure", NOBODY, question.most)
+        found, gained = await sure_of(context.model, context.ready, items, question.precision)
+        await queue.ask(Queue.measure, [(item.number, gain) for item, gain in zip(items, gained, strict=True)])
+        found.sort(key=lambda one: one.least)
+        examples = [
+            {
+                "id": one.item.key,
+                "text": shown(one.item.text)[:200],
+                "labels": list(one.labels),
+                "probability": one.least,
+            }
+            for one in found[:SHOWN]
+        ]
+        ids = [one.item.key for one in found]
+        return as_json({"looked_at": len(items), "sure": len(found), "examples": examples, "ids": ids})
+
+    @post("/v1/queue/decide", schemas.DecideAnswer)
+    async def decide(self, question: schemas.DecideQuestion) -> Response:
+        """Have texts decided by the model, as far as it is sure of them. One /v1/queue/undo takes all of it back."""
+        context, _, queue = self._context, self._context.writer(), self._context.queue()
+        items = await queue.ask(reserve, list(dict.fromkeys(question.ids)))
+        found, _ = await sure_of(context.model, context.ready, items, question.precision)
+        decided = {one.item.number for one in found}
+        await queue.ask(let_go, [item for item in items if item.number not in decided])
+        if not found:
+            return as_json({"decision": None, "decided": 0})
+        decision = await queue.ask(note, [one.item.key for one in found])
+        examples = [_decided(one, context) for one in found]
+        try:
+            await context.appended(lambda: context.checked(examples))
+        except InputError:  # a label was retired meanwhile
+            await queue.ask(withdraw, decision, items)
+            raise
+        return as_json({"decision": decision, "decided": len(found)})
+
+    @post("/v1/queue/undo", schemas.UndoDecisionAnswer)
+    async def undo(self, question: schemas.UndoDecisionQuestion) -> Response:
+        """Take back all that was decided alone at once. The answer comes when the model is as it would be without."""
+        context, writer, queue = self._context, self._context.writer(), self._context.queue()
+        numbers = await queue.ask(examples_of, question.decision)
+        undone = await context.undone(numbers, lambda check: writer.undo_all(numbers, context.person, check))
+        context.metrics.undone.inc(undone)
+        return as_json({"undone": undone})
+
+
+def _decided(one: Sure, context: Context) -> Example:
+    """What the model decided, and who had it do so."""
+    who, text = f"{context.person} {ALONE}".strip(), one.item.text
+    return Example(text, list(one.labels), one.item.key, person=who, vector=context.vector(text, None))

@@ -19,7 +19,7 @@ import re
 import sqlite3
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -35,13 +35,23 @@ from shortlist.arrays.kernels import Floats
 from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
 from shortlist.inputs.format import Option
+from shortlist.inputs.labelled import ERRORS
 from shortlist.models.answers import Assigned
 from shortlist.models.auditing import shown
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.observing import DEPTH
-from shortlist.server.documents import kept, read_back, says_something
-from shortlist.server.journal import ALONE, PATIENCE, PROBLEMS, DiskFull, Journal, JournalError, Version
+from shortlist.server.journal import (
+    ALONE,
+    PATIENCE,
+    PROBLEMS,
+    DiskFull,
+    Journal,
+    JournalError,
+    Version,
+    kept,
+    read_back,
+)
 from shortlist.texts import Document, Fielded
 
 FILE = "queue.sqlite"
@@ -142,6 +152,12 @@ class Item:
         """As it is answered."""
         shown = {name: getattr(self, name) for name in ("text", "state", "note", "time", "person", "example")}
         return {"id": self.key} | shown | {"until": self.until or None}
+
+
+def says_something(document: Document) -> bool:
+    """Return whether a document holds anything to judge: a word or a value, not only a spreadsheet's errors."""
+    own = document.values() if isinstance(document, Mapping) else [document]
+    return any(str(one).strip() not in {"", *ERRORS} for one in own)
 
 
 class Added(NamedTuple):

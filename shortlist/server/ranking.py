@@ -11,13 +11,16 @@ import numpy as np
 from fastapi import Query, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.arrays.validation import as_rows
+from shortlist.errors import InputError, counted, there_are
+from shortlist.inputs.examples import Examples
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import with_vectors
 from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Rules
 from shortlist.models.text_batches import FieldsBeside
 from shortlist.server import schemas
-from shortlist.server.documents import alike
+from shortlist.server.journal import alike
 from shortlist.server.queue import columns_of
 from shortlist.server.replica import first_of
 from shortlist.server.routes import Context, Routes, as_json, get, post, votes_of
@@ -55,7 +58,7 @@ def decided(
 class RankingRoutes(Routes):
     """Ranks and explains."""
 
-    @post("/v1/rank", schemas.RankAnswer, 409)
+    @post("/v1/rank", schemas.RankAnswer)
     async def rank(self, question: schemas.RankQuestion) -> Response:
         """Rank the labels of one text or of many, and say what the model would do with each alone."""
         context = self._context
@@ -77,7 +80,7 @@ class RankingRoutes(Routes):
         context.metrics.texts.inc(len(texts))
         return as_json({"rankings": rankings, "decisions": decisions})
 
-    @post("/v1/explain", schemas.ExplainAnswer, 404, 409)
+    @post("/v1/explain", schemas.ExplainAnswer)
     async def explain(self, question: schemas.ExplainQuestion) -> Response:
         """Say which words of a text vote for a label, how much, and where they stand."""
         context = self._context
@@ -186,7 +189,7 @@ class LookingRoutes(Routes):
         model = self._context.model
         return [] if model.fields_ is None else self._beside.of(model.text_)
 
-    @get("/v1/labels", schemas.LabelsAnswer, 422)
+    @get("/v1/labels", schemas.LabelsAnswer)
     async def find_labels(
         self,
         q: Annotated[str, Query(max_length=200, description="Letters that the label contains.")] = "",
@@ -198,13 +201,13 @@ class LookingRoutes(Routes):
             self._labels = LabelSearch(self._context.model)
         return as_json(self._labels.find(q, offset, limit))
 
-    @get("/v1/label", schemas.ConnectionsAnswer, 404, 422)
+    @get("/v1/label", schemas.ConnectionsAnswer)
     async def of_label(self, name: Name, limit: Limit = 20) -> Response:
         """The features with the strongest connections to a label, and the share of their weight that goes there."""
         label = self._context.known_label(name)
         return as_connections(await self._replica.look(Categorizer.strongest, label, limit))
 
-    @get("/v1/feature", schemas.ConnectionsAnswer, 422)
+    @get("/v1/feature", schemas.ConnectionsAnswer)
     async def of_feature(self, name: Name, limit: Limit = 20) -> Response:
         """The labels that a word alone speaks for."""
         return as_connections(self._replica.rank(name, limit))
@@ -221,3 +224,87 @@ def rolling(places: list[int | None]) -> dict[str, Any]:
 
 def as_connections(pairs: list[tuple[Any, float]]) -> Response:
     return as_json({"connections": [{"name": name, "weight": weight} for name, weight in pairs]})
+
+
+ONE_QUERY = "query"  # the documents of a request answer one query, whatever it is called
+
+
+def described(context: Context) -> dict[str, Any]:
+    """What the model is."""
+    model = context.served
+    numbers = model.describe()
+    return model._parameters() | {
+        "task": model.task, "learner": numbers.pop("learner"), "numbers": numbers, "bytes": context.replica.bytes,
+        "limits": asdict(context.limits),
+    }  # fmt: skip
+
+
+class RowRoutes(Routes):
+    """Answers rows of numbers, and explains an answer."""
+
+    @post("/v1/rank", schemas.RowsAnswer)
+    async def rank(self, question: schemas.RowsQuestion) -> Response:
+        """Rate each row, or order the rows as the documents of one query."""
+        context = self._context
+        batch = self._batch(question)
+        found = [one for some in context.served._answer([batch], question.k) for one in some.records()]
+        context.metrics.texts.inc(len(batch))
+        return as_json({"answers": found})
+
+    @post("/v1/explain", schemas.Explanation)
+    async def explain(self, question: schemas.ExplainRowQuestion) -> Response:
+        """Say what each column of a row adds to its score."""
+        batch = self._batch(question)
+        if question.row >= len(batch):
+            raise InputError(f"there is no row {question.row}: {there_are(len(batch), 'rows')}, numbered from 0")
+        found = self._context.served._explain_example(batch, question.row)
+        return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
+
+    @get("/v1/model", schemas.RowModelAnswer)
+    async def model(self) -> Response:
+        """What the model is."""
+        return as_json(described(self._context))
+
+    def _batch(self, question: schemas.RowsQuestion) -> Examples:
+        """The rows as examples."""
+        rows, columns, ids = question.rows, question.columns, question.ids
+        self._context.limits.check_rows(len(rows))
+        for n, row in enumerate(rows):
+            if len(row) != len(rows[0]):
+                raise InputError(
+                    f"row {n} has {counted(len(row), 'numbers')}, and row 0 has {len(rows[0])}; all must have as many"
+                )
+        for what, given, wanted in (("columns", columns, len(rows[0])), ("ids", ids, len(rows))):
+            if given is not None and len(given) != wanted:
+                raise InputError(f"{what} has {counted(len(given), 'names')} where {wanted} are wanted")
+        table = as_rows(np.array(rows, dtype=np.float64))
+        return Examples(rows=table, query=[ONE_QUERY] * len(rows), ids=ids, feature_names=columns)
+
+
+class RatingRoutes(Routes):
+    """Rates texts, and explains a rating."""
+
+    @post("/v1/rank", schemas.RowsAnswer)
+    async def rank(self, question: schemas.TextsQuestion) -> Response:
+        """Rate one text or many."""
+        context = self._context
+        texts = [question.text] if isinstance(question.text, str) else question.text
+        context.limits.check_texts(texts)
+        found: list[dict[str, Any]] = []
+        for text in texts:
+            found += context.served._answer_text(text).records()
+            await asyncio.sleep(0)  # let others have a turn
+        context.metrics.texts.inc(len(texts))
+        return as_json({"answers": found})
+
+    @post("/v1/explain", schemas.Explanation)
+    async def explain(self, question: schemas.ExplainTextQuestion) -> Response:
+        """Say what each word of a text adds to its score."""
+        self._context.limits.check_texts([question.text])
+        found = self._context.served._explain_text(question.text)
+        return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
+
+    @get("/v1/model", schemas.RowModelAnswer)
+    async def model(self) -> Response:
+        """Describe the model."""
+        return as_json(described(self._context))

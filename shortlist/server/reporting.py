@@ -26,16 +26,14 @@ from shortlist.models.learners import learners
 from shortlist.models.making import open_model
 from shortlist.models.named_values import named_values
 from shortlist.models.relabelling import Change
-from shortlist.server import promotion, rehearsal, schemas, snapshots
-from shortlist.server.background import in_a_process
-from shortlist.server.documents import alike
+from shortlist.server import rehearsal, schemas, snapshots
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
-from shortlist.server.journal import Entry, Journal, Version
+from shortlist.server.journal import Entry, Journal, Version, alike
 from shortlist.server.learning import LETTERS
-from shortlist.server.logs import log
 from shortlist.server.rehearsal import LEAST, candidate_like
-from shortlist.server.replica import first_of
+from shortlist.server.replica import first_of, in_a_process
 from shortlist.server.routes import Context, Routes, as_json, get, post, post_file, streamed
+from shortlist.server.settings import log
 
 KINDS = [layout.kind for layout in LAYOUTS.values()]
 Done = TypeVar("Done")
@@ -47,7 +45,7 @@ LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
 class ReportingRoutes(Routes):
     """Exports what was learned."""
 
-    @get("/v1/export", str, 409, 422, kinds=KINDS)
+    @get("/v1/export", str, kinds=KINDS)
     async def export(
         self, format: Annotated[LayoutName, Query(description="The layout of the file.")] = "jsonl"
     ) -> Response:
@@ -71,9 +69,9 @@ class PromotionRoutes(Routes):
     async def last(self) -> Response:
         """How the last rehearsal went, candidate and present model side by side; and how far the present one is."""
         folder = self._context.settings.folder
-        kept = await asyncio.to_thread(promotion.last, folder)
+        kept = await asyncio.to_thread(rehearsal.last, folder)
         about: dict[str, Any] = {
-            "can_go_back": promotion.can_go_back(folder), "current": self._context.replica.is_current(),
+            "can_go_back": rehearsal.can_go_back(folder), "current": self._context.replica.is_current(),
             "candidate": None, "learners": list(learners("categories")),
         }  # fmt: skip
         about |= await asyncio.to_thread(rehearsal.progress, folder)
@@ -83,7 +81,7 @@ class PromotionRoutes(Routes):
             about["candidate"] = {name: kept.get(name) for name in ("time", "learner", "fits", "report")}
         return as_json(about)
 
-    @post_file("/v1/rehearse", schemas.RehearseAnswer, 403, 409)
+    @post_file("/v1/rehearse", schemas.RehearseAnswer)
     async def rehearse(
         self,
         request: Request,
@@ -127,7 +125,7 @@ class PromotionRoutes(Routes):
             context.beside(_seen_to(held.pop_all(), folder, learner, values, file, os.getpid(), skip_bad))
         return as_json({"examples": examples})
 
-    @post("/v1/promote", schemas.PromoteAnswer, 403, 409)
+    @post("/v1/promote", schemas.PromoteAnswer)
     async def promote(self, question: schemas.ForceQuestion) -> Response:
         """Serve the candidate of the last rehearsal.
 
@@ -136,18 +134,18 @@ class PromotionRoutes(Routes):
         and the answer comes then.
         """
         folder = self._context.settings.folder
-        report, passed = await self._changed(lambda: promotion.promote(folder, question.force, running=True))
+        report, passed = await self._changed(lambda: rehearsal.promote(folder, question.force, running=True))
         log("promoted", person=self._context.person, passed_over=len(passed))
         return as_json({"all": report["all"], "passed_over": len(passed), "passed": first_of(passed)})
 
-    @post("/v1/go-back", schemas.Passing, 403, 409)
+    @post("/v1/go-back", schemas.Passing)
     async def go_back(self, question: schemas.ForceQuestion) -> Response:
         """Serve the model of before the last promotion again; a second time returns.
 
         Refused, unless forced, where it cannot learn examples of the journal.
         """
         folder = self._context.settings.folder
-        passed = await self._changed(lambda: promotion.go_back(folder, question.force, running=True))
+        passed = await self._changed(lambda: rehearsal.go_back(folder, question.force, running=True))
         log("went back", person=self._context.person, passed_over=len(passed))
         return as_json({"passed_over": len(passed), "passed": first_of(passed)})
 
@@ -191,7 +189,7 @@ class AuditRoutes(Routes):
         self._version: Version | None = None
         self._audit: asyncio.Task[Audit] | None = None
 
-    @get("/v1/audit", schemas.AuditAnswer, 422)
+    @get("/v1/audit", schemas.AuditAnswer)
     async def audit(self, limit: Annotated[int, Query(ge=1, le=NAMED)] = 50) -> Response:
         """Learned examples whose labels may be wrong, most doubtful first; equal texts; labels that get confused.
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import ipaddress
+import logging
+import os
+import sys
+import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.models.encoding import Encoder
-from shortlist.server.documents import kept
+from shortlist.server.journal import kept
 from shortlist.server.people import FILE as PEOPLE
 from shortlist.server.people import People, lost
 from shortlist.texts import Document
@@ -112,3 +121,27 @@ def read_token(file: Path | None, environment: str | None) -> str | None:
     if not lines or not lines[0].strip():
         raise InputError(f"the token file {file} is empty")
     return lines[0].strip()
+
+
+def log(event: str, level: str = "info", **fields: Any) -> None:
+    """Write one event. A log that cannot be written, on a full disk or to a reader that has gone, stops nothing."""
+    line = msgspec.json.encode({"time": round(time.time(), 3), "level": level, "event": event, **fields}) + b"\n"
+    with contextlib.suppress(OSError, ValueError):  # ValueError: closed
+        try:
+            # Not through Python's buffer: what cannot be written stays there, and fails whoever flushes it next.
+            os.write(sys.stderr.fileno(), line)
+        except io.UnsupportedOperation:  # no file, but something that takes its place
+            sys.stderr.write(line.decode())
+
+
+class AsEvents(logging.Handler):
+    """What libraries log, in the same form."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log("remark", record.levelname.lower(), source=record.name, message=record.getMessage())
+
+
+def log_failure(event: str, problem: BaseException, **fields: Any) -> None:
+    """Write what went wrong, with its traceback: for whoever runs the server, never for who asked."""
+    where = traceback.format_tb(problem.__traceback__)  # without the message, which may quote a text or a label
+    log(event, "error", problem=type(problem).__name__, traceback=where, **fields)

@@ -13,8 +13,7 @@ import pytest
 import shortlist as sl
 from shortlist.server import snapshots
 from shortlist.server.journal import Example, Journal
-from shortlist.server.metrics import Metrics
-from shortlist.server.middleware import Middleware
+from shortlist.server.middleware import Metrics, Middleware
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, Settings, is_loopback, read_token
 from tests.server.servers import in_thread, state_bytes

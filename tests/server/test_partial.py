@@ -8,8 +8,8 @@ import pytest
 
 import shortlist as sl
 from shortlist.inputs.labelled import teaching
-from shortlist.server import background, snapshots
-from shortlist.server.replica import Replica
+from shortlist.server import snapshots
+from shortlist.server.replica import Replica, write_snapshot
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
 LESSONS = [
@@ -71,7 +71,7 @@ def test_learned_taken_back_and_learned_again(state, tuned_file):
         kept = [LESSONS[0], *LESSONS[2:]]
         assert state_bytes(server.replica.model) == expected(tuned_file, kept)
     assert of_folder(state) == expected(tuned_file, kept)
-    background.write(state)
+    write_snapshot(state)
     assert of_folder(state) == expected(tuned_file, kept)
 
 

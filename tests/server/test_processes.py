@@ -9,10 +9,9 @@ import pytest
 import uvicorn
 
 from shortlist.server import serving
-from shortlist.server.logs import log
+from shortlist.server.app import serve
 from shortlist.server.replica import Replica
-from shortlist.server.serving import serve
-from shortlist.server.settings import Settings
+from shortlist.server.settings import Settings, log
 from tests.hostile.kills import PATIENCE, Forked
 from tests.server.servers import Client
 

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
+from shortlist.server.app import check_journal, serve
 from shortlist.server.journal import FILE, JournalError
 from shortlist.server.replica import Replica
-from shortlist.server.serving import check_journal, serve
 from shortlist.server.settings import Settings
 from tests.hostile.kills import Forked
 from tests.server.servers import Client, in_thread

@@ -9,9 +9,9 @@ import shortlist as sl
 from shortlist.cli.serve import find_encoder
 from shortlist.errors import InputError
 from shortlist.server import snapshots
-from shortlist.server.documents import read_vector, written_vector
+from shortlist.server.app import check_encoder
+from shortlist.server.journal import read_vector, written_vector
 from shortlist.server.replica import Replica
-from shortlist.server.serving import check_encoder
 from shortlist.server.settings import Settings
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
