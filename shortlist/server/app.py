@@ -1,4 +1,4 @@
-"""The HTTP interface: all routes, with what every request passes around them, and the files of the page."""
+"""The application: all routes behind the middleware, and its start, socket, signals and stop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -28,36 +27,37 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, failure, is_called, name_of
 from shortlist.server import people, schemas, snapshots
 from shortlist.server.journal import check_journal
-from shortlist.server.learning import JournalRoutes, LearningRoutes, QueueRoutes
+from shortlist.server.learning import LearningRoutes, QueueRoutes
 from shortlist.server.middleware import Connections, Middleware
 from shortlist.server.people import ASKING
 from shortlist.server.ranking import LookingRoutes, RankingRoutes, RatingRoutes, RowRoutes, rolling
 from shortlist.server.replica import Replica, keep_following, keep_snapshots
-from shortlist.server.reporting import AuditRoutes, PromotionRoutes, ReportingRoutes
+from shortlist.server.reporting import AuditRoutes, PromotionRoutes
 from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
 from shortlist.server.settings import AsEvents, Settings, log
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-
-
-# What every server answers, whatever it serves.
+GRACE = 10  # seconds for requests to end after a signal to stop
 
 
 class OperationsRoutes(Routes):
-    """Says that the server is up, what it has counted, and gives the page."""
+    """What every server answers: health, metrics, and the files of the page."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._files = load_page()
+        page = (files("shortlist.server") / "page").iterdir()
+        self._files = {
+            one.name: Response(one.read_bytes(), media_type=KINDS[one.name.rpartition(".")[2]]) for one in page
+        }
 
     @get("/healthz", dict[str, str])
     async def healthz(self) -> Response:
         """Whether the server is up."""
         return as_json({"status": "ok"})
 
-    @get("/v1/me", schemas.Me)
+    @get("/v1/me", schemas.Described)
     async def me(self) -> Response:
-        """Who asks, by the token of the request, and what that person may do."""
+        """The name and role (read, judge, manage) of the person of the token."""
         person = ASKING.get()
         return as_json({"name": person.name, "role": str(person.role)})
 
@@ -68,9 +68,9 @@ class OperationsRoutes(Routes):
             if what in about:
                 metrics.model.labels(what).set(about[what])
         if isinstance(self._context.served, Categorizer):
-            for what, value in rolling(self._context.replica.journal.places()).items():
-                if what in ("R1", "R5"):
-                    metrics.rolling.labels(what).set(math.nan if value is None else value)
+            shares = rolling(self._replica.journal.places())
+            for what in ("R1", "R5"):
+                metrics.rolling.labels(what).set(math.nan if shares[what] is None else shares[what])
         return Response(metrics.page(), media_type="text/plain; version=0.0.4")
 
     @get("/", None)
@@ -88,37 +88,29 @@ class OperationsRoutes(Routes):
         return self._files[name]
 
 
-def load_page() -> dict[str, Response]:
-    """Read the files of the page, by name."""
-    found = (files("shortlist.server") / "page").iterdir()
-    return {one.name: Response(one.read_bytes(), media_type=KINDS[one.name.rpartition(".")[2]]) for one in found}
-
-
-# Routes are tried in this order: what is asked most comes first.
+# Routes are tried in this order: the most frequent ones first.
 OF_TEXTS = (
-    RankingRoutes, LearningRoutes, JournalRoutes, QueueRoutes, LookingRoutes, ReportingRoutes, AuditRoutes,
-    PromotionRoutes, OperationsRoutes,
+    RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, AuditRoutes, PromotionRoutes, OperationsRoutes,
 )  # fmt: skip
 OF_ROWS = (RowRoutes, OperationsRoutes)
 OF_RATINGS = (RatingRoutes, OperationsRoutes)
-ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
-ABOUT_ROWS = "Answers rows of numbers (ratings, documents of a query, labels), and says why."
-ABOUT_RATINGS = "Rates texts, and says why."
 
 
 def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:
-    """What a server of such a model does, and by which routes."""
+    """Return what a server of such a model does, and its routes."""
     if not model._of_texts:
-        return ABOUT_ROWS, OF_ROWS
-    return (ABOUT_RATINGS, OF_RATINGS) if model.task == "ratings" else (ABOUT_TEXTS, OF_TEXTS)
+        return "Answers rows of numbers (ratings, documents of a query, labels), and says why.", OF_ROWS
+    if model.task == "ratings":
+        return "Rates texts, and says why.", OF_RATINGS
+    return "Ranks the labels of texts, says why, and learns from corrections.", OF_TEXTS
 
 
 def make_app(replica: Replica, settings: Settings) -> ASGIApp:
-    """The application; a server that learns also sees to snapshots."""
+    """Return the application with its tasks beside the requests."""
     context = Context(replica, settings)
     metrics = context.metrics
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         context.open()
         context.beside(keep_following(replica, settings, metrics))
@@ -135,16 +127,16 @@ def make_app(replica: Replica, settings: Settings) -> ASGIApp:
     for router in routers:
         app.include_router(router)
     explain_problems(app)
-    # Not from the OpenAPI document: to write that takes longer than all else here, and few ask for it.
+    # Not from the OpenAPI document, which takes longer to make than all else here.
     paths = {route.path for router in routers for route in router.routes if isinstance(route, Route)}
     return Middleware(app, settings, metrics, paths)
 
 
-GRACE = 10  # seconds for requests to end after a signal to stop
+# Starting and stopping.
 
 
 def serve(settings: Settings, model: Path | None, announce: Callable[[str], None]) -> None:
-    """Serve until a signal says stop. ``model`` may be None where the state directory has its base already."""
+    """Serve until a signal says stop. ``model`` may be None if the state directory has its base."""
     settings.check()
     logging.basicConfig(handlers=[AsEvents()], level=logging.WARNING)
     with contextlib.ExitStack() as stack:
@@ -176,7 +168,7 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
             seconds=round(time.perf_counter() - began, 3),
         )  # fmt: skip
         announce(url)
-        if stopping.is_set():  # and Python has lost the KeyboardInterrupt on its way through a callback
+        if stopping.is_set():  # Python can lose a KeyboardInterrupt that passes through a callback
             raise KeyboardInterrupt
         run(make_server(replica, settings), listening, stopping)
         log("stopped")
@@ -184,7 +176,7 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
 
 @contextlib.contextmanager
 def noticing_interrupts() -> Iterator[threading.Event]:
-    """An event that is set at the first Ctrl-C, whatever becomes of the KeyboardInterrupt."""
+    """Give an event that is set at the first Ctrl-C, even if the KeyboardInterrupt is lost."""
     stopping = threading.Event()
 
     def interrupt(*_: Any) -> None:
@@ -199,7 +191,7 @@ def noticing_interrupts() -> Iterator[threading.Event]:
 
 
 def listen(settings: Settings) -> socket.socket:
-    """A socket that listens, so that a port in use is known before anything else happens."""
+    """Return a listening socket, so that a port in use is known before anything else happens."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
         with contextlib.ExitStack() as failing:
@@ -214,34 +206,34 @@ def listen(settings: Settings) -> socket.socket:
 
 
 def check_encoder(settings: Settings, replica: Replica) -> None:
-    """Refuse an encoder for a model that has no vectors, or those of another."""
-    if settings.encoder is None:
-        if replica.served._of_texts and replica.served.task == "categories" and isinstance(replica.model.encoder, str):
-            replica.model._vectors_of(["a text"])  # or it is said now that the weights are not here, or others
+    """Refuse an encoder that is not the one of the model, or a model whose encoder is missing."""
+    model, encoder = replica.served, settings.encoder
+    if encoder is None:
+        if isinstance(model, Categorizer) and isinstance(model.encoder, str):
+            model._vectors_of(["a text"])  # fails now if its weights are missing or others
         return
-    n = replica.model.n_vector_ if replica.served._of_texts and replica.served.task == "categories" else 0
-    if n == 0:
+    if not isinstance(model, Categorizer) or model.n_vector_ == 0:
         raise InputError("--encoder is for a model that was learned with vectors, and this one was not")
     try:
-        found = encoded(settings.encoder, ["a text"]).shape[1]
+        found = encoded(encoder, ["a text"]).shape[1]
     except InputError as problem:
         raise InputError(f"--encoder: {problem}; it is given a list of texts, here of one") from None
     except Exception as problem:
-        what = f"{name_of(settings.encoder)} failed on a list of one text: {failure(problem)}"
+        what = f"{name_of(encoder)} failed on a list of one text: {failure(problem)}"
         raise InputError(f"--encoder: {what}; mend it, or serve without it and send vectors with the texts") from None
-    known = replica.model.encoder_name_
-    if found != n or (known is not None and not is_called(settings.encoder, known)):
+    known = model.encoder_name_
+    if found != model.n_vector_ or (known is not None and not is_called(encoder, known)):
         by = "" if known is None else f" by the encoder {known}"
         raise InputError(
-            f"the model was learned with vectors of {counted(n, 'numbers')}{by}, and --encoder gives "
-            f"{counted(found, 'numbers')} by {name_of(settings.encoder)}"
+            f"the model was learned with vectors of {counted(model.n_vector_, 'numbers')}{by}, and --encoder gives "
+            f"{counted(found, 'numbers')} by {name_of(encoder)}"
         )
 
 
 def run(server: uvicorn.Server, listening: socket.socket, stopping: threading.Event) -> None:
-    """Serve, unless somebody has asked to stop already."""
+    """Serve, unless a signal to stop has come already."""
 
-    def stop(*_: Any) -> None:  # until uvicorn listens to signals itself, and when it raises them again at its end
+    def stop(*_: Any) -> None:  # until uvicorn handles signals itself, and when it raises them again at its end
         server.should_exit = True
 
     for one in (signal.SIGINT, signal.SIGTERM):

@@ -20,7 +20,7 @@ from shortlist.server.settings import Limits, Settings, log, log_failure
 
 FILES = {"/v1/queue/file", "/v1/rehearse"}  # take a file instead of JSON
 # Logged also when they succeed:
-LOGGED = {"/v1/learn", "/v1/undo", "/v1/journal", "/v1/queue/decide", "/v1/queue/undo"}
+LOGGED = {"/v1/learn", "/v1/undo", "/v1/export", "/v1/queue/decide", "/v1/queue/undo"}
 SLOW, LONG = {"/v1/promote", "/v1/go-back"}, 24 * 60 * 60  # seconds for what learns the whole journal
 UNLIMITED = {"/healthz", "/metrics"}  # answered even when all else is busy
 PORT = re.compile(r":\d*$")

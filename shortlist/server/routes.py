@@ -1,7 +1,6 @@
-"""What all routes share: the model that they ask, the journal that they write to, what is counted; answers and errors.
+"""What all routes share: the model they ask, the journal they write to, their answers, and their errors.
 
-A route is a method that says which path it answers. Answers are in JSON and in the OpenAPI document; every error has
-the same shape, one sentence.
+A route is a method marked with the path it answers. Every error has the same shape, one sentence.
 """
 
 from __future__ import annotations
@@ -65,19 +64,19 @@ class Context:
         self._beside: set[asyncio.Task[None]] = set()
 
     def open(self) -> None:
-        """Begin to serve: a server that learns writes to the journal."""
+        """Begin to serve: open the journal and the queue for writing, unless the server is read-only."""
         if not self.settings.read_only:
             self._writer = Writer(self.settings.folder)
             self._queue = Handing(self.settings.folder, self.gains)
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have something done beside the requests, until the server ends."""
+        """Run a task beside the requests, until the server ends."""
         task = asyncio.create_task(work)
         self._beside.add(task)
         task.add_done_callback(self._beside.discard)
 
     async def close(self) -> None:
-        """Finish what was asked for, and end what goes on beside it."""
+        """Finish what was asked for, and end the tasks beside it."""
         beside = list(self._beside)
         for task in beside:
             task.cancel()
@@ -93,21 +92,33 @@ class Context:
 
     @property
     def served(self) -> Model[Any]:
-        """The model as it is now, of whatever kind."""
+        """The present model, of any kind."""
         return self.replica.served
 
     @property
     def model(self) -> Categorizer:
-        """The same for routes of texts; taking an example back puts another in its place."""
+        """The present model, for routes of labels of texts; undoing an example replaces it."""
         return self.replica.model
 
     @property
     def person(self) -> str:
-        """The name of who asks; empty where the server knows nobody by name."""
+        """The name of the person who asks; empty if the server does not know people."""
         return ASKING.get().name
 
+    def writer(self) -> Writer:
+        """Return the writer of the journal; refused if the server is read-only."""
+        if self._writer is None:
+            raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
+        return self._writer
+
+    def queue(self) -> Handing:
+        """Return the queue; refused if the server is read-only."""
+        if self._queue is None:
+            raise HTTPException(403, "this server is read-only: it ranks and explains, and has no queue")
+        return self._queue
+
     def following(self) -> dict[str, Any]:
-        """How far the model has come with the journal."""
+        """Return how far the model has come with the journal."""
         replica = self.replica
         replica.see_snapshots()
         journal, undone = replica.journal.counts()
@@ -117,7 +128,7 @@ class Context:
         }  # fmt: skip
 
     async def look_back(self, work: Callable[[Journal], Found]) -> Found:
-        """Have a long look at the journal in another thread, by a connection of its own."""
+        """Run a long look at the journal in another thread, over a connection of its own."""
 
         def look() -> Found:
             with contextlib.closing(Journal(self.replica.folder, read_only=True)) as journal:
@@ -125,8 +136,10 @@ class Context:
 
         return await asyncio.to_thread(look)
 
+    # Vectors and labels of a question.
+
     def vectors(self, texts: Sequence[Document], given: Sequence[Any] | None) -> Vectors | None:
-        """The vectors of texts as the model takes them, given or made by the encoder; None if it has learned none."""
+        """Return the vectors of texts, given or made by the encoder; None if the model has learned none."""
         model, encoder = self.model, self.settings.encoder
         if given is None and not model.n_vector_:
             return None
@@ -134,50 +147,66 @@ class Context:
             return encoded(encoder, as_documents(texts))
         try:
             return model._vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
-        except InputError as problem:  # the question can be read; it is the model that does not allow it
+        except InputError as problem:  # the model does not allow them
             raise HTTPException(409, str(problem)) from None
 
-    def gains(self, texts: Sequence[Document]) -> list[float]:
-        """What judgements of texts would gain."""
-        found: list[float] = gains(self.model, self.ready(texts)).tolist()
-        return found
-
-    def ready(self, texts: Sequence[Document]) -> Sequence[Any]:
-        """Texts of the queue as the model ranks them: of one kind, with vectors where it has learned any."""
-        documents = alike(texts, self.model.fields_)
-        return with_vectors(documents, self.vectors(documents, None))
-
     def vector(self, text: Document, given: list[float] | None) -> Vectors | None:
-        """That of one text."""
+        """Return the vector of one text."""
         found = self.vectors([text], None if given is None else [given])
         return None if found is None else found[0]
 
-    def writer(self) -> Writer:
-        """For who may change the model."""
-        if self._writer is None:
-            raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
-        return self._writer
+    def ready(self, texts: Sequence[Document]) -> Sequence[Any]:
+        """Return texts of the queue as the model ranks them: of one kind, with vectors if it has learned any."""
+        documents = alike(texts, self.model.fields_)
+        return with_vectors(documents, self.vectors(documents, None))
+
+    def gains(self, texts: Sequence[Document]) -> list[float]:
+        """Return what judgements of texts would gain."""
+        found: list[float] = gains(self.model, self.ready(texts)).tolist()
+        return found
+
+    def named(self, label: Label) -> dict[str, Any]:
+        """Return a label with its name, if there is a vocabulary."""
+        vocabulary = self.model.vocabulary_
+        return {"label": label} if vocabulary is None else {"label": label, "name": vocabulary.name(label)}
+
+    def known_label(self, name: str) -> Label:
+        """Return the label of a name, which must have been learned; retired ones can be restored."""
+        label = self.replica.label(name)
+        if not self.model._knows(label):
+            raise HTTPException(404, f"the label {name!r} has not been learned")
+        return label
+
+    def check_known(self, names: Sequence[str]) -> None:
+        """Refuse rules with unknown labels: a typing error would leave no labels, or all."""
+        model = self.model
+        for name in names:
+            if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
+                words = f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
+                raise HTTPException(409, words)
+
+    # Learning and undoing.
 
     def checked(self, examples: list[Example]) -> list[Example]:
-        """The examples; labels that the model does not take are refused, unless it has learned the example before."""
+        """Refuse labels that the model does not take, except of examples that are only sent again."""
         judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
         try:
             self.model.check_labels(*map(list, judged))
         except InputError as problem:
             new = [one for one in examples if not self.replica.journal.has_key(one.key)]
-            if len(new) < len(examples):  # the others are only sent again
+            if len(new) < len(examples):
                 if new:
                     self.checked(new)
                 return examples
-            if any(one.wrong or not one.complete for one in examples):  # which the question allows, but not the model
+            if any(one.wrong or not one.complete for one in examples):  # the model does not allow it
                 raise HTTPException(409, str(problem)) from None
             raise
         return examples
 
     async def appended(self, checked: Callable[[], Sequence[Example]]) -> list[Receipt]:
-        """Have examples written that the model takes at the moment of the commit, and learned; ``checked`` gives them.
+        """Write the examples that ``checked`` gives, and learn them.
 
-        It is asked again where labels have changed between its answer and the commit.
+        It is called again if labels have changed before the commit.
         """
         writer = self.writer()
         while True:
@@ -191,7 +220,7 @@ class Context:
         return receipts
 
     async def undone(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
-        """Have examples taken back, unless the model could not learn others without them; and forgotten."""
+        """Undo examples, unless the model could not learn others without them, and forget them."""
         while True:
             try:
                 found = await self._tried(numbers, undo)
@@ -209,32 +238,6 @@ class Context:
             await asyncio.to_thread(partial(Replica, self.settings.folder, True, without=numbers, quiet=True))
         ) as trial:
             return await undo(partial(check_not_needed, trial, known))
-
-    def queue(self) -> Handing:
-        """For who may judge."""
-        if self._queue is None:
-            raise HTTPException(403, "this server is read-only: it ranks and explains, and has no queue")
-        return self._queue
-
-    def named(self, label: Label) -> dict[str, Any]:
-        """A label and, where a vocabulary says so, its name."""
-        vocabulary = self.model.vocabulary_
-        return {"label": label} if vocabulary is None else {"label": label, "name": vocabulary.name(label)}
-
-    def check_known(self, names: Sequence[str]) -> None:
-        """Refuse rules that name labels which nobody knows: a rule with a slip in it would leave nothing, or all."""
-        model = self.model
-        for name in names:
-            if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
-                said = f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
-                raise HTTPException(409, said)
-
-    def known_label(self, name: str) -> Label:
-        """The label of that name, which must have been learned."""
-        label = self.replica.label(name)
-        if not self.model._knows(label):  # retired ones are known: they can be restored
-            raise HTTPException(404, f"the label {name!r} has not been learned")
-        return label
 
 
 # Answers.

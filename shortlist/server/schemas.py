@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from shortlist.models.auditing import Confusion, Doubt, Duplicate
 from shortlist.server.journal import BESIDE
 
 # Values: texts, documents of several fields, numbers, labels, keys.
@@ -108,17 +107,15 @@ ItemKeys = Annotated[
 State = Literal["waiting", "judged", "skipped", "flagged"]
 
 
+Described = dict[str, Any]  # an answer that the description of its route explains
+
+
 class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Problem(BaseModel):
     error: str = Field(description="What is wrong and what to do, in one sentence.")
-
-
-class Me(BaseModel):
-    name: str = Field(description="Empty if the server does not know people.")
-    role: Literal["read", "judge", "manage"]
 
 
 # Ranking and explaining.
@@ -483,68 +480,8 @@ class UndoDecisionAnswer(BaseModel):
     undone: int = Field(description="Examples that were undone; their texts wait again.")
 
 
-# Audits and rehearsals.
-
-
-class AuditAnswer(BaseModel):
-    examples: int = Field(description="How many were looked through.")
-    contradicted: int
-    doubts: list[Doubt] = Field(
-        description="The most doubtful examples first: the label in doubt, the label found instead, by how much more "
-        "that scores, the words that speak for it, and 200 characters of the text."
-    )
-    duplicates: list[Duplicate] = Field(description="Equal texts whose labels differ.")
-    confusions: list[Confusion] = Field(description="Pairs of labels, those most often confused first.")
-    matrix: dict[str, list[Any]] = Field(
-        description="Its labels, and counts: how often each label (row) is contradicted by each other (column)."
-    )
-    names: dict[str, str] = Field({}, description="What people call the labels, if the model has a vocabulary.")
-
-
-class Compared(BaseModel):
-    """P@1 or recall of both models; a part also has from and to, or group and labels, or label."""
-
-    model_config = ConfigDict(extra="allow")
-    examples: int
-    present: float
-    candidate: float
-    difference: float
-    low: float = Field(description="Lower end of the 95 % interval of the difference (paired bootstrap).")
-    high: float
-
-
-class RehearsalReport(Passing):
-    all: Compared = Field(description="P@1, each example ranked before it was learned.")
-    windows: list[Compared] = Field(description="The same over time.")
-    groups: list[Compared] = Field(description="Right labels found, by groups of labels of similar frequency.")
-    labels: list[Compared] = Field(description="The same for the labels that differ most.")
-    falls: list[str] = Field(description="Groups for which the candidate is worse by more than chance.")
-    left_out: int = Field(0, description="Bad records of the file of examples, which were left out.")
-
-
-class Candidate(BaseModel):
-    time: float | None = Field(description="When it was rehearsed; seconds since 1970.")
-    learner: str | None
-    fits: bool = Field(description="Whether it was rehearsed against the model that is served now.")
-    report: RehearsalReport
-
-
-class RehearsalAnswer(BaseModel):
-    candidate: Candidate | None
-    can_go_back: bool
-    current: bool = Field(description="False while a promoted model learns the journal.")
-    running: dict[str, int] | None = Field(description="How many examples are done, of how many; null if none runs.")
-    problem: str | None = Field(description="Why the last rehearsal failed.")
-    learners: list[str] = Field(description="The learners that a candidate may have.")
-
-
-class RehearseAnswer(BaseModel):
-    examples: int = Field(description="How many will be replayed.")
+# Promotion.
 
 
 class ForceQuestion(Question):
     force: bool = Field(False, description="Even if a group of labels falls, or examples cannot be learned.")
-
-
-class PromoteAnswer(Passing):
-    all: Compared

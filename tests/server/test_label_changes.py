@@ -42,7 +42,7 @@ def test_a_change_is_in_the_answers_and_can_be_taken_back(server):
     entry = server.get("/v1/examples").json()["examples"][0]
     assert (entry["number"], entry["text"], entry["labels"]) == (number, "rename grain to cereal", [])
     server.learn("wheat once more", ["cereal"])
-    assert server.get("/v1/journal").text.count("\n") == 1  # a change is no example to train on
+    assert server.get("/v1/export").text.count("\n") == 1  # a change is no example to train on
     assert server.ask("model")["rolling"]["window"] == 1
     server.ask("undo", number=number)
     server.ask("undo", number=number + 1)
