@@ -382,7 +382,7 @@ class Routes:
         return router
 
 
-def get(path: str, answer: Any, kinds: Iterable[str] = (JSON_LINES,)) -> Callable[[Method], Method]:
+def get(path: str, answer: object, kinds: Iterable[str] = (JSON_LINES,)) -> Callable[[Method], Method]:
     """Mark a method with its path and the shape of its answer: ``str`` for text of some ``kinds``."""
     about: dict[str, Any] = {"path": path, "methods": ["GET"], "responses": {200: {"model": answer}, **REFUSED}}
     if answer is None:
@@ -394,13 +394,13 @@ def get(path: str, answer: Any, kinds: Iterable[str] = (JSON_LINES,)) -> Callabl
     return _marked(about)
 
 
-def post(path: str, answer: Any) -> Callable[[Method], Method]:
+def post(path: str, answer: object) -> Callable[[Method], Method]:
     """Mark a method whose only input is a JSON body."""
     responses = {200: {"model": answer}, **REFUSED}
     return _marked({"path": path, "methods": ["POST"], "responses": responses, "route_class_override": DirectRoute})
 
 
-def post_file(path: str, answer: Any) -> Callable[[Method], Method]:
+def post_file(path: str, answer: object) -> Callable[[Method], Method]:
     """Mark a method that takes a file."""
     responses = {200: {"model": answer}, **REFUSED}
     extra = {"requestBody": A_FILE}
