@@ -161,9 +161,9 @@ class QueueRoutes(Routes):
         item, counts = await queue.next(person, question.order, question.seconds)
         return as_json({"item": None if item is None else item.to_dict(), "progress": counts})
 
-    @post("/v1/queue/move", schemas.MoveAnswer)
+    @post("/v1/queue/move", schemas.Described)
     async def move(self, question: schemas.MoveQuestion) -> Response:
-        """Skip texts, put them off, flag them, or put them back."""
+        """Skip texts, put them off, flag them, or put them back. Answers how many `moved`, and the `progress`."""
         queue, person = self._context.queue(), self._context.person or question.person
         moved = await queue.ask(Queue.move, question.ids, question.to, person, question.note)
         return as_json({"moved": moved, "progress": await queue.ask(Queue.counts)})
@@ -202,9 +202,12 @@ class QueueRoutes(Routes):
         ids = [one.item.key for one in found]
         return as_json({"looked_at": len(items), "sure": len(found), "examples": examples, "ids": ids})
 
-    @post("/v1/queue/decide", schemas.DecideAnswer)
+    @post("/v1/queue/decide", schemas.Described)
     async def decide(self, question: schemas.DecideQuestion) -> Response:
-        """Let the model decide texts of which it is certain. One /v1/queue/undo takes all of it back."""
+        """Let the model decide texts, except those of which it is no longer certain.
+
+        Answers how many it `decided`, and the number of the `decision` for /v1/queue/undo, null if it decided none.
+        """
         context, _, queue = self._context, self._context.writer(), self._context.queue()
         items = await queue.ask(queues.reserve, list(dict.fromkeys(question.ids)))
         found, _ = await sure_of(context.model, context.ready, items, question.precision)
@@ -227,9 +230,9 @@ class QueueRoutes(Routes):
             raise
         return as_json({"decision": decision, "decided": len(found)})
 
-    @post("/v1/queue/undo", schemas.UndoDecisionAnswer)
+    @post("/v1/queue/undo", schemas.Described)
     async def undo(self, question: schemas.UndoDecisionQuestion) -> Response:
-        """Undo all that one decision has learned. The answer comes when the model is as it would be without."""
+        """Undo all that one decision has learned; the texts wait again. Answers how many examples were `undone`."""
         context, writer, queue = self._context, self._context.writer(), self._context.queue()
         numbers = await queue.ask(queues.examples_of, question.decision)
         undone = await context.undone(numbers, lambda check: writer.undo_all(numbers, context.person, check))

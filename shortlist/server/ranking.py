@@ -167,7 +167,11 @@ class LookingRoutes(Routes):
         """What the model is, and how good it was on the last examples before it learned them."""
         context, replica, model = self._context, self._replica, self._context.model
         about: dict[str, Any] = {"edges": None} | model.describe() | model._parameters()
-        return as_json(about | context.following() | passing(replica.passed) | {
+        replica.see_snapshots()
+        journal, undone = replica.journal.counts()
+        return as_json(about | passing(replica.passed) | {
+            "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
+            "read_only": context.settings.read_only,
             "bytes": replica.bytes, "limits": asdict(context.limits),
             "fields": model.fields_, "text_columns": columns_of(model),
             "values": [] if model.fields_ is None else self._beside.of(model.text_),
@@ -186,15 +190,15 @@ class LookingRoutes(Routes):
             self._labels = LabelSearch(self._context.model)
         return as_json(self._labels.find(q, offset, limit))
 
-    @get("/v1/label", schemas.ConnectionsAnswer)
+    @get("/v1/label", schemas.Described)
     async def of_label(self, name: Name, limit: Limit = 20) -> Response:
-        """The features with the strongest connections to a label, and the share of their weight that goes there."""
+        """The `connections` of a label: the features that speak most for it, with the share of their weight."""
         label = self._context.known_label(name)
         return as_connections(await self._replica.look(Categorizer.strongest, label, limit))
 
-    @get("/v1/feature", schemas.ConnectionsAnswer)
+    @get("/v1/feature", schemas.Described)
     async def of_feature(self, name: Name, limit: Limit = 20) -> Response:
-        """The labels that a word alone speaks for."""
+        """The `connections` of a word: the labels that it alone speaks for, with their weights."""
         return as_connections(self._replica.rank(name, limit))
 
     @get("/v1/examples", schemas.EntriesAnswer)
@@ -270,9 +274,14 @@ def described(context: Context) -> Response:
 class RowRoutes(Routes):
     """Answers rows of numbers, and explains an answer."""
 
-    @post("/v1/rank", schemas.RowsAnswer)
+    @post("/v1/rank", schemas.Described)
     async def rank(self, question: schemas.RowsQuestion) -> Response:
-        """Rate each row, or order the rows as the documents of one query."""
+        """Rate each row, order the rows as the documents of one query, or rank the labels of each.
+
+        `answers` has the rating of each row, its distances to the ratings below and above, and after calibration the
+        probability of each rating and a 90 % interval; or the names or numbers of the documents, best first; or the
+        best labels of each row; with scores.
+        """
         context = self._context
         batch = self._batch(question)
         found = [one for some in context.served._answer([batch], question.k) for one in some.records()]
@@ -288,9 +297,9 @@ class RowRoutes(Routes):
         found = self._context.served._explain_example(batch, question.row)
         return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
 
-    @get("/v1/model", schemas.RowModelAnswer)
+    @get("/v1/model", schemas.Described)
     async def model(self) -> Response:
-        """What the model is."""
+        """What the model is: task, learner, settings, and its numbers of examples, features and so on."""
         return described(self._context)
 
     def _batch(self, question: schemas.RowsQuestion) -> Examples:
@@ -312,9 +321,13 @@ class RowRoutes(Routes):
 class RatingRoutes(Routes):
     """Rates texts, and explains a rating."""
 
-    @post("/v1/rank", schemas.RowsAnswer)
+    @post("/v1/rank", schemas.Described)
     async def rank(self, question: schemas.TextsQuestion) -> Response:
-        """Rate one text or many."""
+        """Rate one text or many.
+
+        `answers` has the rating of each text, its distances to the ratings below and above, and after calibration the
+        probability of each rating and a 90 % interval.
+        """
         context = self._context
         texts = [question.text] if isinstance(question.text, str) else question.text
         context.limits.check_texts(texts)
@@ -332,7 +345,7 @@ class RatingRoutes(Routes):
         found = self._context.served._explain_text(question.text)
         return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
 
-    @get("/v1/model", schemas.RowModelAnswer)
+    @get("/v1/model", schemas.Described)
     async def model(self) -> Response:
-        """What the model is."""
+        """What the model is: task, learner, settings, and its numbers of examples, features and so on."""
         return described(self._context)

@@ -117,16 +117,6 @@ class Context:
             raise HTTPException(403, "this server is read-only: it ranks and explains, and has no queue")
         return self._queue
 
-    def following(self) -> dict[str, Any]:
-        """Return how far the model has come with the journal."""
-        replica = self.replica
-        replica.see_snapshots()
-        journal, undone = replica.journal.counts()
-        return {
-            "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
-            "read_only": self.settings.read_only,
-        }  # fmt: skip
-
     async def look_back(self, work: Callable[[Journal], Found]) -> Found:
         """Run a long look at the journal in another thread, over a connection of its own."""
 

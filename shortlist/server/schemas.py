@@ -221,28 +221,8 @@ class ExplainTextQuestion(Question):
     text: Text
 
 
-class RowsAnswer(BaseModel):
-    answers: list[dict[str, object]] = Field(
-        description="Ratings: the rating of each row or text and its distance to the ratings below and above; after "
-        "calibration also the probability of each rating and a 90 % interval. Documents: names or numbers, best "
-        "first, with scores. Labels: the best of each row, with scores."
-    )
-
-
 class Explanation(Votes):
     answer: Label = Field(description="The rating or the label; of a document its number.")
-
-
-class AnyModel(BaseModel):
-    learner: str
-    parameters: dict[str, object] = Field(description="The settings of the learner.")
-    bytes: int = Field(description="The size of the newest snapshot, or of the model file.")
-    limits: dict[str, int]
-
-
-class RowModelAnswer(AnyModel):
-    task: str
-    numbers: dict[str, int] = Field(description="Examples, features and so on.")
 
 
 # Models of labels of texts.
@@ -253,7 +233,11 @@ class Passing(BaseModel):
     passed: list[dict[str, Any]] = Field(description="The first 100 of them: number and problem.")
 
 
-class ModelAnswer(AnyModel, Passing):
+class ModelAnswer(Passing):
+    learner: str
+    parameters: dict[str, object] = Field(description="The settings of the learner.")
+    bytes: int = Field(description="The size of the newest snapshot, or of the model file.")
+    limits: dict[str, int]
     text: dict[str, object] = Field(description="The settings of the text part.")
     journal: int = Field(description="Examples in the journal.")
     undone: int = Field(description="How many of them were undone.")
@@ -283,15 +267,6 @@ class LabelCount(Named):
 class LabelsAnswer(BaseModel):
     labels: list[LabelCount]
     found: int = Field(description="How many labels match in all.")
-
-
-class Connection(BaseModel):
-    name: Label
-    weight: float
-
-
-class ConnectionsAnswer(BaseModel):
-    connections: list[Connection]
 
 
 # Learning. A judgement names a right label, a wrong one, or says that all are wrong.
@@ -442,11 +417,6 @@ class MoveQuestion(Question):
     note: Annotated[str, Field(max_length=1000), AfterValidator(encodable)] = Field("", description="Why.")
 
 
-class MoveAnswer(BaseModel):
-    moved: int
-    progress: Progress
-
-
 class SureQuestion(Question):
     precision: Share = Field(0.95, description="Decide so that this share of the labels is right.")
     most: Whole = Field(1000, ge=1, le=1000, description="How many waiting texts to look at.")
@@ -467,17 +437,8 @@ class DecideQuestion(Question):
     precision: Share = 0.95
 
 
-class DecideAnswer(BaseModel):
-    decision: int | None = Field(description="Its number, for /v1/queue/undo; null if nothing was decided.")
-    decided: int = Field(description="Texts that were learned; those that are no longer certain are left out.")
-
-
 class UndoDecisionQuestion(Question):
     decision: Whole = Field(ge=1, le=2**53)
-
-
-class UndoDecisionAnswer(BaseModel):
-    undone: int = Field(description="Examples that were undone; their texts wait again.")
 
 
 # Promotion.

@@ -4,7 +4,7 @@ import { ask, byId, guarded, make, percent, show, terms } from "./api.js";
 
 const EVERY = 2000; // milliseconds
 const SMOOTH = 20; // examples in each point of the lines
-const ALONE = "(decided alone)"; // behind the name of who had the model decide
+const ALONE = "(decided alone)"; // follows the name of the person who let the model decide
 let readOnly = () => {};
 let changed = () => {};
 

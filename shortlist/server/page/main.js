@@ -1,4 +1,4 @@
-// Puts the views together.
+// Connect the views.
 
 import { ask, byId, counted, guarded, make, toast, undoing } from "./api.js";
 import * as audit from "./audit.js";
@@ -41,7 +41,7 @@ const onChange = guarded(async ({ learned, undone, taken }) => {
   if (learned) await queue.afterLearning(learned);
   else if (taken) await queue.goOn();
   else await label.refresh();
-  guarded(() => Promise.all([live.refresh(), queue.refresh()]))(); // nobody waits for that to judge the next text
+  guarded(() => Promise.all([live.refresh(), queue.refresh()]))(); // in the background: the next text does not wait for it
 });
 
 const onDecision = guarded(async ({ decision, decided }) => {

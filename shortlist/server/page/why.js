@@ -2,11 +2,11 @@
 
 import { ask, byId, called, make } from "./api.js";
 
-// Words are marked whole, however many parts of them voted; where no spaces part words, every letter is one.
+// A word is marked as a whole if any of its parts voted; in scripts without spaces, each letter is a word.
 const ALONE = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
 const WORD = new RegExp(`[${ALONE}]|(?:(?![${ALONE}])[\\p{L}\\p{M}\\p{N}_])+`, "gu");
 
-let wanted = null; // text and label that were asked for last
+let wanted = null; // text and label of the last question
 
 export function hide() {
   wanted = null;
@@ -56,7 +56,7 @@ function byField(document, votes) { // the letters of all fields are counted as 
 }
 
 function marked(whole, votes) {
-  // Places count characters, and JavaScript halves of some: both are counted here.
+  // Places count characters; JavaScript counts UTF-16 units: map one to the other.
   const place = new Map();
   let count = 0;
   for (let half = 0; half <= whole.length; half += (whole.codePointAt(half) > 0xffff ? 2 : 1)) place.set(half, count++);
