@@ -39,8 +39,7 @@ def rehearse(
     --data, and none that are in the journal; its columns are those that the model was trained from, unless they are
     named. The server may go on meanwhile. shortlist promote serves the candidate.
     """
-    from shortlist.server.promotion import opened
-    from shortlist.server.rehearsal import candidate_like, only_one, rehearsed, taught
+    from shortlist.server.rehearsal import candidate_like, only_one, opened, rehearsed, taught
     from shortlist.server.snapshots import check_state
 
     say_when_compiling()
@@ -113,9 +112,9 @@ def promote(
     The server must be stopped. What it has learned is learned anew by the candidate; the earlier model is kept for
     shortlist go-back.
     """
-    from shortlist.server import promotion
+    from shortlist.server import rehearsal
 
-    report, passed = promotion.promote(state, force)
+    report, passed = rehearsal.promote(state, force)
     found = report["all"]
     say_passed(passed)
     print(
@@ -135,9 +134,9 @@ def go_back(
     The server must be stopped. Nothing that it has learned is lost: the earlier model learns it anew. Going back again
     serves the promoted one.
     """
-    from shortlist.server import promotion
+    from shortlist.server import rehearsal
 
-    say_passed(promotion.go_back(state, force))
+    say_passed(rehearsal.go_back(state, force))
     print(f"The earlier model is back. Next: shortlist serve --state {state}")
 
 
@@ -149,7 +148,7 @@ def backup(
     The copy can be served as it is: shortlist serve --state TARGET. A copy by other means may catch the journal in the
     middle of a write. It holds the people with the hashes of their tokens: keep it as safe as the folder itself.
     """
-    from shortlist.server.backup import back_up
+    from shortlist.server.exporting import back_up
 
     back_up(state, target)
     print(f"Copied {state} to {target}. shortlist serve --state {target} serves the copy.")

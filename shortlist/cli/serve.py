@@ -52,7 +52,7 @@ def serve(
     for needed in ("fastapi", "uvicorn", "prometheus_client"):
         if find_spec(needed) is None:
             raise InputError(f"serving needs {needed}; {installing('server')}")
-    from shortlist.server.serving import serve as run
+    from shortlist.server.app import serve as run
     from shortlist.server.settings import Limits, Settings, read_token
     from shortlist.server.snapshots import is_new
 

@@ -1,10 +1,10 @@
 """An Annif project type, ``backend=shortlist``, that goes on learning.
 
-Annif has a table of its backends and no door for others, so ``shortlist annif …`` puts this one into the table and then
-runs Annif's own command line; ``uvicorn --factory shortlist.integrations.annif_backend:create_app`` serves it.
+Annif has a fixed table of backends, so ``shortlist annif …`` adds this one and then runs Annif's own command line;
+``uvicorn --factory shortlist.integrations.annif_backend:create_app`` serves it.
 
-A project has a model file of its own, in Annif's data folder, or asks a running server (``server=http://…``), in whose
-journal everything is kept that ``learn`` brings. Labels are the URIs of subjects.
+A project has a model file in Annif's data folder, or asks a running server (``server=http://…``), whose journal keeps
+what ``learn`` brings. Labels are the URIs of subjects.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import annif
 import annif.backend
@@ -23,7 +23,7 @@ from annif.exception import NotInitializedException, NotSupportedException, Oper
 from annif.suggestion import SubjectSuggestion, SuggestionBatch
 
 from shortlist.errors import InputError, ShortlistError, installing
-from shortlist.integrations.scoring import Ranked, descending
+from shortlist.integrations import Ranked, descending
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.making import Settings, open_model
 from shortlist.server.client import Server, parts
@@ -33,18 +33,11 @@ FILE = "model.shortlist"
 MOST = 1000  # labels that a server gives for one text
 
 Labelled = tuple[str, list[str]]  # a text, and the URIs of its subjects
-Batch = tuple[list[str], list[list[str]]]  # some texts, and those of each
-
-
-class Source(Protocol):
-    """Where the model of a project is."""
-
-    def rank(self, texts: Sequence[str], k: int) -> list[Ranked]: ...
-    def learn(self, examples: Iterable[Labelled]) -> None: ...
+Batch = tuple[list[str], list[list[str]]]  # some texts, and the URIs of each
 
 
 class ModelFile:
-    """A model in Annif's data folder. One process at a time may teach it; the last to save is the one that counts."""
+    """A model in Annif's data folder. Only one process at a time may teach it: the last to save wins."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -76,18 +69,21 @@ class ServedModel:
         return found
 
     def learn(self, examples: Iterable[Labelled]) -> None:
-        """A document with its subjects is learned once, so that the same command can be run again."""
+        """Learn each document with its subjects once, so that the same command can be run again."""
         person = self._server.ask("v1/me")["name"]
         for some in parts(examples, lambda example: example[0]):
-            asked = [{"text": text, "labels": labels, "key": key_of(person, text, labels)} for text, labels in some]
+            asked = []
+            for text, labels in some:
+                digest = blake2b(json.dumps([person, text, labels]).encode(), digest_size=10).hexdigest()
+                asked.append({"text": text, "labels": labels, "key": f"annif-{digest}"})
             self._server.ask("v1/learn", {"examples": asked})
 
 
 class ShortlistBackend(AnnifLearningBackend):
-    """What Annif asks of a backend that learns."""
+    """The backend as Annif calls it."""
 
     name = NAME
-    _source: Source | None = None
+    _source: ModelFile | ServedModel | None = None
 
     @property
     def is_trained(self) -> bool:
@@ -100,7 +96,7 @@ class ShortlistBackend(AnnifLearningBackend):
     def initialize(self, parallel: bool = False) -> None:
         self._opened(self.params)
 
-    def _opened(self, params: dict[str, Any]) -> Source:
+    def _opened(self, params: dict[str, Any]) -> ModelFile | ServedModel:
         if self._source is None:
             path = Path(self.datadir) / FILE
             if "server" in params:
@@ -113,14 +109,15 @@ class ShortlistBackend(AnnifLearningBackend):
         return self._source
 
     def _train(self, corpus: Any, params: dict[str, Any], jobs: int = 0) -> None:
+        problem = None
         if "server" in params:
-            raise NotSupportedException(
-                "the model of a server is trained with shortlist train; annif learn teaches it", backend_id=NAME
-            )
-        if corpus == "cached":
-            raise NotSupportedException("nothing is kept of earlier training; give the documents", backend_id=NAME)
-        if corpus.is_empty():
-            raise NotSupportedException("cannot train without documents", backend_id=NAME)
+            problem = "the model of a server is trained with shortlist train; annif learn teaches it"
+        elif corpus == "cached":
+            problem = "nothing is kept of earlier training; give the documents"
+        elif corpus.is_empty():
+            problem = "cannot train without documents"
+        if problem is not None:
+            raise NotSupportedException(problem, backend_id=NAME)
         self.info("training")
         telling(train)(Path(self.datadir) / FILE, batches(self._labelled(corpus)), params)
         self._source = None
@@ -141,7 +138,7 @@ class ShortlistBackend(AnnifLearningBackend):
         return SuggestionBatch.from_sequence(suggested, subjects, limit=limit)
 
     def _labelled(self, corpus: Any) -> Iterator[Labelled]:
-        """Texts with the URIs of their subjects; a document without subjects teaches nothing."""
+        """Yield texts with the URIs of their subjects, without documents that have no text or no subjects."""
         subjects = self.project.subjects
         for document in corpus.documents:
             labels = [subjects[number].uri for number in sorted(document.subject_set)]
@@ -150,7 +147,7 @@ class ShortlistBackend(AnnifLearningBackend):
 
 
 def train(path: Path, corpus: Iterable[Batch], params: dict[str, Any]) -> None:
-    """A new model, with the learner and the bound on memory that the project may name."""
+    """Train a new model, with the learner and the bound on memory of the project."""
     model = Settings(learner=params.get("learner"), max_memory=params.get("max_memory")).model(of_texts=True)
     assert isinstance(model, Categorizer)
     model.fit_batches(corpus).save(path)
@@ -161,13 +158,8 @@ def batches(examples: Iterable[Labelled]) -> Iterator[Batch]:
         yield [text for text, _ in some], [labels for _, labels in some]
 
 
-def key_of(person: str, text: str, labels: list[str]) -> str:
-    said = json.dumps([person, text, labels]).encode()
-    return "annif-" + blake2b(said, digest_size=10).hexdigest()
-
-
 def telling(work: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, with a refusal as Annif shows one."""
+    """Return the same function, which raises our errors as Annif's."""
 
     def done(*arguments: Any, **named: Any) -> Any:
         try:
@@ -187,7 +179,7 @@ def register() -> None:
 
 
 def run(arguments: list[str]) -> None:
-    """Annif's command line, with this project type."""
+    """Run Annif's command line with this project type."""
     from annif.cli import cli
 
     register()
@@ -195,6 +187,6 @@ def run(arguments: list[str]) -> None:
 
 
 def create_app() -> object:
-    """Annif's web application, with this project type."""
+    """Return Annif's web application with this project type."""
     register()
     return annif.create_app()

@@ -1,7 +1,7 @@
 """Tools for assistants over the Model Context Protocol: each is one question to a running server.
 
-The server keeps the journal and is the only one that writes to it; whatever a tool has taught is learned, explained,
-exported and taken back as what people teach on the page is, under the name of the person whose token is used.
+What a tool teaches is in the server's journal, under the name of the person of the token, and can be explained,
+exported and undone like all other examples.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INSTRUCTIONS = (
 
 
 class Tools:
-    """What an assistant can do. The docstrings are what it reads."""
+    """What an assistant can do. It reads these docstrings."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -82,7 +82,7 @@ def serve(server: Server) -> None:
 
 
 def make_server(tools: Tools) -> MCPServer:
-    """The tools as a server of the official package."""
+    """Return the tools as a server of the official package."""
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.types import ToolAnnotations
@@ -90,19 +90,17 @@ def make_server(tools: Tools) -> MCPServer:
         raise InputError(f"this needs the package mcp 2; {installing('mcp')}") from None
 
     made = MCPServer("shortlist", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
-    for look in (tools.rank, tools.explain, tools.labels):
-        made.add_tool(telling(look), annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
+    look = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     teach = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-    made.add_tool(telling(tools.learn), annotations=teach)
-    take_back = ToolAnnotations(
-        read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
-    )
-    made.add_tool(telling(tools.undo), annotations=take_back)
+    undo = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+    hints = {"rank": look, "explain": look, "labels": look, "learn": teach, "undo": undo}
+    for name, hint in hints.items():
+        made.add_tool(telling(getattr(tools, name)), annotations=hint)
     return made
 
 
 def telling(tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """The tool, with a refusal as the sentence that the assistant reads; other exceptions are kept from it."""
+    """Return the tool, whose refusals are sentences that the assistant reads."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)

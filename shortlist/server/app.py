@@ -1,58 +1,63 @@
-"""The HTTP interface: all routes, with what every request passes around them, and the files of the page."""
+"""The application: all routes behind the middleware, and its start, socket, signals and stop."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import math
-import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import signal
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+import uvicorn
 from fastapi import FastAPI, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from shortlist import __version__
+from shortlist.errors import InputError, counted
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.rater import Rater
-from shortlist.server import schemas
-from shortlist.server.background import keep_following, keep_snapshots
-from shortlist.server.learning import JournalRoutes, LearningRoutes
-from shortlist.server.middleware import Middleware
+from shortlist.models.encoding import encoded, failure, is_called, name_of
+from shortlist.server import people, schemas, snapshots
+from shortlist.server.journal import check_journal
+from shortlist.server.learning import LearningRoutes, QueueRoutes
+from shortlist.server.middleware import Connections, Middleware
 from shortlist.server.people import ASKING
-from shortlist.server.queue_routes import QueueRoutes
-from shortlist.server.ranking import LookingRoutes, RankingRoutes
-from shortlist.server.rating import RatingRoutes, RowRoutes
-from shortlist.server.replica import Replica
-from shortlist.server.reporting import AuditRoutes, PromotionRoutes, ReportingRoutes
+from shortlist.server.ranking import LookingRoutes, RankingRoutes, RatingRoutes, RowRoutes, rolling
+from shortlist.server.replica import Replica, keep_following, keep_snapshots
+from shortlist.server.reporting import AuditRoutes, PromotionRoutes
 from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
-from shortlist.server.settings import Settings
-from shortlist.server.watching import certainty
+from shortlist.server.settings import AsEvents, Settings, log
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-
-
-# What every server answers, whatever it serves.
+GRACE = 10  # seconds for requests to end after a signal to stop
 
 
 class OperationsRoutes(Routes):
-    """Says that the server is up, what it has counted, and gives the page."""
+    """What every server answers: health, metrics, and the files of the page."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._files = load_page()
+        page = (files("shortlist.server") / "page").iterdir()
+        self._files = {
+            one.name: Response(one.read_bytes(), media_type=KINDS[one.name.rpartition(".")[2]]) for one in page
+        }
 
-    @get("/healthz", schemas.Health)
+    @get("/healthz", dict[str, str])
     async def healthz(self) -> Response:
         """Whether the server is up."""
         return as_json({"status": "ok"})
 
-    @get("/v1/me", schemas.Me)
+    @get("/v1/me", schemas.Described)
     async def me(self) -> Response:
-        """Who asks, by the token of the request, and what that person may do."""
+        """The name and role (read, judge, manage) of the person of the token."""
         person = ASKING.get()
         return as_json({"name": person.name, "role": str(person.role)})
 
@@ -63,13 +68,14 @@ class OperationsRoutes(Routes):
             if what in about:
                 metrics.model.labels(what).set(about[what])
         if isinstance(self._context.served, Categorizer):
-            for what, value in watched(self._context.replica).items():
-                metrics.watched.labels(what).set(math.nan if value is None else value)
+            shares = rolling(self._replica.journal.places())
+            for what in ("R1", "R5"):
+                metrics.rolling.labels(what).set(math.nan if shares[what] is None else shares[what])
         return Response(metrics.page(), media_type="text/plain; version=0.0.4")
 
     @get("/", None)
     async def page(self) -> Response:
-        return self._files[page_of(self._context.served)]
+        return self._files["page.html" if isinstance(self._context.served, Categorizer) else "docs.html"]
 
     @get("/docs", None)
     async def documentation(self) -> Response:
@@ -82,69 +88,29 @@ class OperationsRoutes(Routes):
         return self._files[name]
 
 
-def page_of(model: Model[Any]) -> str:
-    """The page on which people use such a model; the one that documents the interface, if there is none."""
-    if isinstance(model, Categorizer):
-        return "page.html"
-    return "rate.html" if isinstance(model, Rater) and model._of_texts else "docs.html"
-
-
-def watched(replica: Replica) -> dict[str, float | None]:
-    """What /v1/watch says, as numbers of now."""
-    places = replica.journal.places()
-    found = certainty(replica.model)
-    return {
-        "P@1": sum(place == 1 for place in places) / len(places) if places else None,
-        "unknown_words": replica.unknown.read()["now"], "calibration_error": found["calibration_error"],
-        "decided_alone": found["decided_alone"],
-    }  # fmt: skip
-
-
-def load_page() -> dict[str, Response]:
-    """The files of the page, by name."""
-    found = {one.name: one.read_bytes() for one in (files("shortlist.server") / "page").iterdir()}
-    shared = parts_of(found.pop("shared.html").decode())
-    for name in ("page.html", "rate.html"):
-        found[name] = filled("<!-- page -->\n", shared | parts_of(found[name].decode())).encode()
-    return {name: Response(own, media_type=KINDS[name.rpartition(".")[2]]) for name, own in found.items()}
-
-
-def parts_of(html: str) -> dict[str, str]:
-    """The parts of a file, each behind its name: what both pages share, or one has of its own."""
-    _, *found = re.split(r"<!-- part: (\w+) -->\n", html)
-    return dict(zip(found[::2], found[1::2], strict=True))
-
-
-def filled(html: str, parts: dict[str, str]) -> str:
-    """HTML with parts in the places of their names; a page may do without one."""
-    return re.sub(r"<!-- (\w+) -->\n", lambda name: filled(parts.get(name[1], ""), parts), html)
-
-
-# Routes are tried in this order: what is asked most comes first.
+# Routes are tried in this order: the most frequent ones first.
 OF_TEXTS = (
-    RankingRoutes, LearningRoutes, JournalRoutes, QueueRoutes, LookingRoutes, ReportingRoutes, AuditRoutes,
-    PromotionRoutes, OperationsRoutes,
+    RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, AuditRoutes, PromotionRoutes, OperationsRoutes,
 )  # fmt: skip
 OF_ROWS = (RowRoutes, OperationsRoutes)
-OF_RATINGS = (RatingRoutes, JournalRoutes, OperationsRoutes)
-ABOUT_TEXTS = "Ranks the labels of texts, says why, and learns from corrections."
-ABOUT_ROWS = "Answers rows of numbers (ratings, documents of a query, labels), and says why."
-ABOUT_RATINGS = "Rates texts, says why, and learns from corrections."
+OF_RATINGS = (RatingRoutes, OperationsRoutes)
 
 
 def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:
-    """What a server of such a model does, and by which routes."""
+    """Return what a server of such a model does, and its routes."""
     if not model._of_texts:
-        return ABOUT_ROWS, OF_ROWS
-    return (ABOUT_RATINGS, OF_RATINGS) if model.task == "ratings" else (ABOUT_TEXTS, OF_TEXTS)
+        return "Answers rows of numbers (ratings, documents of a query, labels), and says why.", OF_ROWS
+    if model.task == "ratings":
+        return "Rates texts, and says why.", OF_RATINGS
+    return "Ranks the labels of texts, says why, and learns from corrections.", OF_TEXTS
 
 
 def make_app(replica: Replica, settings: Settings) -> ASGIApp:
-    """The application; a server that learns also sees to snapshots."""
+    """Return the application with its tasks beside the requests."""
     context = Context(replica, settings)
     metrics = context.metrics
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         context.open()
         context.beside(keep_following(replica, settings, metrics))
@@ -161,6 +127,127 @@ def make_app(replica: Replica, settings: Settings) -> ASGIApp:
     for router in routers:
         app.include_router(router)
     explain_problems(app)
-    # Not from the OpenAPI document: to write that takes longer than all else here, and few ask for it.
+    # Not from the OpenAPI document, which takes longer to make than all else here.
     paths = {route.path for router in routers for route in router.routes if isinstance(route, Route)}
     return Middleware(app, settings, metrics, paths)
+
+
+# Starting and stopping.
+
+
+def serve(settings: Settings, model: Path | None, announce: Callable[[str], None]) -> None:
+    """Serve until a signal says stop. ``model`` may be None if the state directory has its base."""
+    settings.check()
+    logging.basicConfig(handlers=[AsEvents()], level=logging.WARNING)
+    with contextlib.ExitStack() as stack:
+        stopping = stack.enter_context(noticing_interrupts())
+        if not settings.read_only:
+            stack.enter_context(snapshots.lock(settings.folder))
+        if model is not None:
+            snapshots.take_base(settings.folder, model)
+        if not settings.read_only and (settings.folder / people.FILE).exists():
+            people.mark(settings.folder)
+        began = time.perf_counter()
+        if settings.salvage:
+            for sentence in snapshots.salvage(settings.folder):
+                log("salvaged", "warning", what=sentence)
+        check_journal(settings.folder)
+        replica = stack.enter_context(contextlib.closing(Replica(settings.folder, settings.read_only)))
+        check_encoder(settings, replica)
+        replica.warm_up()
+        if not settings.read_only:
+            replica.check_can_learn()
+        for problem in replica.problems:
+            log("passed over a snapshot", "warning", problem=problem)
+        listening = stack.enter_context(listen(settings))
+        host, port = listening.getsockname()[:2]
+        url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+        log(
+            "serving", url=url, folder=str(settings.folder), examples=replica.version.examples,
+            passed_over=len(replica.passed), snapshot=replica.snapshot,
+            seconds=round(time.perf_counter() - began, 3),
+        )  # fmt: skip
+        announce(url)
+        if stopping.is_set():  # Python can lose a KeyboardInterrupt that passes through a callback
+            raise KeyboardInterrupt
+        run(make_server(replica, settings), listening, stopping)
+        log("stopped")
+
+
+@contextlib.contextmanager
+def noticing_interrupts() -> Iterator[threading.Event]:
+    """Give an event that is set at the first Ctrl-C, even if the KeyboardInterrupt is lost."""
+    stopping = threading.Event()
+
+    def interrupt(*_: Any) -> None:
+        stopping.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield stopping
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return a listening socket, so that a port in use is known before anything else happens."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        with contextlib.ExitStack() as failing:
+            listening = failing.enter_context(socket.socket(family, kind))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(1024)
+            failing.pop_all()
+    except OSError as problem:
+        raise InputError(f"cannot listen on {settings.host}, port {settings.port}: {problem.strerror}") from None
+    return listening
+
+
+def check_encoder(settings: Settings, replica: Replica) -> None:
+    """Refuse an encoder that is not the one of the model, or a model whose encoder is missing."""
+    model, encoder = replica.served, settings.encoder
+    if encoder is None:
+        if isinstance(model, Categorizer) and isinstance(model.encoder, str):
+            model._vectors_of(["a text"])  # fails now if its weights are missing or others
+        return
+    if not isinstance(model, Categorizer) or model.n_vector_ == 0:
+        raise InputError("--encoder is for a model that was learned with vectors, and this one was not")
+    try:
+        found = encoded(encoder, ["a text"]).shape[1]
+    except InputError as problem:
+        raise InputError(f"--encoder: {problem}; it is given a list of texts, here of one") from None
+    except Exception as problem:
+        what = f"{name_of(encoder)} failed on a list of one text: {failure(problem)}"
+        raise InputError(f"--encoder: {what}; mend it, or serve without it and send vectors with the texts") from None
+    known = model.encoder_name_
+    if found != model.n_vector_ or (known is not None and not is_called(encoder, known)):
+        by = "" if known is None else f" by the encoder {known}"
+        raise InputError(
+            f"the model was learned with vectors of {counted(model.n_vector_, 'numbers')}{by}, and --encoder gives "
+            f"{counted(found, 'numbers')} by {name_of(encoder)}"
+        )
+
+
+def run(server: uvicorn.Server, listening: socket.socket, stopping: threading.Event) -> None:
+    """Serve, unless a signal to stop has come already."""
+
+    def stop(*_: Any) -> None:  # until uvicorn handles signals itself, and when it raises them again at its end
+        server.should_exit = True
+
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, stop)
+    server.should_exit |= stopping.is_set()
+    server.run(sockets=[listening])
+
+
+def make_server(replica: Replica, settings: Settings) -> uvicorn.Server:
+    limits, connections = settings.limits, Connections(settings.limits)
+    opened: Any = connections.open
+    config = uvicorn.Config(
+        make_app(replica, settings), log_config=None, access_log=False, server_header=False, ws="none", http=opened,
+        timeout_graceful_shutdown=GRACE, timeout_keep_alive=limits.idle, h11_max_incomplete_event_size=limits.header,
+        callback_notify=connections.look, timeout_notify=limits.idle,
+    )  # fmt: skip
+    return uvicorn.Server(config)

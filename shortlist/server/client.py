@@ -1,4 +1,4 @@
-"""Asking a running server over HTTP, for the command line and for what other tools are given."""
+"""A client of a running server, for the command line and the drop-ins."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from shortlist.errors import InputError
 from shortlist.server.settings import read_token
 
 AT_ONCE, LETTERS = 500, 400_000  # texts, and characters, in one request
-PATIENCE = 60.0  # seconds for an answer
+PATIENCE = 60.0  # seconds to wait for an answer
 USUAL = "http://127.0.0.1:8000/"
 
 Thing = TypeVar("Thing")
 
 
 class Stay(urllib.request.HTTPRedirectHandler):
-    """Follows nowhere: a token is for one server."""
+    """Follows no redirects: a token is for one server."""
 
     def redirect_request(self, *_: object) -> None:
         return None
@@ -33,7 +33,7 @@ STAYING = urllib.request.build_opener(Stay)
 
 
 class Server:
-    """A server that is asked over HTTP, with the token of a file or of SHORTLIST_TOKEN where it wants one."""
+    """A server that is asked over HTTP, with a token from a file or SHORTLIST_TOKEN."""
 
     def __init__(self, address: str | None, token_file: Path | None = None) -> None:
         self._address = (address or "").rstrip("/") + "/"
@@ -44,11 +44,11 @@ class Server:
         self._token = read_token(token_file, os.environ.get("SHORTLIST_TOKEN"))
 
     def ask(self, path: str, body: dict[str, Any] | None = None, **query: str | int) -> dict[str, Any]:
-        """What it answers; its own sentence where it refuses."""
+        """Return the answer to a question; raise the server's sentence if it refuses."""
         headers = {"Content-Type": "application/json"}
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
-        # Not escaped, so that a part holds as many bytes as a server takes; what is no text, the server refuses.
+        # Not escaped, so that a part has as many bytes as a server takes; the server refuses what is not text.
         content = None if body is None else json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
         address = self._address + path + (f"?{urlencode(query)}" if query else "")
         try:
@@ -57,10 +57,10 @@ class Server:
                 found = json.load(answer)
         except urllib.error.HTTPError as problem:
             try:
-                said = json.load(problem)["error"]
+                words = json.load(problem)["error"]
             except (ValueError, KeyError, TypeError):
-                said = f"it answers {problem.code}"
-            raise InputError(f"{self._address} refuses: {said}") from None
+                words = f"it answers {problem.code}"
+            raise InputError(f"{self._address} refuses: {words}") from None
         except (OSError, ValueError, HTTPException) as problem:
             reason = getattr(problem, "reason", problem)
             raise InputError(f"cannot reach {self._address}: {str(reason) or type(reason).__name__}") from None
@@ -70,7 +70,7 @@ class Server:
 
 
 def parts(things: Iterable[Thing], text_of: Callable[[Thing], str]) -> Iterator[list[Thing]]:
-    """Lists of so many texts, or of things that have one each, as one request may hold."""
+    """Yield lists of texts, or of things with a text each, that fit into one request."""
     part: list[Thing] = []
     letters = 0
     for thing in things:

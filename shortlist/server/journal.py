@@ -1,15 +1,13 @@
 """The journal: every example learned and every undo, in order, in one SQLite file. It is the truth of a server.
 
-A commit returns when the disk has it (write-ahead log, synchronous=FULL). Examples are numbered from 1; undos too, in
-a row of their own. A change of labels is an example without a text, whose labels are an object. What a model should be
-is a function of the journal alone: the base model, and then all examples that were not taken back, one at a time, in
-order. An example says which labels are right, which were crossed out, whether all others are wrong, and who judged.
+A commit returns when it is on disk (write-ahead log, synchronous=FULL). Examples are numbered from 1; undos too, in a
+table of their own. A change of labels is an example without a text, whose labels are a JSON object. A model is a
+function of the journal alone: the base model, and then all examples that were not undone, one at a time, in order.
 
-Each row keeps a checksum of the row before it and of all that it says itself: a row that was changed, taken out, put in
-or moved breaks this chain at its number. The end of the chain is written down beside the file after each commit and
-before anything is acknowledged. So what is changed, lost or put in another's place from outside is noticed, when a
-server starts and before each commit. The file is made once, with the state directory; where it is gone no other is
-made in its place.
+Each row keeps a checksum of the row before it and of its own values. A row that was changed, removed or moved breaks
+this chain at its number. The end of the chain is written to a file beside the journal after each commit, before
+anything is acknowledged. A server checks both when it starts, and the end before each commit. The journal is made
+once, with the state directory; a missing journal is never replaced by a new one.
 """
 
 from __future__ import annotations
@@ -19,26 +17,25 @@ import contextlib
 import json
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from base64 import b64decode, b64encode
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import repeat
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from shortlist.categories.index.retrieval import unit
 from shortlist.errors import InputError, ShortlistError, counted
-from shortlist.server.documents import kept, read_back, read_vector, written_vector
 from shortlist.texts import Document, Vectors
 
 FILE, END_FILE = "journal.sqlite", "journal.end"
-BASE = "base.shortlist"  # the model that serving began with, or what was promoted since
+BASE = "base.shortlist"  # the model that serving began with, or the promoted one
 VERSION = 1
 TABLES = """
 CREATE TABLE examples (
@@ -46,13 +43,13 @@ CREATE TABLE examples (
     time REAL NOT NULL,
     key TEXT UNIQUE,
     text TEXT NOT NULL,
-    labels TEXT NOT NULL,  -- a JSON list: those that are right; or an object, which is a change of labels
-    place INTEGER,         -- where the best of its labels stood before it was learned; NULL if not among the first
-    wrong TEXT NOT NULL DEFAULT '[]',  -- a JSON list: labels that were crossed out
+    labels TEXT NOT NULL,  -- a JSON list of the right labels, or an object: a change of labels
+    place INTEGER,         -- the rank of its best label before it was learned; NULL if not among the first
+    wrong TEXT NOT NULL DEFAULT '[]',  -- a JSON list of the labels that were crossed out
     complete INTEGER NOT NULL DEFAULT 1,  -- whether all other labels are wrong; 0: they were not judged
     person TEXT NOT NULL DEFAULT '',  -- who judged
-    vector TEXT NOT NULL DEFAULT '',  -- that of the text (documents.py)
-    fields INTEGER NOT NULL DEFAULT 0,  -- whether the text is an object of fields (documents.py)
+    vector TEXT NOT NULL DEFAULT '',  -- the vector of the text, in base64
+    fields INTEGER NOT NULL DEFAULT 0,  -- whether the text is a JSON object of fields
     chain BLOB             -- the checksum of this row and of all before it
 );
 CREATE TABLE undos (
@@ -68,16 +65,17 @@ COLUMNS = {
     "undos": "number, time, example, person",
 }
 PATIENCE = 30.0  # seconds to wait for another process's commit
-PROBLEMS = (sqlite3.Error, UnicodeDecodeError)  # the latter where SQLite's sentence quotes damaged letters
+PROBLEMS = (sqlite3.Error, UnicodeDecodeError)  # the latter if SQLite's message quotes damaged text
 DAMAGED = ("not a database", "malformed", "no such", "decode", "already exists", "duplicate", "file is encrypted")
 AFRESH = "To start afresh from a model or a snapshot, serve that file with another --state"
-WINDOW = 200  # examples that the rolling measures look back on
-ALONE = "(decided alone)"  # behind the name of who had the model decide, or in its place
-BY_PEOPLE = f"person NOT LIKE '%{ALONE}'"  # what the model decided says nothing of how good it is
+WINDOW = 200  # examples of the rolling measures
+ALONE = "(decided alone)"  # ends the person of an example that the model decided
 KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
-MEASURED = f"{KEPT} AND {BY_PEOPLE} AND labels LIKE '[_%]'"  # what the quality of a model is told by
+MEASURED = f"{KEPT} AND person NOT LIKE '%{ALONE}' AND labels LIKE '[_%]'"  # examples that measure the model
 ALL = 2**62  # more than any number
 MOST = 64  # requests in one commit
+NUMBERS = np.dtype("<f4")  # of a vector
+BESIDE = ("labels", "wrong", "complete", "person", "time", "key", "vector")  # names of an export beside the fields
 
 
 class JournalError(ShortlistError):
@@ -89,20 +87,20 @@ class DiskFull(JournalError):
 
 
 class KeyUsed(InputError):
-    """An idempotency key came a second time, with something else to learn."""
+    """An idempotency key came a second time, with another example."""
 
 
 class Moved(InputError):
-    """Labels were changed, something was taken back or another model was promoted since a request was checked."""
+    """Labels were changed, something was undone or another model was promoted since a request was checked."""
 
 
 class MustTry(InputError):
-    """A change of labels may need what is to be taken back: only a model that does without it can tell."""
+    """A change of labels may need the examples to be undone: only a model without them can tell."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """Something to learn."""
+    """An example to learn."""
 
     text: Document
     labels: Sequence[Any] | dict[str, Any]  # or a change of labels, which has no text
@@ -110,8 +108,8 @@ class Example:
     place: int | None = None
     wrong: Sequence[Any] = ()  # labels that were crossed out
     complete: bool = True  # whether all other labels are wrong; False: they were not judged
-    person: str = ""  # who judged, where the server knows people
-    vector: Vectors | None = None  # that of the text, where texts have any
+    person: str = ""  # who judged
+    vector: Vectors | None = None
 
 
 class Entry(NamedTuple):
@@ -119,11 +117,11 @@ class Entry(NamedTuple):
 
     number: int
     text: Document
-    labels: list[Any] | dict[str, Any]  # or a change of labels (relabelling.py)
+    labels: list[Any] | dict[str, Any]  # or a change of labels
     wrong: list[Any]
     complete: bool
     person: str
-    vector: str  # as it is written (documents.py)
+    vector: str  # in base64
     time: float = 0.0
     key: str | None = None
     place: int | None = None
@@ -145,39 +143,77 @@ class Seen(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """Where an example stands in the journal, and whether it was put there just now."""
+    """The number of an example, and whether it was written just now."""
 
     number: int
     new: bool
 
 
-# The checksum from row to row, and its end, written down beside the journal.
+# Texts, documents of fields and vectors as they are stored.
 
 
-SIZE = 16  # bytes
+def kept(document: Document) -> tuple[str, int]:
+    """Return the stored form of a text or a document of fields, and whether it is a JSON object of fields."""
+    if isinstance(document, Mapping):
+        return json.dumps(dict(document), ensure_ascii=False), 1
+    return document, 0
+
+
+def read_back(text: str, fields: int) -> Document:
+    """Return the document of a stored form."""
+    return json.loads(text) if fields else text
+
+
+def alike(documents: Sequence[Document], fields: Sequence[str] | None) -> list[Any]:
+    """Return documents of one kind, for a model of these fields: among documents of fields, a text is the first."""
+    if not any(isinstance(one, Mapping) for one in documents):
+        return list(documents)
+    first = fields[0] if fields else "text"
+    return [one if isinstance(one, Mapping) else {first: one} for one in documents]
+
+
+def written_vector(vector: Vectors | None) -> str:
+    """Return the stored form of a vector, from which exactly the same vector is read."""
+    return "" if vector is None else b64encode(vector.astype(NUMBERS).tobytes()).decode()
+
+
+def read_vector(kept: str) -> Vectors | None:
+    """Return the vector of a stored form."""
+    if not kept:
+        return None
+    try:
+        return np.frombuffer(b64decode(kept, validate=True), dtype=NUMBERS).astype(np.float32)
+    except ValueError:
+        raise InputError("the stored vector is not valid base64 float32") from None
+
+
+# The checksums, and the record of their end beside the journal.
+
+
+SIZE = 16  # bytes of a checksum
 START = (0, bytes(SIZE))  # before the first row
-sync = getattr(os, "fdatasync", os.fsync)  # the length never changes, so the content alone need be on disk
+sync = getattr(os, "fdatasync", os.fsync)  # the length of the record never changes, so its content is enough
 
 
 def link(before: bytes, row: Sequence[Any]) -> bytes:
-    """The checksum of a row, its number first, and of all rows before it."""
+    """Return the checksum of a row and of all rows before it."""
     return blake2b(before + json.dumps(list(row)).encode(), digest_size=SIZE).digest()
 
 
 class End(NamedTuple):
-    """The numbers of the last example and of the last undo, and their checksums."""
+    """The numbers and checksums of the last example and of the last undo."""
 
     examples: tuple[int, bytes] = START
     undos: tuple[int, bytes] = START
 
     def line(self) -> bytes:
         (examples, example_chain), (undos, undo_chain) = self
-        said = f"{examples:015} {undos:015} {example_chain.hex()} {undo_chain.hex()}".encode()
-        return said + b" " + blake2b(said, digest_size=8).hexdigest().encode() + b"\n"
+        values = f"{examples:015} {undos:015} {example_chain.hex()} {undo_chain.hex()}".encode()
+        return values + b" " + blake2b(values, digest_size=8).hexdigest().encode() + b"\n"
 
     @classmethod
     def of(cls, line: bytes) -> End | None:
-        """What a line says; None if it is damaged."""
+        """Return the end that a line records; None if the line is damaged."""
         try:
             examples, undos, *chains = line.decode().split()[:4]
             end = cls(*zip(map(int, (examples, undos)), map(bytes.fromhex, chains), strict=True))
@@ -187,7 +223,7 @@ class End(NamedTuple):
 
 
 class EndRecord:
-    """The file that holds the end of the journal in a folder; whoever writes to the journal holds it alone."""
+    """The file with the end of the journal. Its lock is the lock of the journal."""
 
     def __init__(self, folder: Path, read_only: bool = False) -> None:
         self.path = folder / END_FILE
@@ -203,7 +239,7 @@ class EndRecord:
 
     @contextlib.contextmanager
     def held(self, alone: bool = True) -> Iterator[None]:
-        """Nobody writes meanwhile; ``alone``: nobody reads either."""
+        """Lock the journal against writers; ``alone``: also against readers of the record."""
         import fcntl
 
         if self._file == -1:
@@ -216,19 +252,19 @@ class EndRecord:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def line(self) -> bytes:
-        """What is written, to whoever holds the record; nothing if there is no record."""
-        return b"" if self._file == -1 else os.pread(self._file, 200, 0)  # more than a line is long
+        """Return the recorded line, while the lock is held; empty if there is no record."""
+        return b"" if self._file == -1 else os.pread(self._file, 200, 0)  # longer than a line
 
     def write(self, end: End) -> None:
-        """Returns when the disk has it."""
+        """Record an end; returns when it is on disk."""
         os.pwrite(self._file, end.line(), 0)
         sync(self._file)
 
 
 class Journal:
-    """The journal in a folder. Each thread and each process opens its own.
+    """The journal of a folder. Each thread and each process opens its own.
 
-    Examples that are ``hidden`` are not learned, as if they had been taken back.
+    Examples that are ``hidden`` are not learned, as if they had been undone.
     """
 
     hidden: Collection[int] = ()
@@ -251,7 +287,7 @@ class Journal:
 
     @classmethod
     def begin(cls, folder: Path) -> None:
-        """Make a journal with nothing in it, unless there is one."""
+        """Make an empty journal, unless there is one."""
         try:
             (folder / FILE).touch()
         except OSError as problem:
@@ -263,7 +299,7 @@ class Journal:
         self._record.close()
 
     def version(self) -> Version:
-        """The newest moment."""
+        """Return the newest moment."""
         select = "SELECT coalesce(max(number), 0) FROM"
         return Version(*self._row(f"SELECT ({select} examples), ({select} undos)"))
 
@@ -272,21 +308,21 @@ class Journal:
     def append(
         self, requests: Sequence[Sequence[Example]], seen: Iterable[Seen | None] = repeat(None)
     ) -> list[list[Receipt] | InputError]:
-        """Write the examples of some requests in one commit. A request whose key is taken fails alone and whole.
+        """Write the examples of several requests in one commit.
 
-        So does one that was checked against what is no longer so, where it says what it has ``seen``.
+        A request whose key is used, or whose ``seen`` state is no longer current, fails alone and whole.
         """
         with self.held():
             return [self._append(request, own) for request, own in zip(requests, seen)]  # noqa: B905  repeat has no end
 
     def undo(self, number: int, person: str = "") -> bool:
-        """Take an example back. Gives whether that changed anything; it may have been taken back before."""
+        """Undo an example. Returns False if it was undone before."""
         return self.undo_all([number], person) == 1
 
     def undo_all(self, numbers: Sequence[int], person: str = "", check: Check | None = None) -> int:
-        """Take examples back in one commit, all or none. Gives how many of them had not been taken back before.
+        """Undo examples in one commit, all or none. Returns how many of them had not been undone before.
 
-        ``check`` may refuse that; nobody writes between its answer and the commit.
+        ``check`` may refuse that; nothing is written between the check and the commit.
         """
         with self.held():
             if check is not None:
@@ -296,10 +332,7 @@ class Journal:
     def replace(
         self, number: int, example: Example, seen: Seen | None = None, check: Check | None = None
     ) -> Receipt:  # fmt: skip
-        """Take an example back and learn another in its place, in one commit: never the one without the other.
-
-        Asked again with the same key, it changes nothing.
-        """
+        """Undo an example and write another in its place, in one commit. With the same key, again changes nothing."""
         with self.held():
             if check is not None:
                 check(self)
@@ -312,7 +345,7 @@ class Journal:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """One commit, to the file and to the record of its end; nobody else writes meanwhile."""
+        """Make one commit, to the file and to the record of its end, while others wait."""
         with self._explaining(), self._record.held():
             self._must_be_there()
             line = self._record.line()
@@ -343,8 +376,7 @@ class Journal:
 
     def _append_one(self, example: Example, seen: Seen | None) -> Receipt:
         given = example.labels if isinstance(example.labels, dict) else list(example.labels)
-        labels = json.dumps(given, ensure_ascii=False)
-        wrong = json.dumps(list(example.wrong), ensure_ascii=False)
+        labels, wrong = (json.dumps(own, ensure_ascii=False) for own in (given, list(example.wrong)))
         text, fields = kept(example.text)
         judged = (wrong, int(example.complete), example.person, written_vector(example.vector), fields)
         if example.key is not None:
@@ -359,7 +391,7 @@ class Journal:
         return Receipt(self._add("examples", time.time(), example.key, text, labels, example.place, *judged), new=True)
 
     def _must_be(self, seen: Seen) -> None:
-        """Refuse what was checked against labels, or a base, that may have changed since."""
+        """Refuse a request that was checked before labels changed, something was undone or a model was promoted."""
         query = (
             "SELECT EXISTS (SELECT 1 FROM examples WHERE number > ? AND labels LIKE '{%') "
             "OR EXISTS (SELECT 1 FROM undos WHERE number > ?)"
@@ -376,7 +408,7 @@ class Journal:
         return self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone() is not None
 
     def _add(self, table: str, *values: Any) -> int:
-        """Put in the next row of a table, with its checksum behind it; gives its number."""
+        """Insert the next row of a table, with its checksum; returns its number."""
         number, before = getattr(self._end, table)
         row = (number + 1, *values)
         chain = link(before, row)
@@ -391,30 +423,30 @@ class Journal:
     # Reading.
 
     def after(self, number: int, last: int, limit: int = 256) -> list[Entry]:
-        """The next examples to learn, up to the last: none that was taken back."""
+        """Return the next examples to learn, up to the last; no undone ones."""
         others = f"AND number NOT IN ({', '.join(map(str, map(int, self.hidden)))})" if self.hidden else ""
         return self._entries(f"number > ? AND number <= ? AND {KEPT} {others} ORDER BY number", number, last, limit)
 
     def each(self, after: int = 0, last: int = ALL) -> Iterator[Entry]:
-        """All examples to learn after a number and up to another, read some at a time."""
+        """Yield all examples to learn after a number and up to another, read in batches."""
         while some := self.after(after, last):
             yield from some
             after = some[-1].number
 
     def entries(self, before: int | None = None, limit: int = 20, prefix: str = "") -> list[Entry]:
-        """The newest examples, newest first; those before a number, or with keys that begin so, if any is given."""
+        """Return the newest examples, newest first: before a number, or with this prefix of their keys."""
         of_key, given = ("key >= ? AND key < ? AND", _span(prefix)) if prefix else ("", ())
         return self._entries(f"{of_key} number < ? ORDER BY number DESC", *given, before or ALL, limit)
 
     def example(self, number: int) -> Example | None:
-        """What was learned under a number, taken back or not; None if there is none."""
+        """Return the example of a number, undone or not; None if there is none."""
         for one in self._entries("number = ?", number, 1):
             judged = one.wrong, one.complete, one.person, read_vector(one.vector)
             return Example(one.text, one.labels, one.key, one.place, *judged)
         return None
 
     def _entries(self, where: str, *values: Any) -> list[Entry]:
-        """Examples; the last of the values is how many."""
+        """Return examples by a condition; the last value is the limit."""
         query = (
             "SELECT number, text, fields, labels, wrong, complete, person, vector, time, key, place, "
             f"NOT {KEPT} FROM examples WHERE {where} LIMIT ?"
@@ -429,7 +461,7 @@ class Journal:
         ]  # fmt: skip
 
     def nearest(self, vector: Vectors, n: int = 3, looked_at: int = 1000) -> list[tuple[float, Document, list[Any]]]:
-        """Of the newest examples with labels and a vector the n nearest ones: cosine, text, labels."""
+        """Return the n nearest of the newest labelled examples that have a vector: cosine, text, labels."""
         known, asked = [], unit(vector[np.newaxis])[0]
         where = f"vector != '' AND labels LIKE '[_%]' AND {KEPT} ORDER BY number DESC"
         for one in self._entries(where, looked_at):
@@ -438,53 +470,49 @@ class Journal:
                 known.append((float((unit(own[np.newaxis]) @ asked)[0]), one.text, list(one.labels)))
         return sorted(known, key=lambda one: -one[0])[:n]
 
-    def outcomes(self, limit: int) -> list[Entry]:
-        """The last examples of which a person has said what is right, oldest first."""
-        return self._entries(f"{MEASURED} ORDER BY number DESC", limit)[::-1]
-
     def places(self) -> list[int | None]:
-        """Where the best right label of each of the last examples stood before it was learned, oldest first."""
+        """Return the rank of the best right label of each of the last examples before it was learned, oldest first."""
         query = f"SELECT place FROM examples WHERE {MEASURED} ORDER BY number DESC LIMIT ?"
         return [place for (place,) in self._rows(query, (WINDOW,))][::-1]
 
     def counts(self) -> tuple[int, int]:
-        """How many examples there are, and how many of them were taken back."""
+        """Return how many examples there are, and how many of them were undone."""
         examples, undone = self._row("SELECT (SELECT count(*) FROM examples), (SELECT count(*) FROM undos)")
         return examples, undone
 
     def undone_since(self, version: Version) -> int | None:
-        """The first of the examples that a model of that version has learned and that were taken back since."""
+        """Return the first example that a model of that version has learned and that was undone since."""
         query = "SELECT min(example) FROM undos WHERE number > ? AND example <= ?"
         found: int | None = self._row(query, (version.undos, version.examples))[0]
         return found
 
     def undone_between(self, after: int, last: int) -> list[int]:
-        """The examples that were taken back by the undos in between."""
+        """Return the examples that the undos in between have undone."""
         query = "SELECT example FROM undos WHERE number > ? AND number <= ? ORDER BY number"
         return [example for (example,) in self._rows(query, (after, last))]
 
     def has_change_from(self, number: int) -> bool:
-        """Whether there is a change of labels from this number on that was not taken back."""
+        """Return whether a change of labels from this number on was not undone."""
         query = f"SELECT EXISTS (SELECT 1 FROM examples WHERE number >= ? AND labels LIKE '{{%' AND {KEPT})"
         return bool(self._row(query, (number,))[0])
 
     def has_key(self, key: str | None) -> bool:
-        """Whether something was learned under a key, taken back or not."""
+        """Return whether an example has this key, undone or not."""
         return key is not None and any(self._rows("SELECT 1 FROM examples WHERE key = ?", (key,)))
 
     def keyed(self, prefix: str, after: int, last: int) -> list[tuple[int, str]]:
-        """Number and key of the examples in between whose keys begin so, taken back or not."""
-        key = "+key" if after else "key"  # the last few are found by number, all of them by key
+        """Return number and key of the examples in between whose keys have this prefix, undone or not."""
+        key = "+key" if after else "key"  # a few new ones are found by number, all of them by key
         where = f"{key} >= ? AND {key} < ? AND number > ? AND number <= ? ORDER BY number"
         return list(self._rows(f"SELECT number, key FROM examples WHERE {where}", (*_span(prefix), after, last)))
 
     def field_names(self) -> list[str]:
-        """The names of all fields of documents that were learned and not taken back, in alphabetical order."""
+        """Return the names of the fields of all examples that were not undone, in alphabetical order."""
         query = f"SELECT DISTINCT one.key FROM examples, json_each(text) AS one WHERE fields = 1 AND {KEPT} ORDER BY 1"
         return [name for (name,) in self._rows(query)]
 
     def has_in_a_list(self, letters: str) -> bool:
-        """Whether these letters may stand in a label, right or wrong, or in a list that is a field of a document."""
+        """Return whether these letters may be in a label, or in a list that is a field of a document."""
         in_a_field = "SELECT 1 FROM json_each(text) AS one WHERE one.type = 'array' AND instr(one.value, ?1)"
         query = (
             "SELECT EXISTS (SELECT 1 FROM examples WHERE labels LIKE '[%' AND "
@@ -501,18 +529,18 @@ class Journal:
             rows = self._db.execute(query, values).fetchall()
         yield from rows
 
-    # Whether it is sound.
+    # Checking.
 
     def check(self) -> None:
-        """Read the whole of it once; refuse it if any of it is damaged or lost."""
+        """Read all of it; refuse it if any row is damaged or lost."""
         with self._record.held(alone=False):
-            line = self._record.line()  # first: what is committed meanwhile only adds to it
+            line = self._record.line()  # first: later commits only add to it
         problem = self._broken() or self._damage() or self._missing(line)
         if problem is not None:
             raise JournalError(f"the journal {self.path} {problem}. {self.way_out()}")
 
     def way_out(self) -> str:
-        """What to do about damage."""
+        """Return what to do about damage."""
         examples, undos = (sum(1 for _ in self.sound_rows(table)) for table in COLUMNS)
         return (
             f"Bring back a copy of {self.path.parent}, or go on with what is sound, "
@@ -521,7 +549,7 @@ class Journal:
         )
 
     def sound_rows(self, table: str) -> Iterator[tuple[Any, ...]]:
-        """The rows before the first that is damaged, in order, each with its checksum behind it."""
+        """Yield the rows before the first damaged one, in order, each with its checksum at the end."""
         number, before = START
         try:
             for *row, chain in self._db.execute(f"SELECT {COLUMNS[table]}, chain FROM {table} ORDER BY number"):
@@ -533,14 +561,14 @@ class Journal:
             return
 
     def take_from(self, damaged: Journal) -> list[int]:
-        """Fill an empty file with the sound rows of another; gives how many of each table."""
+        """Fill an empty journal with the sound rows of another; returns how many of each table."""
         taken: list[int] = []
         with self.held():
             for table in COLUMNS:
                 number = 0
                 for row in damaged.sound_rows(table):
                     if table == "undos" and row[2] > taken[0]:
-                        break  # it takes back an example that is lost
+                        break  # its example is lost
                     self._insert(table, row)
                     number = row[0]
                 taken.append(number)
@@ -548,14 +576,14 @@ class Journal:
         return taken
 
     def seal(self, version: Version) -> str | None:
-        """A checksum of all that the journal says up to a moment; None if it does not reach it."""
+        """Return a checksum of the journal up to a moment; None if it ends before that."""
         with self._explaining():
             ends = [self._at(table, number) for table, number in zip(COLUMNS, version, strict=True)]
         known = [end for end in ends if end is not None]
         return blake2b(b"".join(known), digest_size=8).hexdigest() if len(known) == len(ends) else None
 
     def _at(self, table: str, number: int) -> bytes | None:
-        """The checksum at a row; None if there is no such row."""
+        """Return the checksum of a row; None if there is no such row."""
         if number == 0:
             return START[1]
         row = self._db.execute(f"SELECT chain FROM {table} WHERE number = ?", (number,)).fetchone()
@@ -566,7 +594,7 @@ class Journal:
         return End(*(self._db.execute(query).fetchone() or START for query in last))
 
     def _damage(self) -> str | None:
-        """What SQLite finds wrong, if anything: tables and indexes that do not agree, pages that cannot be read."""
+        """Return what SQLite finds wrong: tables and indexes that do not agree, pages that cannot be read."""
         try:
             found: str = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
         except PROBLEMS as problem:
@@ -574,7 +602,7 @@ class Journal:
         return None if found == "ok" else f"is damaged ({found})"
 
     def _broken(self) -> str | None:
-        """Where the chain breaks, if anywhere."""
+        """Return where the chain of checksums breaks."""
         for table, there in zip(COLUMNS, self.version(), strict=True):
             number = sum(1 for _ in self.sound_rows(table))
             if number < there:
@@ -582,7 +610,7 @@ class Journal:
         return None
 
     def _missing(self, line: bytes) -> str | None:
-        """What was acknowledged, by the record of the end, and is not there."""
+        """Return which acknowledged rows are missing, by the record of the end."""
         end = End.of(line)
         if end is None:
             return f"may have lost its end: the record of it, {self._record.path}, is {'damaged' if line else 'gone'}"
@@ -601,7 +629,7 @@ class Journal:
         try:
             return _connect(where + "?mode=ro")
         except sqlite3.OperationalError:
-            # Where nothing may be written, SQLite cannot follow others and must be told that there are none.
+            # In a folder that cannot be written, SQLite must be told that there are no other processes.
             if self._log.exists():
                 raise JournalError(
                     f"the journal {self.path} was not closed, and its log {self._log.name} can be read only where "
@@ -615,9 +643,8 @@ class Journal:
         if found not in (0, VERSION):
             raise JournalError(f"the journal {self.path} has version {found}; this shortlist reads {VERSION}")
         if not self._read_only:
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.execute("PRAGMA foreign_keys=ON")
+            for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+                self._db.execute(f"PRAGMA {setting}")
             if found != VERSION:
                 self._make_tables()
 
@@ -637,9 +664,9 @@ class Journal:
             self._db.execute("COMMIT")
 
     def _files(self) -> list[tuple[int, int] | None]:
-        """Which files these are, and not others of the same names."""
+        """Return the identities of the files, to notice others of the same names."""
         if self._read_only and not self._untouched:
-            return [_inode(self.path)]  # the log comes and goes with whoever writes
+            return [_inode(self.path)]  # the log comes and goes with the writer
         return [_inode(path) for path in (self.path, self._log, self._record.path)]
 
     def _must_be_there(self) -> None:
@@ -658,16 +685,16 @@ class Journal:
 
 
 def check_journal(folder: Path) -> None:
-    """Refuse a journal that is damaged, and leave it as it is: opened for writing, SQLite would tidy up."""
+    """Refuse a damaged journal without changing it: SQLite would tidy up what it opens for writing."""
     with contextlib.closing(Journal(folder, read_only=True)) as journal:
         journal.check()
 
 
-Check = Callable[[Journal], None]  # refuses what is about to be written
+Check = Callable[[Journal], None]  # may refuse what is about to be written
 
 
 def nothing_needs(numbers: Sequence[int], journal: Journal) -> None:
-    """Refuse to take examples back where a change of labels may need one of them."""
+    """Refuse to undo examples that a later change of labels may need."""
     if journal.has_change_from(min(numbers, default=ALL)):
         raise MustTry("a change of labels may need it")
 
@@ -691,99 +718,81 @@ def _inode(path: Path) -> tuple[int, int] | None:
 
 
 def identity_of(path: Path) -> tuple[int, ...]:
-    """Which file this is: another one, once it was replaced or written to."""
+    """Return the identity of a file, which changes when it is replaced or written to."""
     found = os.stat(path)
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def identity(folder: Path) -> tuple[int, ...]:
-    """Which file the base is: another one, once something was promoted."""
+    """Return the identity of the base, which changes when a model is promoted."""
     return identity_of(folder / BASE)
 
 
 def _span(prefix: str) -> tuple[str, str]:
-    """The first of the keys that begin so, and the first behind them."""
+    """Return the first key with a prefix, and the first key behind them."""
     return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
 def explained(path: Path, problem: Exception) -> JournalError:
-    """SQLite's error, or the system's, in our words."""
-    said = str(problem)
-    if "disk is full" in said or "disk I/O error" in said:
-        return DiskFull(f"the disk did not take it ({said}): nothing was changed; make room and try again")
-    if any(words in said for words in DAMAGED):
-        return JournalError(f"the journal {path} is damaged ({said}); bring back a copy of it. {AFRESH}")
-    if "readonly" in said or "unable to open" in said or isinstance(problem, PermissionError):
+    """Return an error of SQLite or the system in our words."""
+    words = str(problem)
+    if "disk is full" in words or "disk I/O error" in words:
+        return DiskFull(f"the disk did not take it ({words}): nothing was changed; make room and try again")
+    if any(one in words for one in DAMAGED):
+        return JournalError(f"the journal {path} is damaged ({words}); bring back a copy of it. {AFRESH}")
+    if "readonly" in words or "unable to open" in words or isinstance(problem, PermissionError):
         return JournalError(f"cannot write the journal {path}; may this user write to the folder?")
-    return JournalError(f"the journal {path} cannot be used: {said}")
-
-
-# Group commit: while the disk is busy with one commit, requests queue up, and the next commit takes them all.
+    return JournalError(f"the journal {path} cannot be used: {words}")
 
 
 class Writer:
-    """A thread that writes to the journal, so that nobody else waits for the disk."""
+    """A thread that writes to the journal, so that nothing else waits for the disk.
+
+    While one commit is under way, requests to learn wait, and the next commit takes all of them (group commit).
+    """
 
     def __init__(self, folder: Path) -> None:
         self._journal = Journal(folder)
-        self._queue: SimpleQueue[Any] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
-        self._thread.start()
+        self._waiting: deque[tuple[Sequence[Example], Seen | None, Future[Any]]] = deque()
+        self._thread = ThreadPoolExecutor(1, "journal")
 
     async def append(self, examples: Sequence[Example], seen: Seen | None = None) -> list[Receipt]:
         """Write some examples, all or none. Returns when they are on disk."""
-        receipts: list[Receipt] = await self._ask((examples, seen))
-        return receipts
+        answer: Future[list[Receipt]] = Future()
+        self._waiting.append((examples, seen, answer))
+        self._thread.submit(self._commit)
+        return await _finished(answer)
 
     async def undo_all(self, numbers: Sequence[int], person: str, check: Check) -> int:
-        """Take examples back, all or none. Returns when that is on disk."""
-        undone: int = await self._ask(lambda journal: journal.undo_all(numbers, person, check))
-        return undone
+        """Undo examples, all or none. Returns when that is on disk."""
+        return await _finished(self._thread.submit(self._journal.undo_all, numbers, person, check))
 
     async def replace(self, number: int, example: Example, seen: Seen, check: Check) -> Receipt:
-        """Take an example back and learn another in its place. Returns when both are on disk."""
-        receipt: Receipt = await self._ask(lambda journal: journal.replace(number, example, seen, check))
-        return receipt
+        """Undo an example and write another in its place. Returns when both are on disk."""
+        return await _finished(self._thread.submit(self._journal.replace, number, example, seen, check))
 
     def close(self) -> None:
         """Finish what was asked for."""
-        self._queue.put(None)
-        self._thread.join()
-
-    async def _ask(self, work: tuple[Sequence[Example], Seen | None] | Callable[[Journal], Any]) -> Any:
-        answer: Future[Any] = Future()
-        self._queue.put((work, answer))
-        # Whoever gives up waiting does not take back what is already on its way to the disk.
-        return await asyncio.shield(asyncio.wrap_future(answer))
-
-    def _run(self) -> None:
-        going_on = True
-        while going_on:
-            jobs = [self._queue.get()]
-            while len(jobs) < MOST and not self._queue.empty():
-                jobs.append(self._queue.get())
-            going_on = None not in jobs
-            self._carry_out([job for job in jobs if job is not None])
+        self._thread.shutdown()
         self._journal.close()
 
-    def _carry_out(self, jobs: list[tuple[Any, Future[Any]]]) -> None:
-        """All examples in one commit; then what takes examples back, each in its own."""
-        appends = [(work, answer) for work, answer in jobs if not callable(work)]
-        if appends:
-            requests = [work for work, _ in appends]
-            results: Sequence[Any]
-            try:
-                results = self._journal.append([own for own, _ in requests], [own for _, own in requests])
-            except Exception as problem:
-                results = [problem] * len(appends)
-            for (_, answer), result in zip(appends, results, strict=True):
-                if isinstance(result, Exception):
-                    answer.set_exception(result)
-                else:
-                    answer.set_result(result)
-        for work, answer in jobs:
-            if callable(work):
-                try:
-                    answer.set_result(work(self._journal))
-                except Exception as problem:
-                    answer.set_exception(problem)
+    def _commit(self) -> None:
+        """Write all requests that wait; another call may have done so."""
+        requests = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
+        if not requests:
+            return
+        results: Sequence[Any]
+        try:
+            results = self._journal.append([examples for examples, _, _ in requests], [seen for _, seen, _ in requests])
+        except Exception as problem:
+            results = [problem] * len(requests)
+        for (_, _, answer), result in zip(requests, results, strict=True):
+            if isinstance(result, Exception):
+                answer.set_exception(result)
+            else:
+                answer.set_result(result)
+
+
+async def _finished(work: Future[Any]) -> Any:
+    """Wait for a write; a caller that gives up does not cancel what is on its way to the disk."""
+    return await asyncio.shield(asyncio.wrap_future(work))

@@ -1,4 +1,4 @@
-"""What every request passes: who may ask, how much, how long; headers, logs and metrics on the way out."""
+"""What every request passes: admission, limits of size and time; headers, logs and metrics on the way out."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from shortlist.server.logs import log, log_failure
-from shortlist.server.metrics import Metrics
 from shortlist.server.people import ANYONE, ASKING, NEEDS, Doorkeeper, NotAllowed, PeopleError, needed
-from shortlist.server.settings import Limits, Settings
+from shortlist.server.settings import Limits, Settings, log, log_failure
 
-FILES = {"/v1/queue/file", "/v1/rehearse"}  # to which a file is posted, and not JSON
-# Beside all that is refused or fails:
-LOGGED = {"/v1/learn", "/v1/undo", "/v1/journal", "/v1/queue/decide", "/v1/queue/undo"}
-SLOW, LONG = {"/v1/promote", "/v1/go-back"}, 24 * 60 * 60  # seconds for what learns the whole journal anew
-UNLIMITED = {"/healthz", "/metrics"}  # must answer when everything else is busy
+FILES = {"/v1/queue/file", "/v1/rehearse"}  # take a file instead of JSON
+# Logged also when they succeed:
+LOGGED = {"/v1/learn", "/v1/undo", "/v1/export", "/v1/queue/decide", "/v1/queue/undo"}
+SLOW, LONG = {"/v1/promote", "/v1/go-back"}, 24 * 60 * 60  # seconds for what learns the whole journal
+UNLIMITED = {"/healthz", "/metrics"}  # answered even when all else is busy
 PORT = re.compile(r":\d*$")
-CUT = "cut"  # in the place of a status, where an answer was not sent to its end
+CUT = "cut"  # the status in metrics of an answer that was not sent to its end
 FAILED = "something went wrong inside the server; its log says what"
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 SECURITY = [
     (b"content-security-policy", b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
      b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
@@ -38,8 +38,34 @@ SECURITY = [
 ]  # fmt: skip
 
 
+class Metrics:
+    """What Prometheus reads at /metrics."""
+
+    def __init__(self) -> None:
+        own = self.registry = CollectorRegistry()
+        paths = ["path"]
+        self.requests = Counter("shortlist_requests", "Requests answered.", ["path", "status"], registry=own)
+        self.seconds = Histogram("shortlist_request_seconds", "Time to answer.", paths, registry=own, buckets=BUCKETS)
+        self.texts = Counter("shortlist_texts_ranked", "Texts ranked.", registry=own)
+        self.learned = Counter("shortlist_examples_learned", "Examples acknowledged.", registry=own)
+        self.undone = Counter("shortlist_examples_undone", "Examples undone.", registry=own)
+        self.snapshots = Counter("shortlist_snapshots", "Snapshots, by how writing them ended.", ["end"], registry=own)
+        self.in_flight = Gauge("shortlist_requests_in_flight", "Requests being answered.", registry=own)
+        self.model = Gauge("shortlist_model", "The size of the model.", ["what"], registry=own)
+        self.behind = Gauge("shortlist_examples_behind", "Examples in the journal not yet in the model.", registry=own)
+        self.rolling = Gauge("shortlist_rolling", "R1 and R5 over the last 200 examples.", ["what"], registry=own)
+
+    def answered(self, path: str, status: int | str, seconds: float) -> None:
+        """Count a request."""
+        self.requests.labels(path, status).inc()
+        self.seconds.labels(path).observe(seconds)
+
+    def page(self) -> bytes:
+        return generate_latest(self.registry)
+
+
 class Refusal(Exception):
-    """An answer in place of what was asked for."""
+    """An answer that refuses a request."""
 
     def __init__(self, status: int, sentence: str, *headers: tuple[bytes, bytes]) -> None:
         self.status, self.sentence, self.headers = status, sentence, headers
@@ -49,7 +75,7 @@ class Middleware:
     """An ASGI application around another."""
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str]) -> None:
-        """``paths`` are all that there are."""
+        """``paths``: all paths of the application."""
         self._app, self._limits, self._metrics, self._paths = app, settings.limits, metrics, paths
         self._doorkeeper = Doorkeeper(settings.folder, settings.token)
         self._hosts = {settings.host, "localhost", "127.0.0.1", "[::1]"}
@@ -90,51 +116,38 @@ class Middleware:
             took = time.perf_counter() - began
             self._metrics.answered(path if path in self._paths else "other", status if whole else CUT, took)
             about = {"method": scope["method"], "path": path, "ms": round(1000 * took, 2)}
-            if not whole:  # too slow, or the other side has gone; the connection ends without the end of the answer
+            if not whole:  # too slow, or the client has gone: the connection ends without the end of the answer
                 log("request cut short", "warning", **about)
             elif status >= 400 or path in LOGGED:
                 log("request", status=status, **about)
 
     async def _within_time(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or give up when the time is over. It starts anew with each piece of a long answer that is taken."""
-        task = asyncio.current_task()
-        assert task is not None
-        over = False
-        later = asyncio.get_running_loop().call_later
-
-        def stop() -> None:
-            nonlocal over
-            over = True
-            task.cancel()
-
+        """Answer within the time limit, which starts anew with each piece of a long answer that is taken."""
         seconds = LONG if scope["path"] in SLOW else self._limits.seconds
-        timer = later(seconds, stop)
-
-        async def timed(message: Message) -> None:
-            nonlocal timer
-            await send(message)
-            if message.get("more_body") and not over:
-                timer.cancel()
-                timer = later(seconds, stop)
-
+        now = asyncio.get_running_loop().time
         try:
-            headers = dict(scope["headers"])
-            self._admit(scope, headers)
-            most = self._limits.file if scope["path"] in FILES else self._limits.body
-            body = await self._body(headers, receive, most) if self._is_question(scope) else b""
-            await self._app(scope, _given(body, receive), timed)
-        except asyncio.CancelledError:
-            if not over:
+            async with asyncio.timeout(seconds) as limit:
+
+                async def timed(message: Message) -> None:
+                    await send(message)
+                    if message.get("more_body") and not limit.expired():
+                        limit.reschedule(now() + seconds)
+
+                headers = dict(scope["headers"])
+                self._admit(scope, headers)
+                most = self._limits.file if scope["path"] in FILES else self._limits.body
+                body = await self._body(headers, receive, most) if self._has_body(scope) else b""
+                await self._app(scope, _given(body, receive), timed)
+        except TimeoutError:
+            if not limit.expired():
                 raise
             raise Refusal(
                 503, f"this took longer than the {seconds} s that a request may take; try again, and "
                 "learn with a key so that nothing is learned twice", (b"retry-after", b"1"),
             ) from None  # fmt: skip
-        finally:
-            timer.cancel()
 
     def _admit(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
-        """Refuse who may not ask, or asks in the wrong way, or at the wrong time."""
+        """Refuse a request that is not allowed, malformed, or comes while too many are answered."""
         path = scope["path"]
         if sum(len(name) + len(value) for name, value in scope["headers"]) > self._limits.header:
             raise Refusal(431, f"the header is larger than the {self._limits.header:,} bytes that are taken")
@@ -143,21 +156,21 @@ class Middleware:
         except PeopleError as problem:
             log("cannot read the people", "error", problem=str(problem))
             raise Refusal(503, "the people of this server cannot be read; its log says what is wrong") from None
-        if self._is_question(scope):
+        if self._has_body(scope):
             kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
             wanted, what = ("application/octet-stream", "a file") if path in FILES else ("application/json", "JSON")
-            if kind != wanted.encode():  # what a form of another site could send without asking is not this
+            if kind != wanted.encode():  # a form of another site can send other types without asking
                 raise Refusal(415, f"send {what}, with the header Content-Type: {wanted}")
         if self._in_flight > self._limits.in_flight and path not in UNLIMITED:
+            most = self._limits.in_flight
             raise Refusal(
-                429, f"{self._limits.in_flight} requests are being answered already; try again in a second",
-                (b"retry-after", b"1"),
-            )  # fmt: skip
+                429, f"{most} requests are being answered already; try again in a second", (b"retry-after", b"1")
+            )
 
     def _check_role(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Find out who asks, and refuse who may not."""
         if not self._doorkeeper.asks:
-            # Without a token the only guard is the machine's border: no other site's name may lead here.
+            # Without a token, no other site's name may lead a browser here.
             name = PORT.sub("", headers.get(b"host", b"").decode("latin-1"))
             if name not in self._hosts:
                 raise Refusal(421, "this server answers to localhost only; to be reached by another name, set a token")
@@ -168,21 +181,20 @@ class Middleware:
             return
         person = self._doorkeeper.who(headers.get(b"authorization", b""))
         if person is None:
-            raise Refusal(
-                401, "a token is needed: send the header Authorization: Bearer TOKEN", (b"www-authenticate", b"Bearer")
-            )
+            challenge = (b"www-authenticate", b"Bearer")
+            raise Refusal(401, "a token is needed: send the header Authorization: Bearer TOKEN", challenge)
         try:
             person.must_be(role)
         except NotAllowed as problem:
             raise Refusal(403, str(problem)) from None
         ASKING.set(person)
 
-    def _is_question(self, scope: Scope) -> bool:
-        """Whether it has a body that is looked at. All else is answered without waiting for one."""
+    def _has_body(self, scope: Scope) -> bool:
+        """Return whether the body of a request is read. Others are answered without waiting for one."""
         return scope["method"] == "POST" and ("POST", scope["path"]) in NEEDS
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
-        """The whole body, unless it is too large."""
+        """Return the whole body, unless it is too large."""
         too_large = Refusal(413, f"the body is larger than the {most:,} bytes that are taken; send it in parts")
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > most:
@@ -200,7 +212,7 @@ class Middleware:
 
 
 def _given(body: bytes, receive: Receive) -> Receive:
-    """A channel that gives the body read already, and then goes on as the real one."""
+    """Return a channel that gives the body first, and then what the real channel gives."""
     given = False
 
     async def channel() -> Message:
@@ -222,51 +234,47 @@ async def answer(send: Send, refusal: Refusal) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-# Limits on connections, before anything is known of who asks: how long idle, how many.
-
-
 SPARE = 64  # files that a process opens beside its connections
 
 
 class Connections:
-    """The connections of a server: those that say nothing are closed, and give way to new ones where there are many.
+    """The connections of a server: idle ones are closed, and the oldest gives way to a new one if there are too many.
 
-    uvicorn itself limits the size of a header, and closes who has been answered and asks nothing more. It waits without
-    end for who never asks, for the rest of a header, and for who takes no answer. What is asked, once its header is
-    whole, is the middleware's to limit.
+    uvicorn limits the size of a header, and closes connections that are idle after an answer. It does not limit the
+    time to send a header, or to take an answer. The middleware limits a request once its header is complete.
     """
 
     def __init__(self, limits: Limits) -> None:
         self._most = allowed(limits.connections)
         self._opened: WeakKeyDictionary[H11Protocol, float] = WeakKeyDictionary()
-        self._quiet: set[tuple[H11Protocol, Any, int]] = set()  # at the last look, and how they stood
+        self._idle: set[tuple[H11Protocol, Any, int]] = set()  # at the last look, and their states
 
     def open(self, server_state: ServerState, **others: Any) -> H11Protocol:
-        """A new connection; the oldest that is quiet gives way to it where there are too many."""
+        """Open a connection; close the oldest idle one if there are too many."""
         if len(server_state.connections) >= self._most:
-            quiet = [one for one in self._opened if one in server_state.connections and is_quiet(one)]
-            for one in sorted(quiet, key=self._opened.__getitem__)[:1]:
+            idle = [one for one in self._opened if one in server_state.connections and is_idle(one)]
+            for one in sorted(idle, key=self._opened.__getitem__)[:1]:
                 one.transport.abort()
         made = H11Protocol(server_state=server_state, **others)
         self._opened[made] = time.monotonic()
         return made
 
     async def look(self) -> None:
-        """Now and then: close what has been quiet since the last look, and taken nothing of what it was answered."""
-        there = [one for one in self._opened if one.transport is not None and is_quiet(one)]
-        quiet = {(one, one.cycle, one.transport.get_write_buffer_size()) for one in there}
-        for one, _, _ in quiet & self._quiet:
-            one.transport.abort()  # closing would wait for all of an answer to be taken
-        self._quiet = quiet - self._quiet
+        """Close connections that have been idle since the last look, and have taken nothing of their answers."""
+        there = [one for one in self._opened if one.transport is not None and is_idle(one)]
+        idle = {(one, one.cycle, one.transport.get_write_buffer_size()) for one in there}
+        for one, _, _ in idle & self._idle:
+            one.transport.abort()  # closing would wait until the answer is taken
+        self._idle = idle - self._idle
 
 
-def is_quiet(one: H11Protocol) -> bool:
-    """Whether nothing is being answered."""
+def is_idle(one: H11Protocol) -> bool:
+    """Return whether nothing is being answered."""
     return one.cycle is None or one.cycle.response_complete or one.transport.is_closing()
 
 
 def allowed(connections: int) -> int:
-    """As many connections as the system lets a process open files for, if it is asked to."""
+    """Return how many connections the system allows; raise its limit of open files if possible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = connections + SPARE
     if soft != resource.RLIM_INFINITY and soft < needed:

@@ -1,9 +1,8 @@
-"""People who may use a server: each has a name, a role and a token of their own.
+"""People who may use a server: each has a name, a role and a token.
 
-They stand in ``people.json`` in the state directory, which holds a hash of each token and never the token itself. A
-token is 256 random bits, so there is nothing to guess and a plain SHA-256 is enough: salts and slow hashes protect
-passwords that people choose. The file is written whole or not at all, and read again when it changes: who is removed is
-refused at the next request, without a restart.
+They stand in ``people.json`` in the state directory, with a hash of each token. A token is 256 random bits, so a plain
+SHA-256 is enough. The file is written as a whole, and read again when it changes: a removed person is refused at the
+next request.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from shortlist.errors import InputError, ShortlistError
 from shortlist.files.drafts import whole_file
 
 FILE = "people.json"
-MARK = "people.begun"  # stays when the other is lost
+MARK = "people.begun"  # stays if the other file is lost
 MARKED = f"""This server knows people by name, from {FILE} beside this file. Without it nobody is let in.
 To serve everybody who can reach the server again, remove both files while it is stopped.
 """
-NAME = re.compile(r"\w[\w.@ -]{0,98}\w|\w")  # in a spreadsheet it must not look like a formula
+NAME = re.compile(r"\w[\w.@ -]{0,98}\w|\w")  # cannot look like a formula in a spreadsheet
 
 
 class Role(IntEnum):
-    """What a person may do; each role may do what those before it may."""
+    """What a person may do; each role may also do what those before it may."""
 
     READ = 1
     JUDGE = 2
@@ -56,20 +55,20 @@ class PeopleError(ShortlistError):
 
 
 class NotAllowed(ShortlistError):
-    """A person asks for what their role does not allow."""
+    """The role of a person does not allow a request."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with a token."""
+    """A person with a token."""
 
-    name: str  # empty: whoever uses the one token of the server, or a server that asks for none
+    name: str  # empty for the token of the server, and where no token is needed
     role: Role
     hash: str = ""
     since: float = 0.0
 
     def must_be(self, role: Role) -> None:
-        """Refuse what only others may do."""
+        """Refuse a lower role."""
         if self.role < role:
             raise NotAllowed(
                 f"this needs the role {role}, and {self.name} has the role {self.role}; ask who manages this server "
@@ -78,7 +77,7 @@ class Person:
 
 
 ANYONE = Person("", Role.MANAGE)
-ASKING: ContextVar[Person] = ContextVar("asking", default=ANYONE)  # who sent the request that is being answered
+ASKING: ContextVar[Person] = ContextVar("asking", default=ANYONE)  # the person of the present request
 
 
 def hashed(token: bytes) -> str:
@@ -86,10 +85,9 @@ def hashed(token: bytes) -> str:
 
 
 class People:
-    """The people of a state directory, as they were when they were read."""
+    """The people of a state directory, as they were when they were read; nobody if there is no file."""
 
     def __init__(self, path: Path) -> None:
-        """``path`` may not be there: then nobody is known."""
         self.path = path
         self.everyone: dict[str, Person] = {}
         try:
@@ -100,18 +98,18 @@ class People:
         except (FileNotFoundError, NotADirectoryError):
             pass
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as problem:
-            said = getattr(problem, "strerror", None) or problem
-            raise PeopleError(f"the people of this server cannot be read from {path}: {said}") from None
+            words = getattr(problem, "strerror", None) or problem
+            raise PeopleError(f"the people of this server cannot be read from {path}: {words}") from None
         self._by_hash = {person.hash: person for person in self.everyone.values()}
 
     def with_token(self, token: bytes) -> Person | None:
-        """Who has this token. What the time of the look-up may tell is of the hash, which nobody can choose."""
+        """Return the person of a token. The time of the look-up may tell about the hash, which nobody can choose."""
         given = hashed(token)
         person = self._by_hash.get(given)
         return person if person is not None and hmac.compare_digest(person.hash, given) else None
 
     def add(self, name: str, role: Role) -> str:
-        """A new person; gives the token, which nothing else ever does."""
+        """Add a person; returns the token, which is not kept."""
         if NAME.fullmatch(name) is None:
             raise InputError(
                 f"{name!r} is no name for a person: up to 100 letters, digits, spaces and . @ - _, the first and the "
@@ -146,7 +144,7 @@ class People:
 
 
 def mark(folder: Path) -> None:
-    """Write down that a server knows people, so that it does not open its doors where their file is lost."""
+    """Write down that a server knows people, so that losing their file does not open the server."""
     if not (folder / MARK).exists():
         try:
             (folder / MARK).write_text(MARKED, encoding="utf-8")
@@ -155,7 +153,7 @@ def mark(folder: Path) -> None:
 
 
 def lost(folder: Path) -> PeopleError | None:
-    """What is wrong where there were people and their file is gone."""
+    """Return the error for people whose file is gone."""
     if (folder / FILE).exists() or not (folder / MARK).exists():
         return None
     return PeopleError(
@@ -166,9 +164,9 @@ def lost(folder: Path) -> PeopleError | None:
 
 @contextlib.contextmanager
 def changing(folder: Path, new: bool = False) -> Iterator[People]:
-    """The people of a state directory, to be changed: saved at the end, and by nobody else meanwhile.
+    """Give the people of a state directory to change, and save them at the end; others wait.
 
-    ``new``: the directory is made if it is not there; a model may be served from it later.
+    ``new``: make the directory if needed; a model may be served from it later.
     """
     import fcntl
 
@@ -190,10 +188,9 @@ def changing(folder: Path, new: bool = False) -> Iterator[People]:
 
 
 class Doorkeeper:
-    """Knows who asks by the token that comes with a request.
+    """Knows people by the tokens of their requests.
 
-    Once there were people, a file that is gone or damaged lets none of them in: no server opens its doors because a
-    file was lost. The one token of the server needs no file.
+    Once there were people, a lost or damaged file lets none of them in. The token of the server needs no file.
     """
 
     def __init__(self, folder: Path, token: str | None) -> None:
@@ -206,12 +203,12 @@ class Doorkeeper:
 
     @property
     def asks(self) -> bool:
-        """Whether a token is needed at all."""
+        """Whether a token is needed."""
         self._refresh()
         return self._token is not None or self._people is not None or self._problem is not None
 
     def who(self, authorization: bytes) -> Person | None:
-        """The person of this header; None for a stranger. PeopleError where the file cannot be read."""
+        """Return the person of this header; None for a stranger."""
         scheme, _, token = authorization.partition(b" ")
         if self._token is not None and hmac.compare_digest(authorization, b"Bearer " + self._token):
             return ANYONE
@@ -223,7 +220,7 @@ class Doorkeeper:
         return None if self._people is None else self._people.with_token(token)
 
     def _refresh(self) -> None:
-        """Read the file again where it has changed; what is wrong with it is said when somebody needs it."""
+        """Read the file again if it has changed; a problem is reported when somebody needs the file."""
         try:
             now = os.stat(self._path)
         except FileNotFoundError:
@@ -239,14 +236,14 @@ class Doorkeeper:
                 self._problem = problem
 
 
-# Who may do what: the one table of all routes and the role that each needs.
+# The role that each route needs.
 
 
-OPEN = None  # no token at all: it tells nothing of the model
+OPEN = None  # no token: it reveals nothing of the model
 TABLE: list[tuple[Role | None, str, str]] = [
     (OPEN, "GET", "/ /docs /openapi.json /healthz /page/{name}"),
-    (Role.READ, "GET", "/v1/me /v1/model /v1/labels /v1/label /v1/feature /v1/examples /v1/journal /v1/export"),
-    (Role.READ, "GET", "/v1/watch /v1/audit /v1/rehearsal /v1/queue /v1/queue/items /metrics"),
+    (Role.READ, "GET", "/v1/me /v1/model /v1/labels /v1/label /v1/feature /v1/examples /v1/export"),
+    (Role.READ, "GET", "/v1/audit /v1/rehearsal /v1/queue /v1/queue/items /metrics"),
     (Role.READ, "POST", "/v1/rank /v1/explain"),
     (Role.JUDGE, "POST", "/v1/learn /v1/undo /v1/repair /v1/queue/next /v1/queue/move"),
     (Role.MANAGE, "POST", "/v1/queue /v1/queue/file /v1/queue/sure /v1/queue/decide /v1/queue/undo"),
@@ -256,9 +253,6 @@ NEEDS = {(method, path): role for role, method, paths in TABLE for path in paths
 
 
 def needed(method: str, path: str, paths: Collection[str]) -> Role | None:
-    """The role for a request to a server that has these paths.
-
-    What nobody thought of is for who manages; what there is not may be looked for by everybody who has a token.
-    """
+    """Return the role for a request: manage for a path that the table forgot, read for one that does not exist."""
     asked = "GET" if method == "HEAD" else method, "/page/{name}" if path.startswith("/page/") else path
     return NEEDS.get(asked, Role.MANAGE if path in paths else Role.READ)

@@ -1,12 +1,9 @@
-"""Texts that wait to be judged, in a SQLite file beside the journal: who has which, and what became of them.
+"""Texts that wait to be judged, in a SQLite file beside the journal, and the choice of the next text.
 
-The journal stays the truth. A text's id is the key under which its judgement is learned, so that nothing is learned
-twice; and the queue follows the journal as models do: a text is judged when its key stands there, and waits again when
-that example was taken back. Every change is one transaction that nobody else writes during, so that of two who ask at
-once only one gets a text. A lease has an end: what somebody took and never judged comes back by itself. Each process
-and each thread opens its own.
-
-The next text for a person, and the texts of which the model is sure, stand at the end.
+The journal stays the truth. A text's id is the key under which its judgement is learned, and the queue follows the
+journal: a text is judged when its key is there, and waits again when that example was undone. Every change is one
+transaction, so that only one of two people gets a text. A reservation has an end: a text that was taken and never
+judged comes back. Each process and each thread opens its own.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ import re
 import sqlite3
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -35,19 +32,29 @@ from shortlist.arrays.kernels import Floats
 from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
 from shortlist.inputs.format import Option
+from shortlist.inputs.labelled import ERRORS
 from shortlist.models.answers import Assigned
 from shortlist.models.auditing import shown
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.observing import DEPTH
-from shortlist.server.documents import kept, read_back, says_something
-from shortlist.server.journal import ALONE, PATIENCE, PROBLEMS, DiskFull, Journal, JournalError, Version
+from shortlist.server.journal import (
+    ALONE,
+    PATIENCE,
+    PROBLEMS,
+    DiskFull,
+    Journal,
+    JournalError,
+    Version,
+    kept,
+    read_back,
+)
 from shortlist.texts import Document, Fielded
 
 FILE = "queue.sqlite"
 VERSION = 1
 PREFIX = "queue-"  # of ids, which are keys in the journal
-ATTEMPT = re.compile("[0-9]{0,9}")  # which judgement of a text a key is, behind its id
+ATTEMPT = re.compile("[0-9]{0,9}")  # the number of a judgement, behind the id in its key
 STATES = ("waiting", "judged", "skipped", "flagged")
 AT_ONCE = 1000  # texts in one commit of a long import
 ORDERS = {"date": "number", "random": "lot", "gain": "gain DESC, lot", "stale": "measured, lot", "sure": "gain, lot"}
@@ -56,16 +63,16 @@ TABLES = """
 CREATE TABLE items (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,              -- made from the text: the same text comes once
-    attempt INTEGER NOT NULL DEFAULT 1,   -- one more each time that its judgement was taken back
+    attempt INTEGER NOT NULL DEFAULT 1,   -- one more each time that its judgement was undone
     time REAL NOT NULL,
     text TEXT NOT NULL,
-    fields INTEGER NOT NULL DEFAULT 0,    -- whether the text is an object of fields (documents.py)
+    fields INTEGER NOT NULL DEFAULT 0,    -- whether the text is a JSON object of fields
     lot INTEGER NOT NULL,                 -- its place in the random order
     state TEXT NOT NULL DEFAULT 'waiting',
     later INTEGER NOT NULL DEFAULT 0,     -- how often it was put off: the others come first
     note TEXT NOT NULL DEFAULT '',
     person TEXT,                          -- who has it, or had it last
-    until REAL NOT NULL DEFAULT 0,        -- when it is free again
+    until REAL NOT NULL DEFAULT 0,        -- when its reservation ends
     gain REAL,
     measured INTEGER NOT NULL DEFAULT 0,  -- the round in which its gain was measured
     example INTEGER                       -- its number in the journal
@@ -80,13 +87,13 @@ CREATE TABLE followed (examples INTEGER, undos INTEGER, seal TEXT);
 INSERT INTO followed VALUES (0, 0, NULL);
 CREATE TABLE rounds (number INTEGER);
 INSERT INTO rounds VALUES (0);
-CREATE TABLE decisions (              -- of the model alone, written down before they are learned
+CREATE TABLE decisions (              -- of the model, written down before they are learned
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     time REAL NOT NULL,
     keys TEXT NOT NULL
 );
 """
-# How many texts are in each state, kept as they move, since counting takes as long as the queue is.
+# How many texts are in each state, since counting takes as long as the queue is.
 TALLY = f"""
 CREATE TABLE tally (state TEXT PRIMARY KEY, n INTEGER NOT NULL);
 
@@ -111,6 +118,14 @@ FREE = "state = 'waiting' AND (until < :now OR person = :person)"
 COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, until, example"
 
 
+class NotThere(InputError):
+    """There is no such text in the queue."""
+
+
+class Taken(InputError):
+    """Another person has the text, or has judged it."""
+
+
 @dataclass(frozen=True)
 class Item:
     """A text of the queue."""
@@ -129,17 +144,17 @@ class Item:
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Item:
-        """As the file has it."""
+        """Return the text of a row."""
         number, id, attempt, at, text, fields, *others = row
         return cls(number, id, attempt, at, read_back(text, fields), *others)
 
     @property
     def key(self) -> str:
-        """Under which its judgement is learned; another one once that was taken back."""
+        """The key of its judgement; another one once that was undone."""
         return self.id if self.attempt == 1 else f"{self.id}-{self.attempt}"
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is answered."""
+        """Return it for an answer."""
         shown = {name: getattr(self, name) for name in ("text", "state", "note", "time", "person", "example")}
         return {"id": self.key} | shown | {"until": self.until or None}
 
@@ -168,7 +183,7 @@ class Queue:
         self.db.close()
 
     def add(self, texts: Iterable[Document]) -> Added:
-        """Take up texts, those without a word left out. What is there already stays as it is, so a retry is safe."""
+        """Add texts, except those without a word. Known texts stay as they are, so a retry is safe."""
         given = added = 0
         texts = iter(texts)
         while some := list(islice(texts, AT_ONCE)):
@@ -181,21 +196,21 @@ class Queue:
             given += len(rows)
         return Added(added, given - added)
 
-    # Who has what.
+    # Reservations.
 
     def held(self, person: str, seconds: float) -> Item | None:
-        """What this person has and has not judged yet; the lease begins anew."""
+        """Return the text that this person has and has not judged yet; its reservation begins anew."""
         query = "SELECT number FROM items WHERE person = ? AND until >= ? AND state = 'waiting' LIMIT 1"
         with self.explaining():
             row = self.db.execute(query, (person, time.time())).fetchone()
         return None if row is None else self.lease(row, person, seconds)
 
     def lease(self, numbers: Sequence[int], person: str, seconds: float) -> Item | None:
-        """The first of these texts that is free, for this person alone; None if others have taken all of them."""
+        """Reserve the first of these texts that is free; None if none is."""
         return next(iter(self.lease_all(numbers, person, seconds, most=1)), None)
 
     def lease_all(self, numbers: Sequence[int], person: str, seconds: float, most: int) -> list[Item]:
-        """The first of these texts that are free."""
+        """Reserve the first of these texts that are free."""
         taken: list[Item] = []
         with self.writing(durable=False):
             now = time.time()
@@ -209,7 +224,7 @@ class Queue:
         return taken
 
     def move(self, keys: Sequence[str], to: str, person: str, note: str = "") -> int:
-        """Put texts into another state, all or none: nobody moves what another person has just now."""
+        """Put texts into another state, all or none; refuse texts that another person has."""
         with self.writing():
             now = time.time()
             for key in keys:
@@ -229,22 +244,29 @@ class Queue:
         return len(keys)
 
     def of_key(self, key: str) -> Item | None:
-        """The text whose judgement would be learned, or was, under this key."""
+        """Return the text whose judgement has this key."""
         id = PREFIX + key.removeprefix(PREFIX).partition("-")[0]
-        with self.explaining():
-            row = self.db.execute(f"SELECT {COLUMNS} FROM items WHERE id = ?", (id,)).fetchone()
-        item = None if row is None else Item.of(row)
-        return item if item is not None and item.key == key else None
+        found = self._items("id = :id", id=id)
+        return found[0] if found and found[0].key == key else None
 
     # Looking.
 
     def free(self, order: str, person: str, limit: int, but: Sequence[int] = ()) -> list[Item]:
-        """The first texts that this person may have."""
+        """Return the first texts in an order that this person may have."""
         others = f"AND number NOT IN ({', '.join(map(str, map(int, but)))})" if but else ""
         unknown = "AND gain IS NOT NULL" if order == "gain" else ""
-        query = f"SELECT {COLUMNS} FROM items WHERE {FREE} {unknown} {others} ORDER BY later, {ORDERS[order]} LIMIT :n"
+        where = f"{FREE} {unknown} {others} ORDER BY later, {ORDERS[order]} LIMIT :n"
+        return self._items(where, now=time.time(), person=person, n=limit)
+
+    def items(self, state: str, after: str | None = None, limit: int = 20) -> list[Item]:
+        """Return texts in a state, newest first, behind one of them."""
+        behind = None if after is None else self.of_key(after)
+        where = "state = :state AND number < :behind ORDER BY number DESC LIMIT :n"
+        return self._items(where, state=state, behind=behind.number if behind else 2**62, n=limit)
+
+    def _items(self, where: str, **values: Any) -> list[Item]:
         with self.explaining():
-            rows = self.db.execute(query, {"now": time.time(), "person": person, "n": limit}).fetchall()
+            rows = self.db.execute(f"SELECT {COLUMNS} FROM items WHERE {where}", values).fetchall()
         return [Item.of(row) for row in rows]
 
     def measure(self, gains: Sequence[tuple[int, float]]) -> None:
@@ -254,19 +276,11 @@ class Queue:
             update = "UPDATE items SET gain = ?, measured = ? WHERE number = ?"
             self.db.executemany(update, [(gain, now, number) for number, gain in gains])
 
-    def items(self, state: str, after: str | None = None, limit: int = 20) -> list[Item]:
-        """Texts in a state, newest first, from behind one of them on."""
-        behind = None if after is None else self.of_key(after)
-        query = f"SELECT {COLUMNS} FROM items WHERE state = ? AND number < ? ORDER BY number DESC LIMIT ?"
-        with self.explaining():
-            rows = self.db.execute(query, (state, behind.number if behind else 2**62, limit)).fetchall()
-        return [Item.of(row) for row in rows]
-
     def counts(self) -> dict[str, int]:
-        """How many texts are in each state, how many are with somebody just now, and how many there are."""
+        """Return how many texts are in each state, how many are reserved, and how many there are."""
         with self.explaining():
             found = dict(self.db.execute("SELECT state, n FROM tally").fetchall())
-            query = "SELECT count(*) FROM items WHERE +state = 'waiting' AND until >= ?"  # few are held: by_until
+            query = "SELECT count(*) FROM items WHERE +state = 'waiting' AND until >= ?"  # uses by_until: few are held
             (held,) = self.db.execute(query, (time.time(),)).fetchone()
         return {state: found[state] for state in STATES} | {"held": held, "total": sum(found.values())}
 
@@ -274,10 +288,10 @@ class Queue:
 
     @contextlib.contextmanager
     def writing(self, durable: bool = True) -> Iterator[None]:
-        """One transaction; nobody else writes meanwhile.
+        """Make one transaction while others wait.
 
-        It is on disk when it is done, if it is to be ``durable``. What others can find out again need not be: who has
-        which text, what a judgement would gain, what the journal says. None of it is lost but in a power failure.
+        A ``durable`` one is on disk at the end. Reservations, gains and what the journal says need not be: a power
+        failure at worst loses what can be found out again.
         """
         with self.explaining():
             self.db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
@@ -315,22 +329,14 @@ class Queue:
         self.db.execute("COMMIT")
 
 
-class NotThere(InputError):
-    """There is no such text in the queue."""
-
-
-class Taken(InputError):
-    """Somebody else has the text, or has judged it."""
-
-
 def key_again(key: str) -> str | None:
-    """The key for the next judgement of a text of the queue whose last one is taken back; None for other keys."""
+    """Return the key for the next judgement of a text of the queue; None for other keys."""
     judged = judgement_of(key)
     return None if judged is None else f"{judged[0]}-{judged[1] + 1}"
 
 
 def judgement_of(key: str) -> tuple[str, int] | None:
-    """The id of a text of the queue, and which of its judgements a key is; None where somebody else made the key."""
+    """Return the id of a text of the queue, and the number of its judgement; None for other keys."""
     id, _, attempt = key.removeprefix(PREFIX).partition("-")
     if not key.startswith(PREFIX) or not ATTEMPT.fullmatch(attempt):
         return None
@@ -338,18 +344,20 @@ def judgement_of(key: str) -> tuple[str, int] | None:
 
 
 def names_of(text: Document) -> tuple[str, int]:
-    """The id of a text, and its place in the random order; both from the text alone."""
+    """Return the id of a text, and its place in the random order; both depend on the text alone."""
     written, fields = kept(text)
     digest = blake2b(written.encode(), digest_size=16, person=b"fields" * fields).digest()
     return PREFIX + digest[:10].hex(), int.from_bytes(digest[10:], "big")
 
 
-def follow(queue: Queue, journal: Journal) -> None:
-    """Bring the queue up to the journal.
+def says_something(document: Document) -> bool:
+    """Return whether a document holds anything to judge: a word or a value, not only a spreadsheet's errors."""
+    own = document.values() if isinstance(document, Mapping) else [document]
+    return any(str(one).strip() not in {"", *ERRORS} for one in own)
 
-    Judging is learning, under the text's key; nobody tells the queue. It looks how far the journal has come since it
-    last looked, whoever wrote there, and begins anew where the journal is not the one that it followed.
-    """
+
+def follow(queue: Queue, journal: Journal) -> None:
+    """Bring the queue up to the journal, whoever wrote to it; begin anew if it is another journal."""
     with queue.explaining():
         *seen, seal = queue.db.execute("SELECT examples, undos, seal FROM followed").fetchone()
     if journal.version() == Version(*seen) and seal is not None and journal.seal(Version(*seen)) == seal:
@@ -358,8 +366,8 @@ def follow(queue: Queue, journal: Journal) -> None:
         *seen, seal = queue.db.execute("SELECT examples, undos, seal FROM followed").fetchone()
         since, again = Version(*seen), "state = 'waiting', example = NULL, attempt = attempt + 1, later = 0"
         if seal is not None and journal.seal(since) == seal:
-            again += ", until = 0"  # whoever judged it has it no longer
-        else:  # more texts, another journal, or the sound part of a damaged one; who has which text stays so
+            again += ", until = 0"  # its reservation has ended
+        else:  # texts were added, or the journal is another one or was salvaged; reservations stay
             since = Version(0, 0)
             queue.db.execute("UPDATE items SET state = 'waiting', example = NULL, attempt = 1 WHERE state = 'judged'")
         now = journal.version()
@@ -374,21 +382,20 @@ def follow(queue: Queue, journal: Journal) -> None:
         queue.db.execute("UPDATE followed SET examples = ?, undos = ?, seal = ?", (*now, journal.seal(now)))
 
 
-# What the model decides alone is written down before it is learned. A server that is killed in between has learned all
-# of it or nothing, and knows which examples these are.
+# Decisions of the model, written down before they are learned, so that a server that is killed in between knows them.
 
 
-RESERVED = 120.0  # seconds
+RESERVED = 120.0  # seconds for the model to decide
 
 
 def reserve(queue: Queue, keys: Sequence[str]) -> list[Item]:
-    """Keep these texts from others while they are decided; those that somebody has, or has judged, are left out."""
+    """Reserve texts until they are decided, except those that a person has or has judged."""
     found = [item.number for item in map(queue.of_key, keys) if item is not None]
     return queue.lease_all(found, ALONE, RESERVED, most=len(found))
 
 
 def note(queue: Queue, keys: Sequence[str]) -> int:
-    """Write down what is about to be learned; gives the number of the decision."""
+    """Write down what is about to be learned; returns the number of the decision."""
     with queue.writing():
         insert = "INSERT INTO decisions (time, keys) VALUES (?, ?)"
         number = queue.db.execute(insert, (time.time(), json.dumps(keys))).lastrowid
@@ -397,14 +404,14 @@ def note(queue: Queue, keys: Sequence[str]) -> int:
 
 
 def withdraw(queue: Queue, decision: int, items: Sequence[Item]) -> None:
-    """Nothing of a decision was learned: others may judge its texts, and it cannot be taken back."""
+    """Forget a decision of which nothing was learned."""
     with queue.writing():
         queue.db.execute("DELETE FROM decisions WHERE number = ?", (decision,))
     let_go(queue, items)
 
 
 def examples_of(queue: Queue, decision: int) -> list[int]:
-    """The numbers in the journal of what was decided alone, without what was taken back since."""
+    """Return the numbers in the journal of a decision's examples that were not undone."""
     with queue.explaining():
         row = queue.db.execute("SELECT keys FROM decisions WHERE number = ?", (decision,)).fetchone()
     if row is None:
@@ -414,17 +421,17 @@ def examples_of(queue: Queue, decision: int) -> list[int]:
 
 
 def let_go(queue: Queue, items: Sequence[Item]) -> None:
-    """Give back what was reserved and is not decided after all."""
+    """End the reservations of texts that are not decided."""
     with queue.writing():
         update = "UPDATE items SET until = 0 WHERE number = ? AND person = ?"
         queue.db.executemany(update, [(item.number, ALONE) for item in items])
 
 
-# Files of any format that examples are read from, to texts. Labels that a file has are left alone: people judge.
+# The texts of files. Labels in a file are ignored: people judge.
 
 
 def texts_in(source: str, batches: Iterable[Examples]) -> Iterator[Document]:
-    """The texts of batches of examples, or documents where they have several fields."""
+    """Yield the texts of batches of examples, or documents if they have several fields."""
     for batch in batches:
         if batch.texts is None:
             raise InputError(f"{source} has no texts; name their column, or another format")
@@ -433,16 +440,16 @@ def texts_in(source: str, batches: Iterable[Examples]) -> Iterator[Document]:
 
 
 def columns_of(model: Model[Any]) -> list[str] | None:
-    """The columns of texts that a model was trained from, where they have names: its fields, or the one column."""
+    """Return the named columns of texts that a model was trained from: its fields, or one column."""
     return model.fields_ or (getattr(model, "_trained_from", None) or {}).get("text_column")
 
 
 def texts_of_file(
     content: bytes, name: str, format: str | None, column: str | None, known: list[str] | None, most: int
 ) -> list[Document]:
-    """The texts of a file that was sent, of ``most`` characters in all; its name helps to recognise its format.
+    """Return the texts of a sent file, at most ``most`` characters; its name helps to recognise its format.
 
-    They are in the column that is named, or else in those that the model knows, if the file has them.
+    They are in the named column, or else in those that the model knows, if the file has them.
     """
     if column is not None:
         return _at_most(most, name, read(_named(content, name), format, text=column))
@@ -455,7 +462,7 @@ def texts_of_file(
 
 
 def preferring(known: list[str] | None) -> dict[str, Option]:
-    """These columns of texts, as ``read`` is told."""
+    """Return known columns of texts as an option of ``read``."""
     return {"text": known[0] if len(known) == 1 else known} if known else {}
 
 
@@ -464,7 +471,7 @@ def _at_most(most: int, name: str, batches: Iterable[Examples]) -> list[Document
     held = 0
     for one in texts_in(name, batches):
         held += len(kept(one)[0])
-        if held > most:  # a small file may hold very much once it is unpacked
+        if held > most:  # a small compressed file may hold very much
             raise InputError(f"{name} holds more than {most:,} characters of text; send it in parts")
         texts.append(one)
     return texts
@@ -476,43 +483,40 @@ def _named(content: bytes, name: str) -> BinaryIO:
     return file
 
 
-# The next text for a person, and the texts of which the model is sure.
+# The next text by gain: how much its judgement would teach.
 #
-# How much a judgement of a text would teach is told from its ranking and its words. The model would learn most where
-# its two best labels are nearly as good as each other: the margin between their scores is what a judgement moves.
-# Scores are known from the first example on; margins of calibrated probabilities, which come later, were no better. A
-# text of which no word is known has no margin at all, and comes first.
+# The model learns most from a text whose two best labels have nearly equal scores. Scores are known from the first
+# example on, and margins of calibrated probabilities were no better. A text of unknown words has no margin and comes
+# first.
 #
-# A margin cannot tell a text that is ambiguous, and stays so, from one whose words nobody has judged yet. So it
-# counts in full where all words are new that other texts of the queue have too, and half where none is: to judge
-# these again teaches little, and a word that no other text has is of no use to any. Of texts that would teach as
-# much, those come first that are unlike the texts judged last.
+# A margin cannot tell an ambiguous text from one with words that were not judged yet. So the gain counts in full if all
+# words that other texts share are new, and half if none is. Of equal texts, those unlike the texts handed out last come
+# first.
 #
-# Nothing is ranked in advance. Whoever asks for the next text by gain has a bounded sample measured: the best ones of
-# earlier samples, and those that were measured longest ago. What was measured is kept, so that over time the best of
-# all come first, and each answer costs the same however long the queue is. The disk is waited for in a thread of its
-# own; the model is asked on the event loop.
+# Each question measures a bounded sample: the best texts of earlier samples, and those measured longest ago. So each
+# answer costs the same however long the queue is. The disk is waited for in a thread; the model is asked on the event
+# loop.
 
 
-BEST, STALE = 16, 48  # texts that are measured: the best ones known, and those not looked at for longest
+BEST, STALE = 16, 48  # texts that are measured: the best known, and those measured longest ago
 PIECE = 20_000  # characters that are ranked at a time, before others have their turn
-RECENT = 20  # texts handed out last, which the next should be unlike
-TRIES = 5  # before whatever is free is given
+RECENT = 20  # texts handed out last
+TRIES = 5  # samples, if others take all texts of one
+LOOKED_AT = 2  # labels of each text
+MET = 10_000  # texts whose words are counted
 
 Gains = Callable[[Sequence[Document]], list[float]]  # what judgements of texts would gain
 Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 Ready = Callable[[Sequence[Document]], Sequence[Any]]  # texts as a model ranks them
-LOOKED_AT = 2  # labels of each text
-MET = 10_000  # texts of whose words a server takes notice
 
 
 def gains(model: Categorizer, texts: Sequence[Any]) -> Floats:
-    """The expected gain of a judgement of each text by its ranking, from 0 to 1."""
+    """Return the expected gain of a judgement of each text by its ranking, from 0 to 1."""
     ranking = model.rank(texts, LOOKED_AT)
     scores = np.nan_to_num(ranking.scores)
     if scores.shape[1] < 2:
-        return np.ones(len(texts))  # one label, or none: all there is to learn is others
+        return np.ones(len(texts))  # at most one label is known
     first, second = scores.T
     margin = (first - second) / np.maximum(np.abs(first) + np.abs(second), np.finfo(float).tiny)
     gain: Floats = 1.0 - np.clip(margin, 0.0, 1.0)
@@ -520,7 +524,7 @@ def gains(model: Categorizer, texts: Sequence[Any]) -> Floats:
 
 
 class Novelty:
-    """Which words texts of a queue have, and how often each was judged, as far as this server has met them."""
+    """Which words the texts of a queue have, and how often each was judged."""
 
     def __init__(self) -> None:
         self._met: set[int] = set()  # numbers of texts
@@ -528,23 +532,23 @@ class Novelty:
         self._judged: Counter[str] = Counter()
 
     def meet(self, number: int, words: frozenset[str]) -> None:
-        """Take notice of a text; a sample of a long queue is enough to know which words are frequent."""
+        """Count the words of a text; a sample of a long queue is enough."""
         if len(self._met) < MET and number not in self._met:
             self._met.add(number)
             self._texts.update(words)
 
     def judge(self, words: frozenset[str]) -> None:
-        """Take notice that a text is being judged."""
+        """Count the words of a text that is being judged."""
         self._judged.update(words)
 
     def share(self, words: frozenset[str]) -> float:
-        """How much of what a text says is new and useful for others, from 0 to 1; rare words say more."""
+        """Return the share of words that are new and that other texts have, from 0 to 1; rare words weigh more."""
         new = every = 0.0
         for word in words:
             n = self._texts[word]
-            says = math.log(1 + len(self._met) / max(1, n)) ** 2
-            every += says
-            new += says / (1 + self._judged[word]) if n > 1 else 0.0
+            weight = math.log(1 + len(self._met) / max(1, n)) ** 2
+            every += weight
+            new += weight / (1 + self._judged[word]) if n > 1 else 0.0
         return new / every if every else 0.0
 
 
@@ -552,18 +556,14 @@ class Recent:
     """The words of the texts handed out last."""
 
     def __init__(self, most: int) -> None:
-        self._texts: deque[frozenset[str]] = deque()
-        self._most = most
+        self._texts: deque[frozenset[str]] = deque(maxlen=most)
 
     def add(self, words: frozenset[str]) -> None:
-        """Take up one more, and forget the oldest."""
         self._texts.append(words)
-        if len(self._texts) > self._most:
-            self._texts.popleft()
 
     def likeness(self, texts: Sequence[frozenset[str]]) -> list[float]:
-        """How much each text shares with the most similar of them: words of both to words of either."""
-        where = defaultdict(list)  # most words of a text are in none of them, and cost no more than a look
+        """Return how similar each text is to the most similar of them: the Jaccard index of their words."""
+        where = defaultdict(list)  # most words of a text are in none of them
         for n, words in enumerate(self._texts):
             for word in words:
                 where[word].append(n)
@@ -600,23 +600,20 @@ class Handing:
         *arguments: Arguments.args,
         **named: Arguments.kwargs,
     ) -> Found:
-        """Have something done with the queue, once it knows what the journal knows."""
+        """Run work on the queue, once it has followed the journal."""
 
         def done() -> Found:
-            if self._opened is None:  # when it is first used: a queue that cannot be opened stops nothing else
+            if self._opened is None:  # late: a queue that cannot be opened stops nothing else
                 self._opened = Queue(self._folder), Journal(self._folder)
             queue, journal = self._opened
             follow(queue, journal)
             return work(queue, *arguments, **named)
 
-        # Whoever gives up waiting does not take back what is already on its way to the disk.
+        # A caller that gives up does not cancel what is on its way to the disk.
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, done))
 
     async def next(self, person: str, order: str, seconds: float) -> tuple[Item | None, dict[str, int]]:
-        """What this person has not judged yet, or else the next text in this order; None if there is none left.
-
-        And how far the queue has come. On a busy machine each turn of the thread is waited for, so there are two.
-        """
+        """Return the text that this person has, or else the next in an order, None if none is left; and the counts."""
         counts: dict[str, int] = {}
         for _ in range(TRIES):
             item, found, counts = await self.ask(partial(_look, person=person, order=order, seconds=seconds))
@@ -629,7 +626,7 @@ class Handing:
         return None, counts
 
     async def _by_gain(self, found: list[Item]) -> tuple[list[int], list[tuple[int, float]]]:
-        """The numbers of some texts, those first whose judgement would teach most; and what each would teach."""
+        """Return the numbers of some texts, best first, and the gain of each."""
         gained: list[float] = []
         words = [words_of(one.text) for one in found]
         for first, last in pieces([len(shown(one.text)) for one in found]):
@@ -647,7 +644,7 @@ class Handing:
 
 
 def _look(queue: Queue, person: str, order: str, seconds: float) -> tuple[Item | None, list[Item], dict[str, int]]:
-    """The text that this person has, or gets where the order is known; or else texts to choose from, by gain."""
+    """Return the text of this person, or a sample of texts to choose from by gain; and the counts."""
     item, found = queue.held(person, seconds), []
     if item is None and order == "gain":
         best = queue.free("gain", person, BEST)
@@ -660,13 +657,13 @@ def _look(queue: Queue, person: str, order: str, seconds: float) -> tuple[Item |
 def _take(
     queue: Queue, chosen: list[int], gained: list[tuple[int, float]], person: str, seconds: float
 ) -> tuple[Item | None, dict[str, int]]:
-    """Note what was measured, and give this person the first text that is still free."""
+    """Note what was measured, and reserve the first text that is still free."""
     queue.measure(gained)
     return queue.lease(chosen, person, seconds), queue.counts()
 
 
 def pieces(sizes: list[int]) -> list[tuple[int, int]]:
-    """First and last + 1 of pieces of a list that have about PIECE together, and at least one each."""
+    """Return first and last + 1 of pieces of a list, each of about PIECE in size."""
     found, first, held = [], 0, 0
     for n, size in enumerate(sizes):
         held += size
@@ -676,12 +673,9 @@ def pieces(sizes: list[int]) -> list[tuple[int, int]]:
     return found
 
 
-# Texts of which the model is sure, which it can decide alone.
-
-
 @dataclass(frozen=True)
 class Sure:
-    """A text and the labels that the model would assign alone."""
+    """A text with the labels that the model would assign."""
 
     item: Item
     labels: Assigned
@@ -694,7 +688,7 @@ class Sure:
 async def sure_of(
     model: Categorizer, ready: Ready, items: Sequence[Item], precision: float
 ) -> tuple[list[Sure], list[float]]:
-    """Those texts that the model would decide alone, and what judgements of all of them would gain."""
+    """Return the texts that the model would decide, and the gains of judging each text."""
     found: list[Sure] = []
     gained: list[float] = []
     for first, last in pieces([len(shown(one.text)) for one in items]):

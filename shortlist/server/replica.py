@@ -1,14 +1,18 @@
-"""A model in memory that follows the journal.
+"""A model in memory that follows the journal, and the tasks that run beside the requests of a server.
 
-It is touched by the event loop's thread alone, one example at a time, so ranking waits for no longer than one example
-takes to learn. Long looks at the whole model run in another thread and hold ``reading``, which learning waits for:
-until that thread is done, whether or not somebody still waits for what it finds.
+Only the event loop's thread touches the model, one example at a time, so ranking waits at most for one example to be
+learned. Long looks at the whole model run in another thread and hold ``reading``, for which learning waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -20,21 +24,18 @@ from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.validation import as_rows
-from shortlist.errors import InputError
+from shortlist.errors import InputError, ShortlistError
 from shortlist.inputs.examples import Examples
-from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.rater import Rater
 from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
-from shortlist.server.documents import read_vector
-from shortlist.server.journal import Entry, Journal, Moved, Seen, Version, identity
-from shortlist.server.logs import log
-from shortlist.server.watching import UnknownWords
+from shortlist.server.journal import Entry, Journal, JournalError, Moved, Seen, Version, identity, read_vector
+from shortlist.server.middleware import Metrics
+from shortlist.server.settings import Settings, log, log_failure
 from shortlist.texts import Document, Vectors
 
-FIRST = 5  # the rolling measures look at so many labels
+FIRST = 5  # labels that the rolling measures look at
 
 Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
@@ -51,17 +52,16 @@ class Replica:
         start: Categorizer | None = None,
         quiet: bool = False,
     ) -> None:
-        """``without``: examples that it leaves out, as if they had been taken back.
+        """``without``: examples to leave out, as if they had been undone.
 
-        ``start``: a model that has learned nothing of the journal yet; the newest snapshot, and what came after it, if
-        there is none. ``quiet``: nothing is logged of examples that cannot be learned.
+        ``start``: a model that has learned nothing of the journal; else the newest snapshot and what came after it.
+        ``quiet``: do not log examples that cannot be learned.
         """
         self.folder, self.read_only, self._start, self._quiet = folder, read_only, start, quiet
         self.journal = Journal(folder, read_only)
         self.journal.hidden = without
         self.passed: dict[int, str] = {}  # examples that the model could not learn, and why
         self.reading = asyncio.Lock()
-        self.unknown = UnknownWords()
         self._rebuilding: asyncio.Task[None] | None = None
         try:
             self._load()
@@ -70,34 +70,30 @@ class Replica:
             raise
 
     def _load(self) -> None:
-        self._base = identity(self.folder)  # first: one that comes meanwhile is noticed later
+        self._base = identity(self.folder)  # first, so that a base that comes meanwhile is noticed later
         self.problems: list[str] = []  # with snapshots
         if self._start is None:
             found = snapshots.newest_good(self.folder, self.journal)
             self.version, self.served, self.passed, self.problems = found
         else:
             self.version, self.served = Version(0, self.journal.version().undos), self._start
-        self.model = cast("Categorizer", self.served)  # for routes that there are only where it is a model of texts
+        self.model = cast("Categorizer", self.served)  # for routes that only models of texts have
         self.see_snapshots()
-        if not learns_here(self.served):
-            return
-        if self._start is None:
-            self.learn_all()
-        self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
+        if isinstance(self.served, Categorizer):
+            if self._start is None:
+                self.learn_all()
+            self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
 
     def close(self) -> None:
         self.journal.close()
 
     def warm_up(self) -> None:
-        """Compile or load the inner loops, so that the first request need not wait for it."""
+        """Compile or load the inner loops before the first request."""
         model = self.served
         if isinstance(model, Categorizer):
             clone(model).learn("a first example", ["a label"]).rank("example")
             self.rank("example", 1)
-        elif isinstance(model, Rater) and model._of_texts:
-            if model.can_learn:
-                two = ["a first example", "another"]
-                clone(model).fit(two, model.classes_[[0, -1]]).learn(two[:1], model.classes_[:1])
+        elif model._of_texts:
             model._answer_text("example")
         else:
             nothing = as_rows(np.zeros((1, model.describe()["features"])))
@@ -105,27 +101,26 @@ class Replica:
                 list(answers.records())
 
     def check_can_learn(self) -> None:
-        """Refuse a model that cannot go on learning, or not from what the journal holds."""
+        """Refuse a model that cannot go on learning, or not from the journal."""
         learner = self.served.describe()["learner"]
-        if not learns_here(self.served):
+        if not isinstance(self.served, Categorizer):
             raise InputError(
-                f"{learner} learns from rows, and the journal of the server keeps texts with their labels, and "
-                "ratings; serve it with --read-only"
+                f"{learner} does not learn labels of texts, which the journal holds; serve it with --read-only"
             )
         if not self.served.can_learn:
             raise InputError(f"{learner} cannot go on learning; serve it with --read-only")
 
     def see_snapshots(self) -> None:
-        """Look up the newest snapshot: the number of its last example, and its size."""
+        """Look up the number of the last example in the newest snapshot, and its size."""
         for version, path in snapshots.listed(self.folder):
-            with contextlib.suppress(FileNotFoundError):  # removed since it was listed: an older one, or the base
+            with contextlib.suppress(FileNotFoundError):  # removed since it was listed
                 self.snapshot, self.bytes = version.examples, path.stat().st_size
                 return
 
     # Following the journal.
 
     async def catch_up(self) -> Version:
-        """Learn what the journal holds that this model does not, and forget what was taken back."""
+        """Learn what is new in the journal, and forget what was undone."""
         now = self.journal.version()
         while self.version.examples < now.examples or self.version.undos < now.undos:
             async with self.reading:
@@ -136,9 +131,9 @@ class Replica:
         return now
 
     def learn_all(self, last: int | None = None) -> bool:
-        """Learn all that there is now, or up to an example, at once.
+        """Learn everything up to now, or up to an example.
 
-        Gives whether nothing that it has learned was taken back meanwhile.
+        Returns False if something that this model has learned was undone meanwhile.
         """
         now = self.journal.version()
         for _ in self._steps(now if last is None else Version(last, self.version.undos)):
@@ -146,16 +141,16 @@ class Replica:
         return self.version.undos >= now.undos
 
     def is_current(self) -> bool:
-        """Whether this model goes on from the base that there is now (promotion.py)."""
+        """Return whether this model began with the present base; another one may have been promoted."""
         return self._base == identity(self.folder)
 
     @property
     def seen(self) -> Seen:
-        """What a request that the model takes was checked against."""
+        """The state that a request is checked against."""
         return Seen(self.version, self._base)
 
     async def follow(self) -> None:
-        """Catch up, also where another base was promoted; ranking goes on with the old model meanwhile."""
+        """Catch up, also if another base was promoted; the old model ranks meanwhile."""
         if not self.is_current():
             await self._rebuilt()
         await self.catch_up()
@@ -163,39 +158,36 @@ class Replica:
     async def _rebuilt(self) -> None:
         if self._rebuilding is None or self._rebuilding.done():
             self._rebuilding = asyncio.create_task(self._rebuild())
-        await asyncio.shield(self._rebuilding)  # one for all who wait, and it goes on when they give up
+        await asyncio.shield(self._rebuilding)  # one for all that wait; it goes on when they give up
 
     def _steps(self, now: Version) -> Iterator[None]:
-        """Learn up to that moment, yielding after each example; stops where an example learned was taken back."""
+        """Learn up to a moment, yielding after each example; stop if a learned example was undone."""
         if self.journal.undone_since(self.version) is None:
             self.version = Version(self.version.examples, max(now.undos, self.version.undos))
         while self.version.examples < now.examples:
             entries = self.journal.after(self.version.examples, now.examples)
             for lesson in entries:
                 number = lesson.number
-                if number > self.version.examples:  # nobody else went on meanwhile
-                    self.unknown.before(self.model, number, lesson.text)
+                if number > self.version.examples:  # nothing else has learned it meanwhile
                     try:
-                        teach(self.served, lesson)
-                    except InputError as problem:  # of which nothing was learned, here and wherever else it is read
+                        teach(self.model, lesson)
+                    except InputError as problem:  # no replica can learn any of it
                         self.passed[number] = str(problem)
                         if not self._quiet:
-                            log("passed over an example", "warning", number=number)  # /v1/model says why: by labels
+                            log("passed over an example", "warning", number=number)  # /v1/model says why
                     self.version = self.version._replace(examples=number)
-                    self.unknown.after(self.model, lesson.text)
                     yield
             if not entries:
                 self.version = self.version._replace(examples=now.examples)
 
     async def _rebuild(self) -> None:
-        """Start again from the newest snapshot before what was taken back; ranking goes on with the old model."""
+        """Start again from the newest snapshot before the undone example; the old model ranks meanwhile."""
         fresh = await asyncio.to_thread(Replica, self.folder, self.read_only)
-        await asyncio.to_thread(fresh.learn_all)  # what came while it learned
+        await asyncio.to_thread(fresh.learn_all)  # what came meanwhile
         async with self.reading:
-            fresh.learn_all()  # and the last of it: nothing that was acknowledged may be missing for a moment
+            fresh.learn_all()  # the rest, so that nothing acknowledged is missing for a moment
             self.version, self.served, self.model = fresh.version, fresh.served, fresh.model
-            self.passed = fresh.passed
-            self._base, self._numbers = fresh._base, fresh._numbers
+            self.passed, self._base, self._numbers = fresh.passed, fresh._base, fresh._numbers
         fresh.close()
 
     # Reading.
@@ -206,7 +198,7 @@ class Replica:
         *arguments: Arguments.args,
         **named: Arguments.kwargs,
     ) -> Found:
-        """Have a long look at the model in another thread: ``work(model, *arguments)``."""
+        """Run ``work(model, *arguments)`` in another thread, for a long look at the model."""
         await self.reading.acquire()
         looking = asyncio.get_running_loop().run_in_executor(None, partial(work, self.model, *arguments, **named))
         looking.add_done_callback(lambda _: self.reading.release())
@@ -215,57 +207,46 @@ class Replica:
     def rank(
         self, text: Document, k: int, rules: Rules | None = None, vector: Vectors | None = None
     ) -> list[tuple[Any, float]]:
-        """The best labels of a text; by its words alone if it has no vector."""
+        """Return the best labels of a text; by its words alone if it has no vector."""
         if vector is None and self.model.n_vector_:
             vector = np.zeros(self.model.n_vector_, dtype=np.float32)
         return list(self.model.rank(text, k, rules, vector=vector))
 
     def place(self, text: Document, labels: list[Any], vector: Vectors | None = None) -> int | None:
-        """Where the best of these labels stands now, if among the first."""
+        """Return the rank of the best of these labels; None if it is not among the first."""
         for place, (label, _) in enumerate(self.rank(text, FIRST, vector=vector), 1):
             if label in labels:
                 return place
         return None
 
     def label(self, name: str) -> Label:
-        """The label of that name. Labels that came with the model may be numbers; their names are text.
+        """Return the label of a name: a number of that name, or the label that the vocabulary gives that name.
 
-        A new label has no spaces around it: no file could tell them apart.
+        Spaces around the name of a new label are removed: no file could keep them.
         """
         vocabulary = self.model.vocabulary_
         name = name if self.model._knows(name) else name.strip()
         if name not in self._numbers and vocabulary is not None and not self.model._knows(name):
-            name = vocabulary.of_name(name) or name  # what people call it
+            name = vocabulary.of_name(name) or name
         return self._numbers.get(name, name)
 
 
-def learns_here(model: Model[Any]) -> bool:
-    """Whether the journal can hold what such a model learns from."""
-    return isinstance(model, Categorizer | Rater) and model._of_texts
-
-
-def teach(model: Model[Any], lesson: Entry) -> None:
+def teach(model: Categorizer, lesson: Entry) -> None:
     """Have a model learn one example, or change its labels."""
-    if isinstance(model, Rater):
-        if isinstance(lesson.labels, dict) or len(lesson.labels) != 1:
-            raise InputError("it has no rating, or several")
-        model.learn([lesson.text], lesson.labels)
-    elif isinstance(model, Categorizer) and isinstance(lesson.labels, dict):
+    if isinstance(lesson.labels, dict):
         model.change_labels(Change.of(lesson.labels))
-    elif isinstance(model, Categorizer):
-        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read_vector(lesson.vector))
     else:
-        raise InputError(f"{type(model).__name__} does not learn from a journal")
+        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read_vector(lesson.vector))
 
 
 class Needed(InputError):
-    """Something cannot be taken back, as others need it."""
+    """An example cannot be undone, because others need it."""
 
 
 def check_not_needed(trial: Replica, known: Collection[int], journal: Journal) -> None:
-    """Refuse to take examples back where something else could not be learned then. Nobody writes meanwhile.
+    """Refuse to undo examples without which others could not be learned.
 
-    ``trial``: a model without them; ``known``: examples that cannot be learned as it is.
+    ``trial``: a model without them; ``known``: examples that cannot be learned anyway.
     """
     if not trial.learn_all():
         raise Moved("something else was taken back meanwhile; try again")
@@ -278,11 +259,98 @@ def check_not_needed(trial: Replica, known: Collection[int], journal: Journal) -
 
 
 def listed(numbers: Sequence[int], most: int = 5) -> str:
-    """Examples by their numbers, the first few of them."""
+    """Return the first few of some examples in words."""
     first, more = ", ".join(map(str, numbers[:most])), len(numbers) - most
     return f"example{'s' * (len(numbers) > 1)} {first}{f' and {more} more' if more > 0 else ''}"
 
 
-def first_of(passed: dict[int, str], most: int = 100) -> list[dict[str, Any]]:
-    """Examples that cannot be learned, and why."""
-    return [{"number": number, "problem": why} for number, why in islice(passed.items(), most)]
+def passing(passed: dict[int, str], most: int = 100) -> dict[str, Any]:
+    """Return how many examples cannot be learned, and why the first of them cannot."""
+    first = [{"number": number, "problem": why} for number, why in islice(passed.items(), most)]
+    return {"passed_over": len(passed), "passed": first}
+
+
+# Tasks beside the requests.
+
+
+async def keep_following(replica: Replica, settings: Settings, metrics: Metrics) -> None:
+    """Take up what another server has learned, and what was promoted."""
+    told = ""
+    while True:
+        await asyncio.sleep(settings.refresh)
+        try:
+            metrics.behind.set(replica.journal.version().examples - replica.version.examples)
+            await replica.follow()
+            told = ""
+        except Exception as problem:
+            if repr(problem) != told:  # once, not every second
+                told = repr(problem)
+                if isinstance(problem, JournalError):
+                    log("cannot follow the journal", "error", problem=str(problem))
+                else:
+                    log_failure("cannot follow the journal", problem)
+            await asyncio.sleep(1)
+
+
+async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics) -> None:
+    """Have a snapshot written when enough examples are new, or when any is and enough time has passed."""
+    written, at = replica.version, time.monotonic()
+    while True:
+        await asyncio.sleep(min(1.0, settings.snapshot_seconds))
+        new = replica.version.examples - written.examples
+        late = time.monotonic() - at >= settings.snapshot_seconds
+        if new >= settings.snapshot_examples or (late and replica.version != written):
+            written, at = replica.version, time.monotonic()
+            if await in_a_process(snapshot_process, settings.folder):
+                metrics.snapshots.labels("written").inc()
+                replica.see_snapshots()
+                log("snapshot", example=replica.snapshot, bytes=replica.bytes)
+            else:
+                metrics.snapshots.labels("failed").inc()
+                log("snapshot failed", "error", folder=str(settings.folder))
+
+
+def snapshot_process(folder: Path) -> None:
+    """Write a snapshot; a promotion may be under way, and is waited for."""
+    with snapshots.only_one(folder, waiting=True):
+        write_snapshot(folder)
+
+
+def write_snapshot(folder: Path) -> Path | None:
+    """Write a snapshot of the journal as it is now; None if nothing is new."""
+    with contextlib.closing(Replica(folder)) as replica:
+        seal = replica.journal.seal(replica.version)
+        assert seal is not None, "the model has learned what the journal holds"
+        path = snapshots.path_of(folder, replica.version, seal)
+        if replica.version.examples == 0 or path.exists():
+            return None
+        snapshots.keep_passed(path, replica.passed)
+        replica.model.save(path)
+        snapshots.remove_old(folder, replica.journal)
+        return path
+
+
+async def in_a_process(work: Callable[..., bool | None], *given: object) -> bool:
+    """Run work in a process, which ends with this task. Returns whether it succeeded."""
+    process = multiprocessing.get_context("spawn").Process(target=_gently, args=(work, *given), daemon=True)
+    process.start()
+    try:
+        while process.is_alive():
+            await asyncio.sleep(0.05)
+    finally:
+        if process.is_alive():
+            process.terminate()
+        process.join()
+    return process.exitcode == 0
+
+
+def _gently(work: Callable[..., bool | None], *given: object) -> None:
+    """Run work at low priority; exit with code 1 if it fails or returns False."""
+    os.nice(5)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    try:
+        failed = work(*given) is False
+    except ShortlistError as problem:
+        log("failed in the background", "error", work=work.__name__, problem=str(problem))
+        failed = True
+    sys.exit(failed)

@@ -1,8 +1,4 @@
-"""Routes that look back on what was learned, and what managers do about it.
-
-Exports, and how the model fares over time; labels that may be wrong; a candidate that is rehearsed, put in the place of
-the present model, and taken back.
-"""
+"""Routes for exports, audits, rehearsals and promotion."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import Query, Request, Response
 from starlette.exceptions import HTTPException
@@ -26,68 +22,34 @@ from shortlist.models.learners import learners
 from shortlist.models.making import open_model
 from shortlist.models.named_values import named_values
 from shortlist.models.relabelling import Change
-from shortlist.server import promotion, rehearsal, schemas, snapshots, watching
-from shortlist.server.background import in_a_process
-from shortlist.server.documents import alike
-from shortlist.server.exporting import LAYOUTS, layout_for, pieces
-from shortlist.server.journal import Entry, Journal, Version
-from shortlist.server.learning import LETTERS
-from shortlist.server.logs import log
+from shortlist.server import rehearsal, schemas, snapshots
+from shortlist.server.journal import Entry, Journal, Version, alike
+from shortlist.server.ranking import LETTERS
 from shortlist.server.rehearsal import LEAST, candidate_like
-from shortlist.server.replica import first_of
-from shortlist.server.routes import Context, Routes, as_json, get, post, post_file, streamed
+from shortlist.server.replica import in_a_process, passing
+from shortlist.server.routes import Context, Routes, as_json, get, post, post_file
+from shortlist.server.settings import log
 
-KINDS = [layout.kind for layout in LAYOUTS.values()]
 Done = TypeVar("Done")
 
 
-LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
-
-
-class ReportingRoutes(Routes):
-    """Exports, and reports on the model."""
-
-    @get("/v1/export", str, 409, 422, kinds=KINDS)
-    async def export(
-        self, format: Annotated[LayoutName, Query(description="The layout of the file.")] = "jsonl"
-    ) -> Response:
-        """All examples learned and not taken back, with who judged, when, and their keys, in a layout of other tools.
-
-        A connection that ends before the last chunk has not brought all of it.
-        """
-        layout = LAYOUTS[format]
-        try:
-            fitting, names = await self._context.look_back(lambda journal: layout_for(journal, format))
-        except InputError as problem:  # the question can be read; it is the labels that do not allow it
-            raise HTTPException(409, str(problem)) from None
-        named = f'attachment; filename="examples.{layout.ending}"'
-        return streamed(pieces(self._replica.journal, fitting, names), layout.kind, {"content-disposition": named})
-
-    @get("/v1/watch", schemas.WatchAnswer)
-    async def watch(self) -> Response:
-        """How the model fares: quality over time, drift, and the labels that people correct most.
-
-        It looks at the last 4,000 examples, each as it stood before it was learned.
-        """
-        replica = self._context.replica
-        outcomes = await self._context.look_back(watching.outcomes_of)
-        drift = await replica.look(watching.certainty) | {"unknown": replica.unknown.read()}
-        return as_json({
-            "quality": watching.quality(outcomes), "drift": drift,
-            "corrected": [self._context.named(one["label"]) | one for one in watching.corrected(outcomes)],
-        })  # fmt: skip
-
-
 class PromotionRoutes(Routes):
-    """A change of the model is on disk, and served here, when it is answered."""
+    """Rehearses and promotes candidates; answers when the change is on disk and served here."""
 
-    @get("/v1/rehearsal", schemas.RehearsalAnswer)
+    @get("/v1/rehearsal", schemas.Described)
     async def last(self) -> Response:
-        """How the last rehearsal went, candidate and present model side by side; and how far the present one is."""
+        """The last rehearsal, and the progress of a running one.
+
+        `candidate` (null if there is none): its time and learner, whether it `fits` the model that is served now, and
+        the `report`: P@1 of candidate and present model, each example ranked before it was learned, over `all`
+        examples, `windows`, `groups` of labels and `labels`, with the 95 % interval of each difference (paired
+        bootstrap); the groups that `falls`; the examples it cannot learn. `running`: how many examples are done, of how
+        many. `problem`: why the last rehearsal failed. `current`: false while a promoted model learns the journal.
+        """
         folder = self._context.settings.folder
-        kept = await asyncio.to_thread(promotion.last, folder)
+        kept = await asyncio.to_thread(rehearsal.last, folder)
         about: dict[str, Any] = {
-            "can_go_back": promotion.can_go_back(folder), "current": self._context.replica.is_current(),
+            "can_go_back": rehearsal.can_go_back(folder), "current": self._context.replica.is_current(),
             "candidate": None, "learners": list(learners("categories")),
         }  # fmt: skip
         about |= await asyncio.to_thread(rehearsal.progress, folder)
@@ -97,7 +59,7 @@ class PromotionRoutes(Routes):
             about["candidate"] = {name: kept.get(name) for name in ("time", "learner", "fits", "report")}
         return as_json(about)
 
-    @post_file("/v1/rehearse", schemas.RehearseAnswer, 403, 409)
+    @post_file("/v1/rehearse", schemas.Described)
     async def rehearse(
         self,
         request: Request,
@@ -112,16 +74,16 @@ class PromotionRoutes(Routes):
         ] = "examples",
         skip_bad: Annotated[bool, Query(description="Leave out bad records of the file, and count them.")] = False,
     ) -> Response:
-        """Replay what was learned here with the present model and with a candidate of other settings, side by side.
+        """Replay the journal with the present model and with a candidate of other settings.
 
-        The body is a file of labelled examples that the candidate learns first, as those which the present model was
-        trained from; or it is empty. The answer comes when the rehearsal has begun, and `/v1/rehearsal` says how far
-        it is. One at a time; it ends with the server.
+        The body is a file of labelled examples that the candidate learns first, such as those that the present model
+        was trained from; or it is empty. The answer, the number of `examples` to replay, comes when the rehearsal has
+        begun; `/v1/rehearsal` reports its progress. One at a time; it ends with the server.
         """
         context, folder = self._context, self._context.settings.folder
-        context.writer()  # refuses where the server is read-only
+        context.writer()  # refuses if the server is read-only
         values, data = named_values("set", set), await request.body()
-        await asyncio.to_thread(candidate_like, context.model, learner, values)  # refuses what there is not
+        await asyncio.to_thread(candidate_like, context.model, learner, values)  # refuses unknown names
         examples = context.replica.journal.version().examples
         if examples < LEAST:
             raise HTTPException(
@@ -141,91 +103,91 @@ class PromotionRoutes(Routes):
             context.beside(_seen_to(held.pop_all(), folder, learner, values, file, os.getpid(), skip_bad))
         return as_json({"examples": examples})
 
-    @post("/v1/promote", schemas.PromoteAnswer, 403, 409)
+    @post("/v1/promote", schemas.Described)
     async def promote(self, question: schemas.ForceQuestion) -> Response:
-        """Serve the candidate of the last rehearsal.
+        """Serve the candidate of the last rehearsal, once it has learned the journal.
 
-        Refused, unless forced, where a group of labels falls, or where examples of the journal cannot be learned by the
-        candidate; the answer says which. The journal stays as it is: the candidate learns it anew before it is served,
-        and the answer comes then.
+        Refused unless forced if a group of labels falls, or if the candidate cannot learn examples of the journal. The
+        answer has the P@1 of `all` examples, and those that cannot be learned.
         """
         folder = self._context.settings.folder
-        report, passed = await self._changed(lambda: promotion.promote(folder, question.force, running=True))
+        report, passed = await self._changed(lambda: rehearsal.promote(folder, question.force, running=True))
         log("promoted", person=self._context.person, passed_over=len(passed))
-        return as_json({"all": report["all"], "passed_over": len(passed), "passed": first_of(passed)})
+        return as_json({"all": report["all"]} | passing(passed))
 
-    @post("/v1/go-back", schemas.Passing, 403, 409)
+    @post("/v1/go-back", schemas.Passing)
     async def go_back(self, question: schemas.ForceQuestion) -> Response:
-        """Serve the model of before the last promotion again; a second time returns.
+        """Serve the model from before the last promotion again; a second time returns to the promoted one.
 
-        Refused, unless forced, where it cannot learn examples of the journal.
+        Refused unless forced if it cannot learn examples of the journal.
         """
         folder = self._context.settings.folder
-        passed = await self._changed(lambda: promotion.go_back(folder, question.force, running=True))
+        passed = await self._changed(lambda: rehearsal.go_back(folder, question.force, running=True))
         log("went back", person=self._context.person, passed_over=len(passed))
-        return as_json({"passed_over": len(passed), "passed": first_of(passed)})
+        return as_json(passing(passed))
 
     async def _changed(self, work: Callable[[], Done]) -> Done:
-        self._context.writer()  # refuses where the server is read-only
+        self._context.writer()  # refuses if the server is read-only
         try:
             done = await asyncio.shield(asyncio.to_thread(work))
-        except InputError as problem:  # the question can be read; it is the candidate that does not allow it
+        except InputError as problem:
             raise HTTPException(409, str(problem)) from None
         await self._replica.follow()
         return done
 
 
 def as_file_name(given: str) -> str:
-    """The name that a file has elsewhere, as one of a file here: its end, which tells the format."""
+    """Return the name of a sent file for a file here: its end, which tells the format."""
     name = given.encode()[-200:].decode(errors="ignore")
     return name if name.strip(".") else "examples"
 
 
 async def _seen_to(held: contextlib.ExitStack, *asked: object) -> None:
-    """See a rehearsal through; what is held is let go when it ends."""
+    """Run a rehearsal, and release what is held when it ends."""
     with held:
         done = await in_a_process(rehearsal.carried_out, *asked)
         log("rehearsed" if done else "rehearsal failed", "info" if done else "error")
 
 
-# Looking through the examples of the journal for labels that may be wrong (models/auditing.py). What a part of them is
-# contradicted by is the base model that has learned the other parts. Labels that were renamed or merged since are
-# called what they are called now; those that were retired are left out.
+# Audits of the journal (models/auditing.py): the base model learns all parts of the examples but one, and ranks that
+# one. Renamed and merged labels have their present names; retired ones are left out.
 
 
-MOST = 20_000  # examples, the newest, that are looked through
-NAMED = 1000  # of those contradicted most
+MOST = 20_000  # of the newest examples are looked through
+NAMED = 1000  # of the most doubtful ones are kept
 
 
 class AuditRoutes(Routes):
-    """Gives the examples that the model contradicts most. One audit runs at a time, for all who wait for it."""
+    """Finds the examples that the model contradicts most. One audit runs at a time, for all that wait."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._version: Version | None = None
         self._audit: asyncio.Task[Audit] | None = None
 
-    @get("/v1/audit", schemas.AuditAnswer, 422)
+    @get("/v1/audit", schemas.Described)
     async def audit(self, limit: Annotated[int, Query(ge=1, le=NAMED)] = 50) -> Response:
-        """Learned examples whose labels may be wrong, most doubtful first; equal texts; labels that get confused.
+        """Learned examples whose labels may be wrong, most doubtful first; `/v1/repair` gives an example other labels.
 
-        `/v1/repair` gives an example other labels. The first question after something was learned takes as long as
-        learning the journal's newest 20,000 examples four times.
+        `doubts` have the doubted `label`, the label `found` instead, `by` how much more that scores, and the words that
+        speak for it. `duplicates` are equal texts with different labels, `confusions` pairs of labels, `matrix` their
+        counts. Texts have 200 characters. After something was learned, the first question takes as long as learning
+        the journal's newest 20,000 examples four times.
         """
-        said = (await asyncio.shield(self._running())).to_dict()  # it goes on where nobody waits any more
-        said["doubts"] = said["doubts"][:limit]
-        for one in said["doubts"] + said["duplicates"]:
+        found = (await asyncio.shield(self._running())).to_dict()  # it goes on when the client gives up
+        found["doubts"] = found["doubts"][:limit]
+        for one in found["doubts"] + found["duplicates"]:
             one["text"] = one["text"][:LETTERS]
-        return as_json(said | {"names": self._names(said)})
+        return as_json(found | {"names": self._names(found)})
 
-    def _names(self, said: dict[str, Any]) -> dict[str, str]:
-        """What people call the labels of an audit, where there is a vocabulary."""
+    def _names(self, found: dict[str, Any]) -> dict[str, str]:
+        """Return what people call the labels of an audit, if there is a vocabulary."""
         vocabulary = self._context.model.vocabulary_
         if vocabulary is None:
             return {}
-        own = [one["labels"] + [one["found"]] for one in said["doubts"]]
-        own += [labels for one in said["duplicates"] for labels in one["labels"]]
-        return {str(label): vocabulary.name(label) for label in {*said["matrix"]["labels"], *chain(*own)}}
+        own = [one["labels"] + [one["found"]] for one in found["doubts"]]
+        own += [labels for one in found["duplicates"] for labels in one["labels"]]
+        return {str(label): vocabulary.name(label) for label in {*found["matrix"]["labels"], *chain(*own)}}
 
     def _running(self) -> asyncio.Task[Audit]:
         version, task = self._context.replica.journal.version(), self._audit
@@ -236,7 +198,7 @@ class AuditRoutes(Routes):
 
 
 def audit_of(folder: Path) -> Audit:
-    """What is doubtful in the examples of a state directory."""
+    """Audit the examples of a state directory."""
     lessons, changes = lessons_of(folder)
     fields = cast("Categorizer", open_model(folder / snapshots.BASE)).fields_
     texts = alike([lesson.text for lesson in lessons], fields)
@@ -258,12 +220,12 @@ def audit_of(folder: Path) -> Audit:
 
 
 def lessons_of(folder: Path) -> tuple[list[Entry], list[Change]]:
-    """The newest examples, by the names that labels have now; and all changes of labels, in order."""
+    """Return the newest examples, with the present names of labels, and all changes of labels, in order."""
     with contextlib.closing(Journal(folder, read_only=True)) as journal:
         rows = list(journal.each(0, journal.version().examples))
     changes: list[Change] = []
     lessons: list[Entry] = []
-    now: dict[Any, list[Any]] = {}  # what a label is called now
+    now: dict[Any, list[Any]] = {}  # the present names of a label
     for lesson in reversed(rows):
         if isinstance(lesson.labels, dict):
             change = Change.of(lesson.labels)

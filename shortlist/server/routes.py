@@ -1,7 +1,6 @@
-"""What all routes share: the model that they ask, the journal that they write to, what is counted; answers and errors.
+"""What all routes share: the model they ask, the journal they write to, their answers, and their errors.
 
-A route is a method that says which path it answers. Answers are in JSON and in the OpenAPI document; every error has
-the same shape, one sentence.
+A route is a method marked with the path it answers. Every error has the same shape, one sentence.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, with_vectors
 from shortlist.ranking import Explanation
 from shortlist.server import schemas
-from shortlist.server.documents import alike
 from shortlist.server.journal import (
     Check,
     DiskFull,
@@ -41,10 +39,10 @@ from shortlist.server.journal import (
     MustTry,
     Receipt,
     Writer,
+    alike,
     nothing_needs,
 )
-from shortlist.server.metrics import Metrics
-from shortlist.server.middleware import FAILED
+from shortlist.server.middleware import FAILED, Metrics
 from shortlist.server.people import ASKING, NotAllowed
 from shortlist.server.queue import Handing, NotThere, Taken, gains
 from shortlist.server.replica import Needed, Replica, check_not_needed
@@ -66,19 +64,19 @@ class Context:
         self._beside: set[asyncio.Task[None]] = set()
 
     def open(self) -> None:
-        """Begin to serve: a server that learns writes to the journal."""
+        """Begin to serve: open the journal and the queue for writing, unless the server is read-only."""
         if not self.settings.read_only:
             self._writer = Writer(self.settings.folder)
             self._queue = Handing(self.settings.folder, self.gains)
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have something done beside the requests, until the server ends."""
+        """Run a task beside the requests, until the server ends."""
         task = asyncio.create_task(work)
         self._beside.add(task)
         task.add_done_callback(self._beside.discard)
 
     async def close(self) -> None:
-        """Finish what was asked for, and end what goes on beside it."""
+        """Finish what was asked for, and end the tasks beside it."""
         beside = list(self._beside)
         for task in beside:
             task.cancel()
@@ -94,31 +92,33 @@ class Context:
 
     @property
     def served(self) -> Model[Any]:
-        """The model as it is now, of whatever kind."""
+        """The present model, of any kind."""
         return self.replica.served
 
     @property
     def model(self) -> Categorizer:
-        """The same for routes of texts; taking an example back puts another in its place."""
+        """The present model, for routes of labels of texts; undoing an example replaces it."""
         return self.replica.model
 
     @property
     def person(self) -> str:
-        """The name of who asks; empty where the server knows nobody by name."""
+        """The name of the person who asks; empty if the server does not know people."""
         return ASKING.get().name
 
-    def following(self) -> dict[str, Any]:
-        """How far the model has come with the journal."""
-        replica = self.replica
-        replica.see_snapshots()
-        journal, undone = replica.journal.counts()
-        return {
-            "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
-            "read_only": self.settings.read_only,
-        }  # fmt: skip
+    def writer(self) -> Writer:
+        """Return the writer of the journal; refused if the server is read-only."""
+        if self._writer is None:
+            raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
+        return self._writer
+
+    def queue(self) -> Handing:
+        """Return the queue; refused if the server is read-only."""
+        if self._queue is None:
+            raise HTTPException(403, "this server is read-only: it ranks and explains, and has no queue")
+        return self._queue
 
     async def look_back(self, work: Callable[[Journal], Found]) -> Found:
-        """Have a long look at the journal in another thread, by a connection of its own."""
+        """Run a long look at the journal in another thread, over a connection of its own."""
 
         def look() -> Found:
             with contextlib.closing(Journal(self.replica.folder, read_only=True)) as journal:
@@ -126,8 +126,10 @@ class Context:
 
         return await asyncio.to_thread(look)
 
+    # Vectors and labels of a question.
+
     def vectors(self, texts: Sequence[Document], given: Sequence[Any] | None) -> Vectors | None:
-        """The vectors of texts as the model takes them, given or made by the encoder; None if it has learned none."""
+        """Return the vectors of texts, given or made by the encoder; None if the model has learned none."""
         model, encoder = self.model, self.settings.encoder
         if given is None and not model.n_vector_:
             return None
@@ -135,50 +137,66 @@ class Context:
             return encoded(encoder, as_documents(texts))
         try:
             return model._vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
-        except InputError as problem:  # the question can be read; it is the model that does not allow it
+        except InputError as problem:  # the model does not allow them
             raise HTTPException(409, str(problem)) from None
 
-    def gains(self, texts: Sequence[Document]) -> list[float]:
-        """What judgements of texts would gain."""
-        found: list[float] = gains(self.model, self.ready(texts)).tolist()
-        return found
-
-    def ready(self, texts: Sequence[Document]) -> Sequence[Any]:
-        """Texts of the queue as the model ranks them: of one kind, with vectors where it has learned any."""
-        documents = alike(texts, self.model.fields_)
-        return with_vectors(documents, self.vectors(documents, None))
-
     def vector(self, text: Document, given: list[float] | None) -> Vectors | None:
-        """That of one text."""
+        """Return the vector of one text."""
         found = self.vectors([text], None if given is None else [given])
         return None if found is None else found[0]
 
-    def writer(self) -> Writer:
-        """For who may change the model."""
-        if self._writer is None:
-            raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
-        return self._writer
+    def ready(self, texts: Sequence[Document]) -> Sequence[Any]:
+        """Return texts of the queue as the model ranks them: of one kind, with vectors if it has learned any."""
+        documents = alike(texts, self.model.fields_)
+        return with_vectors(documents, self.vectors(documents, None))
+
+    def gains(self, texts: Sequence[Document]) -> list[float]:
+        """Return what judgements of texts would gain."""
+        found: list[float] = gains(self.model, self.ready(texts)).tolist()
+        return found
+
+    def named(self, label: Label) -> dict[str, Any]:
+        """Return a label with its name, if there is a vocabulary."""
+        vocabulary = self.model.vocabulary_
+        return {"label": label} if vocabulary is None else {"label": label, "name": vocabulary.name(label)}
+
+    def known_label(self, name: str) -> Label:
+        """Return the label of a name, which must have been learned; retired ones can be restored."""
+        label = self.replica.label(name)
+        if not self.model._knows(label):
+            raise HTTPException(404, f"the label {name!r} has not been learned")
+        return label
+
+    def check_known(self, names: Sequence[str]) -> None:
+        """Refuse rules with unknown labels: a typing error would leave no labels, or all."""
+        model = self.model
+        for name in names:
+            if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
+                words = f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
+                raise HTTPException(409, words)
+
+    # Learning and undoing.
 
     def checked(self, examples: list[Example]) -> list[Example]:
-        """The examples; labels that the model does not take are refused, unless it has learned the example before."""
+        """Refuse labels that the model does not take, except of examples that are only sent again."""
         judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
         try:
             self.model.check_labels(*map(list, judged))
         except InputError as problem:
             new = [one for one in examples if not self.replica.journal.has_key(one.key)]
-            if len(new) < len(examples):  # the others are only sent again
+            if len(new) < len(examples):
                 if new:
                     self.checked(new)
                 return examples
-            if any(one.wrong or not one.complete for one in examples):  # which the question allows, but not the model
+            if any(one.wrong or not one.complete for one in examples):  # the model does not allow it
                 raise HTTPException(409, str(problem)) from None
             raise
         return examples
 
     async def appended(self, checked: Callable[[], Sequence[Example]]) -> list[Receipt]:
-        """Have examples written that the model takes at the moment of the commit, and learned; ``checked`` gives them.
+        """Write the examples that ``checked`` gives, and learn them.
 
-        It is asked again where labels have changed between its answer and the commit.
+        It is called again if labels have changed before the commit.
         """
         writer = self.writer()
         while True:
@@ -192,7 +210,7 @@ class Context:
         return receipts
 
     async def undone(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
-        """Have examples taken back, unless the model could not learn others without them; and forgotten."""
+        """Undo examples, unless the model could not learn others without them, and forget them."""
         while True:
             try:
                 found = await self._tried(numbers, undo)
@@ -211,32 +229,6 @@ class Context:
         ) as trial:
             return await undo(partial(check_not_needed, trial, known))
 
-    def queue(self) -> Handing:
-        """For who may judge."""
-        if self._queue is None:
-            raise HTTPException(403, "this server is read-only: it ranks and explains, and has no queue")
-        return self._queue
-
-    def named(self, label: Label) -> dict[str, Any]:
-        """A label and, where a vocabulary says so, its name."""
-        vocabulary = self.model.vocabulary_
-        return {"label": label} if vocabulary is None else {"label": label, "name": vocabulary.name(label)}
-
-    def check_known(self, names: Sequence[str]) -> None:
-        """Refuse rules that name labels which nobody knows: a rule with a slip in it would leave nothing, or all."""
-        model = self.model
-        for name in names:
-            if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
-                said = f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
-                raise HTTPException(409, said)
-
-    def known_label(self, name: str) -> Label:
-        """The label of that name, which must have been learned."""
-        label = self.replica.label(name)
-        if not self.model._knows(label):  # retired ones are known: they can be restored
-            raise HTTPException(404, f"the label {name!r} has not been learned")
-        return label
-
 
 # Answers.
 
@@ -244,30 +236,18 @@ class Context:
 Method = TypeVar("Method", bound=Callable[..., Any])
 JSON_LINES = "application/jsonl"
 PIECE = 2**16  # bytes of a long answer sent at a time
-WORDS = {
-    400: "The request cannot be read.",
-    401: "The token is missing or wrong.",
-    403: "The server is read-only, or the role of who asks does not allow it.",
-    404: "There is no such label, example or text of the queue.",
-    409: "The key was used for another example, the labels do not allow the change, or another has the text.",
-    413: "The body is too large.",
-    415: "The body is not JSON, or not sent as a file.",
-    421: "The server does not go by this name.",
-    422: "A value is not what it should be.",
-    429: "Too many requests at a time; Retry-After says when to come back.",
-    431: "The header is too large.",
-    503: "It took too long, or the journal cannot be used.",
-    507: "The disk is full; nothing was changed.",
+REFUSED: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": schemas.Problem, "description": "The request is refused; 429: come back after Retry-After."},
+    "5XX": {"model": schemas.Problem, "description": "It failed; 503: try again; 507: the disk is full."},
 }
-OF_A_BODY = (413, 415, 422)  # what may be wrong with a body
 A_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 STATUS_OF = {
     InputError: 422, NotThere: 404, Taken: 409, KeyUsed: 409, Needed: 409, NotAllowed: 403, DiskFull: 507,
     JournalError: 503,
 }  # fmt: skip
 
-# What pydantic calls the kinds of values, and of problems with one, and what we do.
-INNER = re.compile(r"\[|^constrained-")  # of its own types, in the place of a problem
+# Plain words for pydantic's kinds of values, and for its problems.
+INNER = re.compile(r"\[|^constrained-")  # its own types, in the location of a problem
 KINDS = {
     **dict.fromkeys(["int_type", "int_parsing", "int_parsing_size", "int_from_float"], "a whole number"),
     **dict.fromkeys(["float_type", "float_parsing"], "a number"),
@@ -294,7 +274,7 @@ def as_json(value: object) -> Response:
 
 
 def votes_of(explanation: Explanation) -> list[dict[str, Any]]:
-    """The votes of an explanation, with their places in the text where it is of one."""
+    """Return the votes of an explanation, with their places in the text if it explains a text."""
     places = explanation.spans or [[]] * len(explanation.votes)
     return [
         {"feature": feature, "vote": vote, "spans": spans}
@@ -303,7 +283,7 @@ def votes_of(explanation: Explanation) -> list[dict[str, Any]]:
 
 
 def streamed(pieces: Iterable[str], kind: str, headers: Mapping[str, str] | None = None) -> Response:
-    """A long answer, sent some at a time: the middleware's clock starts anew with each piece that is taken."""
+    """Send a long answer in pieces; the time limit starts anew with each piece that the client takes."""
 
     async def sent() -> AsyncIterator[bytes]:
         for text in pieces:
@@ -315,18 +295,8 @@ def streamed(pieces: Iterable[str], kind: str, headers: Mapping[str, str] | None
     return StreamingResponse(sent(), media_type=kind, headers=headers)
 
 
-def answers(model: type[Any], *statuses: int, kinds: Iterable[str] = (JSON_LINES,)) -> dict[str, Any]:
-    """What a route may answer, for the OpenAPI document; where that is text, of which kinds."""
-    every = (*statuses, 400, 401, 403, 421, 429, 431, 503)
-    problems = {status: {"model": schemas.Problem, "description": WORDS[status]} for status in every}
-    shapes = {kind: {"type": "array" if kind == "application/json" else "string"} for kind in kinds}
-    as_text = {"content": {kind: {"schema": shape} for kind, shape in shapes.items()}}
-    answer = as_text if model is str else {"model": model}
-    return {"responses": {200: answer, **problems}}
-
-
 def explain_problems(app: FastAPI) -> None:
-    """Have every error answered with one sentence."""
+    """Answer every error with one sentence."""
     for kind in STATUS_OF:
         app.add_exception_handler(kind, _known)
     app.add_exception_handler(HTTPException, _http)
@@ -344,89 +314,87 @@ async def _http(_: Request, problem: Exception) -> Response:
     return _problem(problem.status_code, str(problem.detail), problem.headers)
 
 
+async def _inside(_: Request, problem: Exception) -> Response:
+    return _problem(500, FAILED)  # the middleware logs it
+
+
 async def _validation(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, RequestValidationError)
-    place, meant = _meant(problem.errors())
-    telling = [one for one in meant if one["type"] not in KINDS]
+    place, found = _deepest(problem.errors())
+    telling = [one for one in found if one["type"] not in KINDS]
     if telling:
-        said = _in_words(telling[0])
-    else:  # of none of the kinds that it may be
-        *others, last = dict.fromkeys(KINDS[one["type"]] for one in meant)
-        said = "expected " + (f"{', '.join(others)} or {last}" if others else last)
-    return _problem(422, f"{'.'.join(map(str, place)) or 'the body'}: {said}{meant[0].get('as_in', '')}")
+        words = _in_words(telling[0])
+    else:  # the value is of none of the kinds that the field may have
+        *others, last = dict.fromkeys(KINDS[one["type"]] for one in found)
+        words = "expected " + (f"{', '.join(others)} or {last}" if others else last)
+    return _problem(422, f"{'.'.join(map(str, place)) or 'the body'}: {words}{found[0].get('as_in', '')}")
 
 
-def _meant(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
-    """The place of the first problem, and all that is wrong there.
+def _deepest(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
+    """Return the place of the first problem, and all problems at that place.
 
-    Where a field may be of several kinds, pydantic tells of each what is wrong. The one that fits best is meant: what
-    is wrong with it is deepest inside.
+    For a field of several kinds, pydantic reports the problems of each kind. The kind that fits best has its problem
+    deepest inside.
     """
     places = [[part for part in one["loc"][1:] if not INNER.search(str(part))] for one in problems]
     first = places[0]
     place = max((one for one in places if one[: len(first)] == first), key=len)
-    return place, [one for one, own in zip(problems, places, strict=True) if own == place]
+    return place, [one for one, where in zip(problems, places, strict=True) if where == place]
 
 
 def _in_words(problem: Any) -> str:
-    """What pydantic says, in our words where we have any."""
-    known = {name: _short(value) for name, value in problem.get("ctx", {}).items()}
-    said: str = PATTERNS.get(str(known.get("pattern"))) or WANTED.get(problem["type"], "").format_map(known)
-    other = problem["msg"].removeprefix("Value error, ")  # which pydantic puts before what we say
-    return said or f"{other[0].lower()}{other[1:]}"
-
-
-def _short(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-async def _inside(_: Request, problem: Exception) -> Response:
-    return _problem(500, FAILED)  # the middleware logs it
+    """Return our words for a problem, or else pydantic's."""
+    context = problem.get("ctx", {})
+    known = {name: int(one) if isinstance(one, float) and one.is_integer() else one for name, one in context.items()}
+    words: str = PATTERNS.get(str(known.get("pattern"))) or WANTED.get(problem["type"], "").format_map(known)
+    other = problem["msg"].removeprefix("Value error, ")  # pydantic's prefix of our own sentences
+    return words or f"{other[0].lower()}{other[1:]}"
 
 
 def _problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
     return Response(msgspec.json.encode({"error": sentence}), status, headers, "application/json")
 
 
-# Routes: methods of a class that say which path they answer.
+# Routes: methods of a class, each marked with the path that it answers.
 
 
 class Routes:
-    """Some routes of a server, with what they share."""
+    """Some routes of a server."""
 
     def __init__(self, context: Context) -> None:
         self._context, self._replica = context, context.replica
 
     def router(self) -> APIRouter:
         router = APIRouter()
-        for name in {name: None for kind in reversed(type(self).__mro__) for name in vars(kind)}:
-            route = getattr(getattr(type(self), name), "route", None)
-            if route is not None:
-                router.add_api_route(endpoint=getattr(self, name), **route)
+        for name, method in vars(type(self)).items():
+            if hasattr(method, "route"):
+                router.add_api_route(endpoint=getattr(self, name), **method.route)
         return router
 
 
-def get(
-    path: str, answer: type[Any] | None, *statuses: int, kinds: Iterable[str] = (JSON_LINES,)
-) -> Callable[[Method], Method]:
-    """The path that a method answers, with what: text of some ``kinds``, or None where no document says so."""
-    about = {"include_in_schema": False} if answer is None else answers(answer, *statuses, kinds=kinds)
-    text = {"response_class": Response} if answer is str else {}
-    return _marked({"path": path, "methods": ["GET"]} | about | text)
+def get(path: str, answer: object, kinds: Iterable[str] = (JSON_LINES,)) -> Callable[[Method], Method]:
+    """Mark a method with its path and the shape of its answer: ``str`` for text of some ``kinds``."""
+    about: dict[str, Any] = {"path": path, "methods": ["GET"], "responses": {200: {"model": answer}, **REFUSED}}
+    if answer is None:
+        about |= {"include_in_schema": False, "responses": None}
+    elif answer is str:
+        shapes = {kind: {"type": "array" if kind == "application/json" else "string"} for kind in kinds}
+        content = {kind: {"schema": shape} for kind, shape in shapes.items()}
+        about |= {"response_class": Response, "responses": {200: {"content": content}, **REFUSED}}
+    return _marked(about)
 
 
-def post(path: str, answer: type[Any], *statuses: int) -> Callable[[Method], Method]:
-    """The same for a method whose only input is a JSON body."""
-    return _marked(_posted(path, answer, statuses) | {"route_class_override": DirectRoute})
+def post(path: str, answer: object) -> Callable[[Method], Method]:
+    """Mark a method whose only input is a JSON body."""
+    responses = {200: {"model": answer}, **REFUSED}
+    return _marked({"path": path, "methods": ["POST"], "responses": responses, "route_class_override": DirectRoute})
 
 
-def post_file(path: str, answer: type[Any], *statuses: int) -> Callable[[Method], Method]:
-    """The same for a method that takes a file."""
-    return _marked(_posted(path, answer, statuses) | {"openapi_extra": {"requestBody": A_FILE}})
-
-
-def _posted(path: str, answer: type[Any], statuses: tuple[int, ...]) -> dict[str, Any]:
-    return {"path": path, "methods": ["POST"]} | answers(answer, *statuses, *OF_A_BODY)
+def post_file(path: str, answer: object) -> Callable[[Method], Method]:
+    """Mark a method that takes a file."""
+    responses = {200: {"model": answer}, **REFUSED}
+    extra = {"requestBody": A_FILE}
+    return _marked({"path": path, "methods": ["POST"], "responses": responses, "openapi_extra": extra})
 
 
 def _marked(route: dict[str, Any]) -> Callable[[Method], Method]:
@@ -437,11 +405,8 @@ def _marked(route: dict[str, Any]) -> Callable[[Method], Method]:
     return mark
 
 
-# Routes whose only input is their JSON body: pydantic reads it in one go, and nothing else stands in between.
-
-
 class DirectRoute(APIRoute):
-    """A route of a function of one argument, a pydantic model, that gives a Response."""
+    """A route whose only input is its JSON body: pydantic reads it at once, with nothing in between."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         assert self.body_field is not None
@@ -453,8 +418,7 @@ class DirectRoute(APIRoute):
                 asked = question.model_validate_json(await request.body())
             except ValidationError as problem:
                 sample = getattr(question, "sample", "")
-                found = [_placed(one, sample) for one in problem.errors()]
-                raise RequestValidationError(found) from None
+                raise RequestValidationError([_placed(one, sample) for one in problem.errors()]) from None
             response: Response = await endpoint(asked)
             return response
 
@@ -462,7 +426,7 @@ class DirectRoute(APIRoute):
 
 
 def _placed(problem: Any, sample: str) -> dict[str, Any]:
-    """A problem of a body, and how one should look where what it consists of is not there."""
-    is_another = (problem["type"] == "missing" and len(problem["loc"]) == 1) or not problem["loc"]
-    as_in = f", as in {sample}" if sample and is_another else ""
+    """Add to a problem of a whole body how one should look."""
+    is_of_all = (problem["type"] == "missing" and len(problem["loc"]) == 1) or not problem["loc"]
+    as_in = f", as in {sample}" if sample and is_of_all else ""
     return {**problem, "loc": ("body", *problem["loc"]), "as_in": as_in}

@@ -1,22 +1,31 @@
-"""What a server is told: where its state is, where it listens, who may ask, and how much."""
+"""Settings of a server, its limits, and its logs."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import ipaddress
+import logging
+import os
+import sys
+import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from shortlist.arrays.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.models.encoding import Encoder
-from shortlist.server.documents import kept
+from shortlist.server.journal import kept
 from shortlist.server.people import FILE as PEOPLE
 from shortlist.server.people import People, lost
 from shortlist.texts import Document
 
-LEAST_TOKEN = 16  # characters; a short token can be guessed
+LEAST_TOKEN = 16  # characters; a shorter token can be guessed
 
 
 @dataclass(frozen=True)
@@ -26,17 +35,17 @@ class Limits:
     body: int = 2_000_000  # bytes
     file: int = 50_000_000  # bytes of a file of texts for the queue
     text: int = 200_000  # characters of one text
-    batch: int = 1_000  # texts or examples in one request
+    batch: int = 1_000  # texts, rows or examples in one request
     labels: int = 100  # labels of one example
     in_flight: int = 128  # requests at a time
     seconds: int = 30  # for one request, or for the next piece of a long answer
     header: int = 32_768  # bytes of a request before its body
-    idle: int = 30  # seconds for a connection to send the next header, or to take what was answered
+    idle: int = 30  # seconds for a connection to send the next header, or to take an answer
     connections: int = 512  # at a time
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Limits:
-        """The usual limits with some changed."""
+        """Return the default limits with some changed."""
         known = [one.name for one in fields(cls)]
         for name, value in values.items():
             if name not in known:
@@ -44,16 +53,15 @@ class Limits:
             as_whole(value, f"the limit {name}", least=1)
         return cls(**values)
 
+    def check_count(self, n: int, what: str) -> None:
+        if n > self.batch:
+            raise InputError(f"{n:,} {what} are more than the {self.batch:,} that one request may hold")
+
     def check_texts(self, texts: Sequence[Document], first: int = 0) -> None:
-        if len(texts) > self.batch:
-            raise InputError(f"{len(texts):,} texts are more than the {self.batch:,} that one request may hold")
+        self.check_count(len(texts), "texts")
         for n, text in enumerate(texts, first):
             if (letters := len(kept(text)[0])) > self.text:
                 raise InputError(f"text {n} has {letters:,} characters; at most {self.text:,} are taken")
-
-    def check_rows(self, n_rows: int) -> None:
-        if n_rows > self.batch:
-            raise InputError(f"{n_rows:,} rows are more than the {self.batch:,} that one request may hold")
 
     def check_labels(self, examples: list[list[str]]) -> None:
         for n, labels in enumerate(examples):
@@ -75,10 +83,10 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     snapshot_examples: int = 10_000  # a snapshot is written when so many examples are new,
     snapshot_seconds: float = 300.0  # or when any is and so much time has passed
-    refresh: float = 0.05  # seconds after which a server looks for what another has learned
+    refresh: float = 0.05  # seconds between two looks for what another server has learned
 
     def check(self) -> None:
-        """Refuse what would be unsafe or cannot be."""
+        """Refuse settings that are unsafe or contradict each other."""
         if self.salvage and self.read_only:
             raise InputError("--salvage writes a new journal, and --read-only writes nothing; choose one")
         if self.token is not None and len(self.token) < LEAST_TOKEN:
@@ -94,7 +102,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
+    """Return whether only this machine can reach an address."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -102,9 +110,9 @@ def is_loopback(host: str) -> bool:
 
 
 def read_token(file: Path | None, environment: str | None) -> str | None:
-    """The token: the first line of a file, or else what the environment says."""
+    """Return the token: the first line of a file, or else the value from the environment."""
     if file is None:
-        return environment.strip() or None if environment is not None else None
+        return (environment or "").strip() or None
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
@@ -112,3 +120,30 @@ def read_token(file: Path | None, environment: str | None) -> str | None:
     if not lines or not lines[0].strip():
         raise InputError(f"the token file {file} is empty")
     return lines[0].strip()
+
+
+# Logs: one JSON object a line on standard error, never with texts, labels or tokens.
+
+
+def log(event: str, level: str = "info", **fields: Any) -> None:
+    """Write one event. A log that cannot be written stops nothing."""
+    line = msgspec.json.encode({"time": round(time.time(), 3), "level": level, "event": event, **fields}) + b"\n"
+    with contextlib.suppress(OSError, ValueError):  # a full disk, a reader that has gone, a closed file
+        try:
+            # Not through Python's buffer, where an unwritten line would fail the next flush.
+            os.write(sys.stderr.fileno(), line)
+        except io.UnsupportedOperation:  # not a real file
+            sys.stderr.write(line.decode())
+
+
+def log_failure(event: str, problem: BaseException, **fields: Any) -> None:
+    """Write an error with its traceback, without its message, which may quote a text or a label."""
+    where = traceback.format_tb(problem.__traceback__)
+    log(event, "error", problem=type(problem).__name__, traceback=where, **fields)
+
+
+class AsEvents(logging.Handler):
+    """Writes the logs of libraries as events."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log("remark", record.levelname.lower(), source=record.name, message=record.getMessage())

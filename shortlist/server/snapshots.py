@@ -1,8 +1,8 @@
-"""Snapshots: model files beside the journal, from which a start-up need not learn everything anew.
+"""The state directory: its locks, its model files, and salvage.
 
-The state directory holds ``base.shortlist``, the model that serving began with, the journal, and the newest snapshots,
-each named after the moment of the journal that it holds and the journal's checksum there: a journal that says
-something else by then is not the one that the snapshot was learned from. background.py has them written.
+It holds ``base.shortlist``, the model that serving began with, the journal, and snapshots: model files that save a
+start-up from learning everything again. Each snapshot is named after its moment of the journal and the journal's
+checksum there, so that a snapshot of another journal is noticed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ JOURNAL = (FILE, f"{FILE}-wal", f"{FILE}-shm", END_FILE)
 
 
 def lock(folder: Path) -> IO[bytes]:
-    """Hold a state directory for as long as the file is open."""
+    """Hold a state directory for as long as the returned file is open."""
     import fcntl
 
     try:
@@ -50,10 +50,7 @@ def lock(folder: Path) -> IO[bytes]:
 
 @contextlib.contextmanager
 def only_one(folder: Path, waiting: bool = False, name: str = "snapshots.lock") -> Iterator[bool]:
-    """Whether this process alone writes snapshots, or does what else there is a lock for.
-
-    True for who is ``waiting`` until nobody else does. The lock ends with the process, however that ends.
-    """
+    """Try to hold a lock, or wait for it; gives whether it is held. It ends with the process."""
     import fcntl
 
     held = os.open(folder / name, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -69,12 +66,12 @@ def only_one(folder: Path, waiting: bool = False, name: str = "snapshots.lock") 
 
 
 def is_new(folder: Path) -> bool:
-    """Whether no server has worked in this folder yet."""
+    """Return whether no server has worked in this folder yet."""
     return not (folder / BASE).exists()
 
 
 def check_state(folder: Path) -> None:
-    """Refuse a folder that no server has served yet."""
+    """Refuse a folder that no server has worked in."""
     if is_new(folder):
         raise no_state(folder)
 
@@ -84,7 +81,7 @@ def no_state(folder: Path) -> InputError:
 
 
 def take_base(folder: Path, model: Path) -> None:
-    """Keep a copy of the model that serving begins with; refuse another model than the one it began with before."""
+    """Copy the model that serving begins with; refuse another model than the one it began with before."""
     base = folder / BASE
     if not is_new(folder):
         if not filecmp.cmp(model, base, shallow=False):
@@ -93,14 +90,11 @@ def take_base(folder: Path, model: Path) -> None:
                 "or give another --state to start afresh"
             )
         return
-    open_model(model)  # what cannot be served must not stay as the base
-    Journal.begin(folder)  # first: where there is a base, there was a journal
-    draft = folder / f".{BASE}"
+    open_model(model)  # a file that cannot be served must not become the base
+    Journal.begin(folder)  # first: a base without a journal means that the journal is lost
     try:
-        shutil.copyfile(model, draft)
-        with open(draft, "rb+") as copied:
-            os.fsync(copied.fileno())
-        os.replace(draft, base)
+        with whole_file(base) as copy, open(model, "rb") as own:
+            shutil.copyfileobj(own, copy)
     except OSError as problem:
         raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
 
@@ -110,7 +104,7 @@ def path_of(folder: Path, version: Version, seal: str) -> Path:
 
 
 def listed(folder: Path) -> list[tuple[Version, Path]]:
-    """All snapshots and the base, newest first."""
+    """Return all snapshots and the base, newest first."""
     found = [(Version(0, 0), folder / BASE)]
     for path in folder.iterdir():
         named = NAME.fullmatch(path.name)
@@ -120,22 +114,20 @@ def listed(folder: Path) -> list[tuple[Version, Path]]:
 
 
 def strangers(folder: Path, journal: Journal) -> list[Path]:
-    """Snapshots of what this journal does not hold: it has lost its end, or is another one."""
-    now = journal.version()
+    """Return the snapshots that do not fit this journal: it has lost its end, or is another one."""
     found = []
     for version, path in listed(folder)[:-1]:
         seal = NAME.fullmatch(path.name)[3]  # type: ignore[index]
-        beyond = version.examples > now.examples or version.undos > now.undos
-        if beyond or seal != journal.seal(version):
+        if seal != journal.seal(version):  # None beyond its end
             found.append(path)
     return found
 
 
 def newest_good(folder: Path, journal: Journal) -> tuple[Version, Model[Any], dict[int, str], list[str]]:
-    """The newest snapshot that can be trusted and holds nothing taken back since.
+    """Open the newest snapshot that fits the journal and holds nothing that was undone since.
 
-    Gives which moment of the journal the model is at, the model, the examples up to then that it could not learn, and
-    what was wrong with newer snapshots. Having none of the undone examples, it is at the moment of all undos up to now.
+    Returns its moment of the journal, the model, the examples that it could not learn, and the problems with newer
+    snapshots. The moment counts all undos up to now, since the model holds none of the undone examples.
     """
     problems: list[str] = []
     now = journal.version()
@@ -154,12 +146,12 @@ def newest_good(folder: Path, journal: Journal) -> tuple[Version, Model[Any], di
 
 
 def passed_beside(path: Path) -> Path:
-    """The file beside a snapshot that says which examples its model could not learn; there is one if there are any."""
+    """Return the file beside a snapshot with the examples that its model could not learn; missing if there are none."""
     return path.with_name(f"{path.name}.passed")
 
 
 def passed_of(path: Path) -> dict[int, str]:
-    """The examples that the model of a snapshot could not learn, and why."""
+    """Return the examples that the model of a snapshot could not learn, and why."""
     try:
         return {int(number): str(why) for number, why in json.loads(passed_beside(path).read_bytes()).items()}
     except FileNotFoundError:
@@ -169,36 +161,36 @@ def passed_of(path: Path) -> dict[int, str]:
 
 
 def keep_passed(path: Path, passed: dict[int, str]) -> None:
-    """Write them down, before the snapshot is there."""
+    """Write down the examples that the model of a snapshot could not learn, before the snapshot is there."""
     if passed:
         with whole_file(passed_beside(path)) as file:
             file.write(json.dumps(passed, ensure_ascii=False).encode())
 
 
 def remove(path: Path) -> None:
-    """Remove a snapshot, with what is beside it."""
+    """Remove a snapshot."""
     path.unlink()
     passed_beside(path).unlink(missing_ok=True)
 
 
 def remove_old(folder: Path, journal: Journal) -> None:
-    """Keep the newest few that are still good, and the base."""
+    """Keep the base and the newest few snapshots that hold nothing undone."""
     good = [path for version, path in listed(folder)[:-1] if journal.undone_since(version) is None]
     for _, path in listed(folder)[:-1]:
         if path not in good[:KEPT]:
             remove(path)
-    for draft in folder.glob(".snapshot-*"):  # left behind by a writer that was killed
+    for draft in folder.glob(".snapshot-*"):  # of a writer that was killed
         draft.unlink()
 
 
-# Going on with the sound part of a damaged journal: asked for by --salvage, never done silently.
+# Going on with the sound part of a damaged journal, if --salvage asks for it.
 
 
 def salvage(folder: Path) -> list[str]:
-    """Make the state directory sound again. Gives what was done, in sentences; none if nothing was wrong.
+    """Make the state directory sound again. Returns what was done, in sentences; none if nothing was wrong.
 
-    Everything as it was found stays in a folder of its own inside the state directory. The new journal holds the old
-    one's rows up to the first that is damaged, with the same numbers, times and checksums.
+    The original files are kept in a folder inside the state directory. The new journal holds the rows before the first
+    damaged one, with the same numbers, times and checksums.
     """
     aside = folder / time.strftime("damaged-%Y%m%d-%H%M%S")
     done, damage = [], None
@@ -225,7 +217,7 @@ def salvage(folder: Path) -> list[str]:
 
 
 def _rewrite(folder: Path, aside: Path) -> list[int]:
-    """Copy what is there; then put a journal of the sound rows in its place, and last the record of its end."""
+    """Copy the journal; then put a journal of the sound rows in its place, and last the record of its end."""
     for name in JOURNAL:
         if (folder / name).exists():
             shutil.copyfile(folder / name, aside / name)

@@ -20,9 +20,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
 
+from shortlist.server.app import check_journal
 from shortlist.server.journal import END_FILE as END
 from shortlist.server.journal import FILE, Example, Journal, JournalError
-from shortlist.server.serving import check_journal
 from shortlist.server.snapshots import salvage
 
 LOG = f"{FILE}-wal"

@@ -35,10 +35,12 @@ import httpx
 import shortlist as sl
 from shortlist.models.relabelling import Change
 from shortlist.server import snapshots
-from shortlist.server.app import make_app  # noqa: F401  imported here once, not in every server forked
+from shortlist.server.app import (
+    make_app,  # noqa: F401  imported here once, not in every server forked
+    serve,
+)
 from shortlist.server.journal import FILE
 from shortlist.server.replica import Replica
-from shortlist.server.serving import serve
 from shortlist.server.settings import Settings
 from tests.server.servers import EXAMPLES, Client, state_bytes
 

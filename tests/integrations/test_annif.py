@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import installing
-from shortlist.integrations.scoring import descending
+from shortlist.integrations import descending
 from tests.server.servers import in_thread
 
 WORDS = {"birds": "feather wing nest song", "fish": "fin scale river lake", "money": "bank rate coin loan"}

@@ -73,8 +73,8 @@ with contextlib.suppress(ImportError, AttributeError):  # another FastAPI: each 
 @contextlib.contextmanager
 def in_thread(folder, token=None, **settings):
     """A server in a thread of this process, and a client that has its token."""
+    from shortlist.server.app import listen, make_server
     from shortlist.server.replica import Replica
-    from shortlist.server.serving import listen, make_server
 
     chosen = Settings(folder, port=0, token=token, **settings)
     replica = Replica(folder, chosen.read_only)

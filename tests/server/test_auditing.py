@@ -77,7 +77,7 @@ def test_a_repair_is_whole_and_happens_once(folder):
         newest, _, first = server.get("/v1/examples", headers=anna).json()["examples"]
         assert (first["number"], first["person"], first["undone"]) == (1, "anna", True)
         assert (newest["labels"], newest["person"], newest["undone"]) == (["grain"], "bob", False)
-        lines = server.get("/v1/journal", headers=anna).text.splitlines()
+        lines = server.get("/v1/export", headers=anna).text.splitlines()
         assert json.loads(lines[1])["text"] == long, "the whole text, of which an audit shows the beginning"
         assert ask("repair", bob, number=1, labels=["grain"]).json() == {"number": 3, "new": False}
         refused = ask("repair", bob, number=1, labels=["trade"])

@@ -2,10 +2,10 @@
 
 import threading
 
-from shortlist.server.backup import back_up
+from shortlist.server.app import check_journal
+from shortlist.server.exporting import back_up
 from shortlist.server.people import FILE, MARK, Role, changing
 from shortlist.server.replica import Replica
-from shortlist.server.serving import check_journal
 from tests.server.servers import Client, in_thread
 
 

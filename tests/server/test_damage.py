@@ -7,11 +7,10 @@ import sqlite3
 import pytest
 
 import shortlist as sl
-from shortlist.server import background
+from shortlist.server.app import check_journal
 from shortlist.server.journal import END_FILE as END
 from shortlist.server.journal import FILE, End, Example, Journal, JournalError, Version
-from shortlist.server.replica import Replica
-from shortlist.server.serving import check_journal
+from shortlist.server.replica import Replica, write_snapshot
 from shortlist.server.snapshots import salvage
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
@@ -164,7 +163,7 @@ def test_the_record_of_the_end(tmp_path):
 
 def test_salvage_keeps_what_is_sound_and_sets_all_else_aside(folder, model_file):
     commit_and_crash(folder, 60, undone=[3, 50])
-    early = background.write(folder)
+    early = write_snapshot(folder)
     settle(folder)
     db = sqlite3.connect(folder / FILE)
     db.execute("UPDATE examples SET text = 'other' WHERE number = 41")
@@ -220,7 +219,7 @@ def test_a_journal_that_ends_before_a_snapshot_is_refused(folder, model_file, be
 
 def test_another_journal_under_a_snapshot_is_refused(folder, tmp_path):
     commit_and_crash(folder, 20)
-    background.write(folder)
+    write_snapshot(folder)
     Replica(folder).close()
     for path in folder.glob("journal*"):
         path.unlink()

@@ -13,8 +13,7 @@ import pytest
 import shortlist as sl
 from shortlist.server import snapshots
 from shortlist.server.journal import Example, Journal
-from shortlist.server.metrics import Metrics
-from shortlist.server.middleware import Middleware
+from shortlist.server.middleware import Metrics, Middleware
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, Settings, is_loopback, read_token
 from tests.server.servers import in_thread, state_bytes
@@ -88,7 +87,7 @@ def test_clients_that_learn_at_once_share_commits(server, model_file):
     for thread in threads:
         thread.join()
     expected = sl.load(model_file)
-    lines = server.get("/v1/journal").text.splitlines()
+    lines = server.get("/v1/export").text.splitlines()
     assert len(lines) == 100
     for line in lines:
         example = json.loads(line)
@@ -176,7 +175,7 @@ def test_bad_questions(server):
     refused(server.post("/v1/explain", json={"text": "zzz"}), 404, "knows none of its words")
     refused(server.get("/v1/nothing"), 404, "Not Found")
     refused(server.get("/v1/rank"), 405, "Method")
-    for path in ("/v1/model", "/", "/v1/journal", "/healthz"):
+    for path in ("/v1/model", "/", "/v1/export", "/healthz"):
         answer = server.post(path, content=b"a=b", headers={"content-type": "application/x-www-form-urlencoded"})
         refused(answer, 405, "Method")
         assert answer.headers["allow"] == "GET"
@@ -303,8 +302,8 @@ def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
     async def send(message):
         sent.append(message.get("body"))
 
-    middleware = Middleware(export, Settings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/journal"})
-    scope = {"type": "http", "method": "GET", "path": "/v1/journal", "headers": [(b"host", b"localhost")]}
+    middleware = Middleware(export, Settings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/export"})
+    scope = {"type": "http", "method": "GET", "path": "/v1/export", "headers": [(b"host", b"localhost")]}
     asyncio.run(middleware(scope, None, send))
     assert sent == [None, b"0", b"1", b"2", b"3", b"4"]
     (logged,) = (json.loads(line) for line in capsys.readouterr().err.splitlines())
@@ -319,7 +318,7 @@ def test_an_export_that_nobody_takes_is_cut_and_says_so(folder, capsys):
     end = b"\r\n0\r\n\r\n"
     with in_thread(folder, limits=Limits(seconds=3, idle=1)) as server:
         with socket.create_connection((server.base_url.host, server.base_url.port), 60) as slow:
-            slow.sendall(b"GET /v1/journal HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            slow.sendall(b"GET /v1/export HTTP/1.1\r\nHost: localhost\r\n\r\n")
             got = slow.recv(2**10)
             until = time.monotonic() + 60
             while server.connections:  # not even one that waits for the rest to be taken
@@ -332,7 +331,7 @@ def test_an_export_that_nobody_takes_is_cut_and_says_so(folder, capsys):
         assert head.startswith(b"HTTP/1.1 200")
         assert int(body.partition(b"\r\n")[0], 16) <= 2**16, "who reads slowly has its time for each piece, not for all"
         assert not got.endswith(end)
-        assert 'shortlist_requests_total{path="/v1/journal",status="cut"} 1.0' in server.get("/metrics").text
+        assert 'shortlist_requests_total{path="/v1/export",status="cut"} 1.0' in server.get("/metrics").text
     logged = capsys.readouterr().err
     assert '"event":"request cut short"' in logged
     assert '"event":"request",' not in logged
@@ -379,7 +378,7 @@ def test_the_token_is_asked_for(folder):
         assert server.best("wheat")
         stranger = httpx.Client(base_url=server.base_url)
         for bad in ("", "Bearer", "Bearer wrong", f"Bearer {TOKEN}x", f"bearer{TOKEN}", "Bearer ä"):
-            for path in ("/v1/model", "/v1/labels", "/v1/journal", "/v1/examples", "/metrics", "/v1/nothing"):
+            for path in ("/v1/model", "/v1/labels", "/v1/export", "/v1/examples", "/metrics", "/v1/nothing"):
                 answer = stranger.get(path, headers={"authorization": bad.encode()})
                 refused(answer, 401, "a token is needed")
             answer = stranger.post("/v1/rank", json={"text": "a"}, headers={"authorization": bad.encode()})

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from shortlist.errors import InputError
-from shortlist.server.exporting import pieces, training
+from shortlist.server.exporting import exported
 from shortlist.server.journal import Example, Journal, Version
 
 
@@ -51,7 +51,7 @@ def test_entries_newest_first(journal):
 
 
 def test_lines_and_places(journal):
-    lines = "".join(pieces(journal, *training(journal)))
+    lines = "".join(exported(journal, "jsonl"))
     assert [json.loads(line)["text"] for line in lines.splitlines()] == ["a", "c", "e"]
     assert "é" in lines, "letters as they are, not as escapes"
     assert journal.places() == [0, 2, 4]

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from shortlist.server import background, snapshots
-from shortlist.server.replica import Replica
+from shortlist.server import snapshots
+from shortlist.server.replica import Replica, write_snapshot
 from tests.hostile.kills import WORDS, Asked, Forked, expected_model, rows_of
 from tests.server.servers import Client, state_bytes
 
@@ -94,7 +94,7 @@ def test_a_damaged_snapshot_is_passed_over(folder, model_file):
     with Client(base_url=server.url) as client:
         client.ask("learn", examples=[{"text": f"text {n}", "labels": ["x"], "key": str(n)} for n in range(30)])
     server.kill(everything=True)
-    newest = background.write(folder)
+    newest = write_snapshot(folder)
     content = bytearray(newest.read_bytes())
     content[len(content) // 2] ^= 0xFF
     newest.write_bytes(content)

@@ -4,10 +4,9 @@ import pytest
 
 import shortlist as sl
 from shortlist.models.relabelling import Change
-from shortlist.server import background
 from shortlist.server.journal import Example, Journal, Writer
-from shortlist.server.logs import log_failure
-from shortlist.server.replica import Replica
+from shortlist.server.replica import Replica, write_snapshot
+from shortlist.server.settings import log_failure
 from shortlist.server.snapshots import take_base
 from tests.hostile.kills import Forked
 from tests.server.servers import Client, in_thread, state_bytes
@@ -43,7 +42,7 @@ def test_a_change_is_in_the_answers_and_can_be_taken_back(server):
     entry = server.get("/v1/examples").json()["examples"][0]
     assert (entry["number"], entry["text"], entry["labels"]) == (number, "rename grain to cereal", [])
     server.learn("wheat once more", ["cereal"])
-    assert server.get("/v1/journal").text.count("\n") == 1  # a change is no example to train on
+    assert server.get("/v1/export").text.count("\n") == 1  # a change is no example to train on
     assert server.ask("model")["rolling"]["window"] == 1
     server.ask("undo", number=number)
     server.ask("undo", number=number + 1)
@@ -112,7 +111,7 @@ def test_killed_in_the_middle_taken_back_and_replayed(folder, model_file, change
     without = state_bytes(expected)
     expected.change_labels(Change.of(change))
     assert bytes_of(folder) == state_bytes(expected)
-    background.write(folder)
+    write_snapshot(folder)
     assert bytes_of(folder) == state_bytes(expected)
     server = Forked(folder)
     with Client(base_url=server.url, timeout=60) as client:
@@ -220,7 +219,7 @@ def test_what_cannot_be_learned_is_told_without_its_labels_in_the_log_and_after_
             model = server.ask("model")
             assert (model["passed_over"], [one["number"] for one in model["passed"]]) == (1, [2])
             assert "'grain' was retired" in model["passed"][0]["problem"]
-        background.write(folder)
+        write_snapshot(folder)
     assert "grain" not in capfd.readouterr().err
 
 

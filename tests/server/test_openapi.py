@@ -28,7 +28,7 @@ def state(request, model_file, tmp_path_factory):
     state = path / "state"
     state.mkdir()
     snapshots.take_base(state, model if model.exists() else model_file)
-    first = {"labels": [{"text": "a", "labels": ["first"]}], "ratings of texts": [{"text": "a", "rating": 1}]}
+    first = {"labels": [{"text": "a", "labels": ["first"]}]}
     return state, first.get(request.param)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import shortlist as sl
 from shortlist.inputs.labelled import teaching
-from shortlist.server import background, snapshots
-from shortlist.server.replica import Replica
+from shortlist.server import snapshots
+from shortlist.server.replica import Replica, write_snapshot
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
 LESSONS = [
@@ -71,15 +71,17 @@ def test_learned_taken_back_and_learned_again(state, tuned_file):
         kept = [LESSONS[0], *LESSONS[2:]]
         assert state_bytes(server.replica.model) == expected(tuned_file, kept)
     assert of_folder(state) == expected(tuned_file, kept)
-    background.write(state)
+    write_snapshot(state)
     assert of_folder(state) == expected(tuned_file, kept)
 
 
 def test_the_export_teaches_the_same(state, tuned_file, tmp_path):
     with in_thread(state) as server:
         server.ask("learn", examples=LESSONS)
-        lines = server.get("/v1/journal").text
-    assert json.loads(lines.splitlines()[0]) == {
+        lines = server.get("/v1/export").text
+    first = json.loads(lines.splitlines()[0])
+    assert first.pop("time")
+    assert first == {
         "text": "wheat at the bank", "labels": ["grain"], "wrong": ["money"], "complete": False,
     }  # fmt: skip
     path = tmp_path / "export.jsonl"
@@ -113,9 +115,7 @@ def test_none_of_the_labels_fits(state, tuned_file):
         )
         assert state_bytes(server.replica.model) == state_bytes(expected_now)
         assert len(server.ask("model")["rolling"]["places"]) == 1, "where nothing is right, nothing can stand first"
-        written = [
-            server.get(path).content for path in ("/v1/journal", "/v1/export?format=jsonl", "/v1/export?format=csv")
-        ]
+        written = [server.get(path).content for path in ("/v1/export?format=jsonl", "/v1/export?format=csv")]
     for content in written:
         stream = sl.read(io.BytesIO(content), label_separator="|")
         model = sl.load(tuned_file).learn_batches(teaching("categories", "file", stream, stream))

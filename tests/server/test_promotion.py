@@ -11,9 +11,9 @@ import pytest
 
 import shortlist as sl
 from shortlist.errors import InputError
-from shortlist.server import background, promotion, rehearsal, snapshots
-from shortlist.server.background import write
+from shortlist.server import rehearsal, snapshots
 from shortlist.server.journal import Example, Journal, Writer
+from shortlist.server.replica import snapshot_process, write_snapshot
 from shortlist.server.reporting import as_file_name
 from shortlist.server.snapshots import only_one
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
@@ -39,7 +39,7 @@ def serves(server, learner):
 @pytest.fixture
 def falling(learned, run):  # noqa: F811
     """A candidate that is worse."""
-    write(learned)
+    write_snapshot(learned)
     assert run("rehearse", learned, "--learner", "frequency").code == 0
     return learned
 
@@ -125,9 +125,9 @@ class TestTheProcessOfARehearsal:
         rehearsal.tell(learned, 0, 120)
         assert rehearsal.carried_out(learned, "frequency", {"text.tf": "count"}, data, os.getppid())
         assert not (learned / rehearsal.PROGRESS).exists()
-        kept = promotion.last(learned)
+        kept = rehearsal.last(learned)
         assert (kept["fits"], kept["learner"]) == (True, "FrequencyBaseline")
-        candidate = sl.load(learned / promotion.CANDIDATE)
+        candidate = sl.load(learned / rehearsal.CANDIDATE)
         assert (candidate.text_.tf, candidate.classes_.tolist()) == ("count", ["grain"])
 
     def test_what_is_wrong_with_it_is_told(self, learned, tmp_path):  # noqa: F811
@@ -144,13 +144,13 @@ class TestTheProcessOfARehearsal:
         assert not rehearsal.carried_out(learned, "frequency", {}, data, os.getppid())
         assert "has no label" in rehearsal.progress(learned)["problem"]
         assert rehearsal.carried_out(learned, "frequency", {}, data, os.getppid(), skip_bad=True)
-        assert promotion.last(learned)["report"]["left_out"] == 2
-        assert sl.load(learned / promotion.CANDIDATE).describe()["examples"] == 1
+        assert rehearsal.last(learned)["report"]["left_out"] == 2
+        assert sl.load(learned / rehearsal.CANDIDATE).describe()["examples"] == 1
 
     def test_it_ends_with_the_server(self, learned):  # noqa: F811
         with pytest.raises(SystemExit):
             rehearsal.carried_out(learned, None, {}, None, 1)
-        assert promotion.last(learned) is None
+        assert rehearsal.last(learned) is None
 
     def test_another_base_that_came_meanwhile_does_not_fit(self, learned):  # noqa: F811
         def made(present):
@@ -158,21 +158,21 @@ class TestTheProcessOfARehearsal:
             return present.copy()
 
         rehearsal.rehearsed(learned, made)
-        assert promotion.last(learned)["fits"] is False
+        assert rehearsal.last(learned)["fits"] is False
         with pytest.raises(InputError, match="rehearsed against another model"):
-            promotion.promote(learned)
+            rehearsal.promote(learned)
 
 
 def test_going_back_that_was_cut_short_is_finished_by_the_next(falling):
     present = (falling / snapshots.BASE).read_bytes()
-    promotion.promote(falling, force=True)
+    rehearsal.promote(falling, force=True)
     promoted = (falling / snapshots.BASE).read_bytes()
-    os.replace(falling / promotion.BEFORE, falling / snapshots.BASE)  # as it is between the two renames
-    (falling / promotion.ASIDE).write_bytes(promoted)
-    assert promotion.can_go_back(falling)
-    promotion.go_back(falling)
+    os.replace(falling / rehearsal.BEFORE, falling / snapshots.BASE)  # as it is between the two renames
+    (falling / rehearsal.ASIDE).write_bytes(promoted)
+    assert rehearsal.can_go_back(falling)
+    rehearsal.go_back(falling)
     assert (falling / snapshots.BASE).read_bytes() == promoted
-    assert (falling / promotion.BEFORE).read_bytes() == present
+    assert (falling / rehearsal.BEFORE).read_bytes() == present
 
 
 class TestOnThePage:
@@ -248,20 +248,20 @@ def test_a_snapshot_waits_for_a_promotion(falling, monkeypatch):
     with ThreadPoolExecutor(1) as other:
         with only_one(falling):
             monkeypatch.setattr(fcntl, "flock", held_by_another)
-            writes = other.submit(background.main, falling)
+            writes = other.submit(snapshot_process, falling)
             assert meets.wait(60)
         writes.result()
     assert len(snapshots.listed(falling)) == 2
 
 
 def test_models_are_read_once_however_often_somebody_asks(falling, monkeypatch):
-    read, seal = [], promotion.seal
-    monkeypatch.setattr(promotion, "seal", lambda path: read.append(path.name) or seal(path))
-    promotion._seal_of.cache_clear()
-    assert [promotion.last(falling)["fits"] for _ in range(3)] == [True] * 3
-    assert sorted(read) == sorted([snapshots.BASE, promotion.CANDIDATE])
-    sl.Categorizer().learn("one", ["two"]).save(falling / promotion.CANDIDATE)
-    assert not promotion.last(falling)["fits"], "another file is read again"
+    read, seal = [], rehearsal.seal
+    monkeypatch.setattr(rehearsal, "seal", lambda path: read.append(path.name) or seal(path))
+    rehearsal._seal_of.cache_clear()
+    assert [rehearsal.last(falling)["fits"] for _ in range(3)] == [True] * 3
+    assert sorted(read) == sorted([snapshots.BASE, rehearsal.CANDIDATE])
+    sl.Categorizer().learn("one", ["two"]).save(falling / rehearsal.CANDIDATE)
+    assert not rehearsal.last(falling)["fits"], "another file is read again"
 
 
 @pytest.fixture
@@ -318,7 +318,7 @@ def test_what_is_checked_against_the_old_model_waits_for_the_new_one(partial, ru
 
     async def late(self, *given):
         monkeypatch.setattr(Writer, "append", append)
-        promotion.promote(partial, force=True, running=True)
+        rehearsal.promote(partial, force=True, running=True)
         return await append(self, *given)
 
     with in_thread(partial) as server:

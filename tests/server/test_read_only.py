@@ -8,9 +8,9 @@ import time
 
 import pytest
 
+from shortlist.server.app import check_journal, serve
 from shortlist.server.journal import FILE, JournalError
 from shortlist.server.replica import Replica
-from shortlist.server.serving import check_journal, serve
 from shortlist.server.settings import Settings
 from tests.hostile.kills import Forked
 from tests.server.servers import Client, in_thread
@@ -24,7 +24,7 @@ def nothing_may_be_written(folder):
     elsewhere = shutil.copytree(folder, folder.with_name("elsewhere"))
     with in_thread(elsewhere, read_only=True) as server:  # so that whatever is imported late has been
         server.best("wheat")
-        server.get("/v1/journal")
+        server.get("/v1/export")
         server.replica.warm_up()
 
     def lock():
@@ -50,7 +50,7 @@ def test_after_a_clean_stop(folder, nothing_may_be_written):
     with in_thread(folder, read_only=True) as server:
         assert server.ask("model")["journal"] == 20
         assert server.best("text 7") == ["x"]
-        assert len(server.get("/v1/journal").text.splitlines()) == 20
+        assert len(server.get("/v1/export").text.splitlines()) == 20
     assert sorted(folder.iterdir()) == before
 
 

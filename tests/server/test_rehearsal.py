@@ -7,11 +7,10 @@ import random
 import pytest
 
 import shortlist as sl
-from shortlist.server import promotion, rehearsal, snapshots
-from shortlist.server.background import write
+from shortlist.server import rehearsal, snapshots
 from shortlist.server.journal import ALONE, Example, Journal
 from shortlist.server.rehearsal import as_trained
-from shortlist.server.replica import Replica
+from shortlist.server.replica import Replica, write_snapshot
 from tests.server.servers import in_thread, state_bytes
 
 WORDS = {"grain": ["wheat", "corn", "rye"], "money": ["bank", "rates", "loan"], "animals": ["zebra", "lion", "wolf"]}
@@ -83,7 +82,7 @@ def test_a_report_compares_over_time_by_groups_and_by_label():
 
 def test_a_candidate_that_falls_is_refused_unless_forced_and_goes_back(learned, run):
     before = (learned / snapshots.BASE).read_bytes()
-    write(learned)
+    write_snapshot(learned)
     found = run("rehearse", learned, "--learner", "frequency", "--json")
     assert found.code == 0, found.err
     assert "all examples" in found.json["falls"]
@@ -114,7 +113,7 @@ def test_a_candidate_that_falls_is_refused_unless_forced_and_goes_back(learned, 
 def test_what_is_promoted_is_served_byte_for_byte(learned, run, tmp_path):
     found = run("rehearse", learned, "--set", "margin=0.1", "--set", "text.idf=null", "--json")
     assert found.code == 0, found.err
-    candidate = sl.load(learned / promotion.CANDIDATE)
+    candidate = sl.load(learned / rehearsal.CANDIDATE)
     assert candidate.learner_.margin == 0.1
     assert candidate.text_.idf is None
     assert candidate.text_.tf == "log", "the rest is as it was"
@@ -142,7 +141,7 @@ def test_a_candidate_with_the_same_data_and_a_plot(learned, run, tmp_path):
     assert "P@1 before learning, 119 examples" in said.out
     assert "20–99 examples" in said.out
     assert (tmp_path / "both.svg").stat().st_size > 1000
-    assert sl.load(learned / promotion.CANDIDATE).describe()["examples"] == 3
+    assert sl.load(learned / rehearsal.CANDIDATE).describe()["examples"] == 3
 
 
 def test_a_model_file_as_the_candidate(learned, run, model_file):
@@ -168,8 +167,8 @@ def test_refusals(folder, learned, run, tmp_path, model_file):
     assert run("rehearse", learned, "--model", model_file).code == 0
     with in_thread(learned, read_only=True), snapshots.lock(learned):
         assert "another server works on" in run("promote", learned).err
-    os.replace(learned / promotion.CANDIDATE, tmp_path / "aside")
-    sl.load(model_file).learn("x", ["y"]).save(learned / promotion.CANDIDATE)
+    os.replace(learned / rehearsal.CANDIDATE, tmp_path / "aside")
+    sl.load(model_file).learn("x", ["y"]).save(learned / rehearsal.CANDIDATE)
     assert "was rehearsed against another model" in run("promote", learned).err
 
 
@@ -179,16 +178,16 @@ def test_too_few_examples(folder, run):
 
 def test_a_crash_between_leaves_the_present_model(learned, run, model_file, monkeypatch):
     run("rehearse", learned, "--model", model_file)
-    write(learned)
+    write_snapshot(learned)
     before = (learned / snapshots.BASE).read_bytes()
 
     def crash(*_):
         raise RuntimeError("crash")
 
-    monkeypatch.setattr(promotion.os, "replace", crash)
-    monkeypatch.setattr(promotion, "_copy", lambda *_: None)
+    monkeypatch.setattr(rehearsal.os, "replace", crash)
+    monkeypatch.setattr(rehearsal, "_copy", lambda *_: None)
     with pytest.raises(RuntimeError, match="crash"):
-        promotion.promote(learned)
+        rehearsal.promote(learned)
     monkeypatch.undo()
     assert (learned / snapshots.BASE).read_bytes() == before
     replica = Replica(learned)

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.errors import ModelFileError
 from shortlist.files import store
-from shortlist.server import background, snapshots
+from shortlist.server import replica as replicas
+from shortlist.server import snapshots
 from shortlist.server.journal import Example, JournalError, Version
-from shortlist.server.metrics import Metrics
-from shortlist.server.replica import Replica
+from shortlist.server.middleware import Metrics
+from shortlist.server.replica import Replica, write_snapshot
 from shortlist.server.settings import Settings
 from tests.server.servers import state_bytes
 
@@ -45,7 +46,7 @@ def test_any_history_gives_the_model_of_the_journal(model_file, history):
                 replica.journal.undo(what[0])
                 del kept[what[0]]
             elif event == "snapshot":
-                background.write(folder)
+                write_snapshot(folder)
             elif event == "damage" and len(snapshots.listed(folder)) > 1:
                 newest = snapshots.listed(folder)[0][1]
                 content = bytearray(newest.read_bytes())
@@ -71,11 +72,11 @@ def test_old_snapshots_go_and_the_base_stays(folder):
     replica = Replica(folder)
     for n in range(5):
         replica.journal.append([[Example(f"text {n}", ["x"])]])
-        assert background.write(folder) is not None
-    assert background.write(folder) is None, "nothing is new"
+        assert write_snapshot(folder) is not None
+    assert write_snapshot(folder) is None, "nothing is new"
     assert [version.examples for version, _ in snapshots.listed(folder)] == [5, 4, 3, 0]
     replica.journal.undo(4)
-    background.write(folder)
+    write_snapshot(folder)
     assert [version for version, _ in snapshots.listed(folder)] == [(5, 1), (3, 0), (0, 0)]
     replica.close()
 
@@ -180,10 +181,10 @@ def test_a_problem_that_stays_is_told_once(folder, monkeypatch, problem):
 
     replica = Replica(folder)
     monkeypatch.setattr(replica, "follow", fails)
-    monkeypatch.setattr(background.asyncio, "sleep", turn)
-    monkeypatch.setattr(background, "log", lambda *what, **more: told.append(what))
-    monkeypatch.setattr(background, "log_failure", lambda *what: told.append(what))
+    monkeypatch.setattr(replicas.asyncio, "sleep", turn)
+    monkeypatch.setattr(replicas, "log", lambda *what, **more: told.append(what))
+    monkeypatch.setattr(replicas, "log_failure", lambda *what: told.append(what))
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(background.keep_following(replica, Settings(folder), Metrics()))
+        asyncio.run(replicas.keep_following(replica, Settings(folder), Metrics()))
     assert len(told) == 1
     replica.close()

@@ -124,6 +124,6 @@ def test_more_columns_than_were_learned(served):
 def test_none_learns(served):
     server, _ = served
     replica = Replica(server.replica.folder, read_only=True)
-    with pytest.raises(sl.InputError, match="learns from rows, and the journal of the server keeps texts"):
+    with pytest.raises(sl.InputError, match="does not learn labels of texts, which the journal holds"):
         replica.check_can_learn()
     replica.close()

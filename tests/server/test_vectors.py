@@ -9,9 +9,9 @@ import shortlist as sl
 from shortlist.cli.serve import find_encoder
 from shortlist.errors import InputError
 from shortlist.server import snapshots
-from shortlist.server.documents import read_vector, written_vector
+from shortlist.server.app import check_encoder
+from shortlist.server.journal import read_vector, written_vector
 from shortlist.server.replica import Replica
-from shortlist.server.serving import check_encoder
 from shortlist.server.settings import Settings
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
@@ -59,8 +59,9 @@ def test_what_is_learned_is_kept_with_its_vector(folder):
         assert server.ask("rank", text="zebra", vector=[0.5, -1, 3], k=1)["rankings"][0][0]["label"] == "animals"
         (entry,) = server.ask("examples")["examples"]
         assert (entry["text"], entry["labels"]) == ("zebra stripes", ["animals"])
-        line = json.loads(server.get("/v1/journal").text)
-        assert line == {"text": "zebra stripes", "labels": ["animals"], "vector": [0.5, -1.0, 3.0]}
+        line = json.loads(server.get("/v1/export").text)
+        assert line.pop("time")
+        assert line == {"text": "zebra stripes", "labels": ["animals"], "vector": [0.5, -1.0, 3.0], "key": "once"}
         assert server.ask("model")["rolling"]["window"] == 1
         expected = state_bytes(server.replica.model)
         learned = server.ask("learn", examples=[example | {"key": None, "text": "bank"}])["learned"][0]
@@ -75,7 +76,7 @@ def test_an_encoder_makes_them(folder):
     with in_thread(folder, encoder=meaning) as server:
         assert server.ask("rank", text="wheat", k=1) == server.ask("rank", text="wheat", vector=vector("wheat"), k=1)
         server.learn("a bank of sand", ["sea"])
-        line = json.loads(server.get("/v1/journal").text)
+        line = json.loads(server.get("/v1/export").text)
         assert line["vector"] == vector("a bank of sand")
         found = server.ask("explain", text="wheat")
         assert (found["label"], [one["text"] for one in found["nearest"]]) == ("grain", ["a bank of sand"])
@@ -147,7 +148,7 @@ def test_a_queue_is_ordered_and_decided_with_the_vectors_of_the_encoder(tmp_path
         ids = server.ask("queue/sure", precision=0.9)["ids"]
         decided = server.ask("queue/decide", ids=ids, precision=0.9)
         assert decided["decided"] == len(ids) > 0
-        for line in map(json.loads, server.get("/v1/journal").text.splitlines()):
+        for line in map(json.loads, server.get("/v1/export").text.splitlines()):
             assert line["vector"] == vector(line["text"])
             assert line["labels"] == ["grain" if "wheat" in line["text"] else "money"]
 

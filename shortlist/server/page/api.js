@@ -1,4 +1,4 @@
-// Asking the server, and building the page from its answers. Nothing the server or a user says is ever read as markup.
+// Ask the server, and build the page from its answers. No text from the server or a user is ever read as markup.
 
 export class Problem extends Error {
   constructor(words, status) {
@@ -40,7 +40,7 @@ async function answered(path, request) {
     throw new Problem("The server cannot be reached. Is it running?");
   }
   if (answer.status === 401) {
-    if (used === token) await askForToken(used !== ""); // or another request has asked for it meanwhile
+    if (used === token) await askForToken(used !== ""); // else another request has asked for it meanwhile
     return answered(path, request);
   }
   if (answer.ok) return answer;
@@ -69,18 +69,6 @@ function askForToken(wrong) {
     dialog.showModal();
   });
   return asking;
-}
-
-let shapes = null;
-
-export async function knows(question, field) { // whether this server takes a field in a question of that name
-  shapes ??= await ask("openapi.json");
-  return Boolean(shapes.components.schemas[question]?.properties?.[field]);
-}
-
-export async function has(path) {
-  shapes ??= await ask("openapi.json");
-  return path in shapes.paths;
 }
 
 export const byId = (id) => document.getElementById(id);
@@ -133,7 +121,7 @@ export function terms(id, facts) {
     [make("dt", { textContent: name }), make("dd", { textContent: value })]));
 }
 
-let shown = 0; // problems so far
+let shown = 0; // number of problems so far
 
 export function show(problem) {
   if (problem.name === "AbortError") return;
@@ -147,7 +135,7 @@ export function guarded(work) {
     const before = shown;
     try {
       const result = await work(...given);
-      if (shown === before) byId("problem").hidden = true; // what was shown meanwhile is of something else
+      if (shown === before) byId("problem").hidden = true; // a problem shown meanwhile belongs to other work
       return result;
     } catch (problem) {
       show(problem);
@@ -163,7 +151,7 @@ export function later(work, wait) {
   };
 }
 
-// What was just done, in words, for a while; and a way back from it.
+// A message about what was just done, shown for a while, with a button that undoes it.
 
 let fading;
 

@@ -1,10 +1,10 @@
-// Learned examples whose labels may be wrong, repaired with one click; which labels get confused; equal texts.
+// The audit view: learned examples whose labels may be wrong, confused labels, and equal texts with different labels.
 
 import { ask, byId, called, counted, guarded, make, nameAll } from "./api.js";
 
-const NAMED = 1000; // of the most doubtful: all that the server explains
+const NAMED = 1000; // the server explains this many of the most doubtful examples
 const SHOWN = 50;
-const TRIES = 40; // of half a minute each, which is what the server gives one request
+const TRIES = 40; // of half a minute each, the time limit of a request
 let found = null;
 let changed = () => {};
 const settled = new Map(); // number of an example -> what became of it here
@@ -36,7 +36,7 @@ async function run() {
   choose(null);
 }
 
-async function patiently(path) { // an audit that takes longer than a request may goes on, and is asked for again
+async function patiently(path) { // an audit may take longer than one request: ask again until it is done
   for (let n = 1; ; n++) {
     try {
       return await ask(path);
@@ -48,7 +48,7 @@ async function patiently(path) { // an audit that takes longer than a request ma
 
 // Doubts
 
-function choose(pair) { // the examples of a pair of labels, or all
+function choose(pair) { // show the examples of a pair of labels, or all
   for (const cell of document.querySelectorAll("#matrix button")) cell.ariaPressed = String(pair !== null && cell.dataset.pair === key(pair));
   const wanted = found.doubts.filter((one) => pair === null || key(one) === key(pair)).slice(0, SHOWN);
   const n = pair === null ? found.contradicted : pair.count;
@@ -104,7 +104,7 @@ const repair = guarded((number, labels, before, tools) => closed(tools, async ()
   settle(number, tools, [`Learned anew with ${names(labels)}.`, back]);
 }));
 
-async function closed(tools, work) { // nothing is asked twice; whoever works by keyboard is led to the next one
+async function closed(tools, work) { // disable the tools while it runs, then move the focus to the next example
   const focused = tools.contains(document.activeElement);
   for (const one of tools.querySelectorAll("button")) one.disabled = true;
   try {
@@ -171,6 +171,6 @@ function drawEqual() {
 const agree = guarded(({ numbers, labels }, right, tools) => closed(tools, async () => {
   const own = (some) => JSON.stringify(some.map(String).sort());
   const others = numbers.filter((_, n) => own(labels[n]) !== own(right));
-  for (const number of others) await ask("v1/repair", { number, labels: right.map(String) }); // again if need be: what is done is done once
+  for (const number of others) await ask("v1/repair", { number, labels: right.map(String) }); // safe to repeat: each repair is done once
   settle(numbers.join(), tools, [`${others.length} learned anew with ${names(right)}.`]);
 }));

@@ -1,11 +1,11 @@
-// What a document has beside texts: a category or a number of each field, in a box of its own.
+// The fields of a document that are not texts: a box with a category or a number for each.
 
 import { byId, make } from "./api.js";
 
 const BETWEEN = "; "; // several categories in one box
 let known = new Map(); // field -> { kind, known }, as the model has met them
 let boxes = new Map(); // field -> its box
-let given = {}; // what the document came with
+let given = {}; // the original values of the document
 let typed = () => {};
 
 export function begin(values, onInput) {
@@ -16,7 +16,7 @@ export function begin(values, onInput) {
 
 const shown = (value) => [value ?? []].flat().join(BETWEEN);
 
-export function read() { // what was not changed stays as it came, also where a category has a semicolon
+export function read() { // unchanged values stay as they were, even if a category contains a semicolon
   return Object.fromEntries([...boxes].map(([name, box]) =>
     [name, box.value === shown(given[name]) ? given[name] : parsed(box)]).filter(([, value]) => value !== undefined));
 }

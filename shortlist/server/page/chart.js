@@ -1,4 +1,4 @@
-// Lines over time, drawn as SVG as wide as there is room: shares, each with its interval if it has one.
+// Draw shares over time as lines, in an SVG of the available width.
 
 import { byId } from "./api.js";
 
@@ -6,7 +6,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 220;
 const ROOM = { left: 44, right: 14, top: 12, bottom: 26 };
 
-// series: [{ name, points: [{ x, y, low, high, words }] }]; ends: what stands below the first and the last x.
+// series: [{ name, points: [{ x, y, words }] }]; ends: what stands below the first and the last x.
 export function lines(id, series, ends, words) {
   const holder = byId(id);
   holder.watcher?.disconnect();
@@ -18,7 +18,7 @@ function draw(holder, series, ends, words) {
   const width = holder.clientWidth;
   if (!width) return;
   const every = series.flatMap(({ points }) => points);
-  const lowest = Math.min(...every.map(({ y, low }) => low ?? y));
+  const lowest = Math.min(...every.map(({ y }) => y));
   const bottom = Math.min(0.8, Math.floor(lowest * 10) / 10);
   const first = Math.min(...every.map(({ x }) => x));
   const span = Math.max(...every.map(({ x }) => x)) - first || 1;
@@ -32,10 +32,6 @@ function draw(holder, series, ends, words) {
       element("text", { x: ROOM.left - 8, y: up(y) + 4, "text-anchor": "end" }, `${Math.round(100 * y)} %`));
   }
   series.forEach(({ name, points }, n) => {
-    if (points.length > 1 && points.every(({ low }) => low !== undefined)) {
-      const band = [...points.map(({ x, high }) => at(x, high)), ...points.map(({ x, low }) => at(x, low)).reverse()];
-      svg.append(element("path", { d: `M${band.join("L")}Z`, class: `band of-${n}` }));
-    }
     svg.append(element("path", { d: `M${points.map(({ x, y }) => at(x, y)).join("L")}`, class: `line of-${n}` }));
     for (const { x, y, words: said } of points) {
       const dot = element("circle", { cx: across(x), cy: up(y), r: 4, class: `dot of-${n}` });

@@ -1,4 +1,4 @@
-// The OpenAPI document, to read.
+// Show the OpenAPI document.
 
 import { byId, make } from "./api.js";
 
@@ -37,7 +37,7 @@ function parts(operation) {
       fieldRow(one.name, one.schema, one.required, one.description ?? one.schema.description))));
   }
   for (const [type, asked] of Object.entries(operation.requestBody?.content ?? {})) {
-    const isJson = type === "application/json"; // or it is a file
+    const isJson = type === "application/json"; // else it is a file
     found.push(make("h3", { textContent: "Question" }), isJson ? fields(asked.schema) : make("p", { textContent: `A file, as ${type}.` }));
   }
   const answered = operation.responses["200"]?.content?.["application/json"]?.schema;

@@ -1,4 +1,4 @@
-// Files that are dropped before the page's modules are there: kept for them, so that the browser does not open them instead.
+// Keep files that are dropped before the modules of the page are loaded; else the browser would open them.
 "use strict";
 
 window.dropped = [];

@@ -1,4 +1,4 @@
-// What is typed or judged: one text, or a document of several fields, each in a box of its own.
+// The text that is typed or judged, or the fields of a document, each in a box.
 
 import { ask, byId, make } from "./api.js";
 import * as beside from "./beside.js";
@@ -23,7 +23,7 @@ export const isValid = beside.isValid;
 export const letters = () => all().reduce((sum, one) => sum + [...one.value].length, 0);
 export const focus = () => all()[0].focus();
 
-export function read() { // as the server takes it
+export function read() { // in the form that the server takes
   const others = beside.read();
   if (!boxes.size && !Object.keys(others).length) return main.value;
   const every = boxes.size ? [...boxes] : [["text", main]];
@@ -46,7 +46,7 @@ export function lock(isSo) {
   beside.lock(isSo);
 }
 
-function draw(names) { // short fields above the long one, which has the box that a text has
+function draw(names) { // the longest field uses the box of a text, the others stand above it
   const order = names.length ? [...names.slice(1), names[0]] : [];
   if (order.join("\n") === [...boxes.keys()].join("\n")) return;
   const before = new Map([...boxes].map(([name, one]) => [name, one.value]));

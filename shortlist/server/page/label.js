@@ -1,6 +1,6 @@
-// The view that ranks a text, says why, and learns from corrections. Where the text comes from the queue, the next follows.
+// The view that ranks a text, explains the ranking, and learns from corrections. A text of the queue is followed by the next.
 
-import { ask, bar, byId, called, guarded, icon, know, knows, later, make, newKey } from "./api.js";
+import { ask, bar, byId, called, guarded, icon, know, later, make, newKey } from "./api.js";
 import * as fields from "./fields.js";
 import * as suggest from "./suggest.js";
 import * as why from "./why.js";
@@ -8,15 +8,14 @@ import * as why from "./why.js";
 const SHOWN = 10;
 const NOTHING = "Labels appear here, best first. Choose one to see which words voted for it.";
 let ranking = [];
-let decision = null; // what the model would do alone
+let decision = null; // the labels that the model would assign
 let picked = null; // the label whose votes are shown
-let ranked = null; // aborts the ranking on its way
+let ranked = null; // aborts the running request
 const right = new Map(); // label -> whether it is new
 const wrong = new Set();
-let key = null; // of the example as it stands: a retry learns nothing twice
+let key = null; // of the example as it is now, so that a retry learns nothing twice
 let item = null; // the text of the queue that is judged, if it is one
 let learning = false;
-let partly = false; // whether the server learns what is wrong, and from some of the labels
 let changed = () => {};
 
 export async function begin(onChange) {
@@ -30,12 +29,8 @@ export async function begin(onChange) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); learn(); }
   });
   await guarded(() => fields.begin(() => { forget(); soon(); }))();
-  if (fields.isEmpty()) fields.write(remembered()); // or somebody was quicker
+  if (fields.isEmpty()) fields.write(remembered()); // unless the user has typed something already
   await guarded(rank)();
-  await guarded(async () => {
-    partly = await knows("ExampleQuestion", "wrong");
-    byId("all-of-them").hidden = byId("none").hidden = !await knows("ExampleQuestion", "complete");
-  })();
   drawChosen();
 }
 
@@ -50,15 +45,15 @@ function remembered() {
 export const refresh = () => guarded(rank)();
 
 export function setText(value) {
-  suggest.clear(); // what was typed there was meant for the text before
+  suggest.clear(); // it was typed for the previous text
   fields.write(value);
   forget();
   return guarded(rank)();
 }
 
-export function judgeItem(given) { // a text of the queue, or null to be free again
+export function judgeItem(given) { // a text of the queue, or null
   item = given;
-  ranking = []; // of the text before: nothing of it may be accepted for this one
+  ranking = []; // the ranking of the previous text must not be accepted for this one
   decision = null;
   draw("");
   document.body.classList.toggle("working", item !== null);
@@ -117,7 +112,7 @@ const showWhy = guarded(async () => {
 });
 
 function drawDecision() {
-  const known = ranking.length > 0 && ranking[0].probability !== null; // or it knows too little of itself to decide
+  const known = ranking.length > 0 && ranking[0].probability !== null; // else the model cannot decide yet
   const alone = known && decision.assigned.length > 0;
   byId("decision").hidden = !known;
   byId("decision").className = alone ? "alone" : "";
@@ -210,7 +205,7 @@ function drawChosen() {
     return make("li", {}, remove);
   }));
   const suggested = offered();
-  const judged = right.size > 0 || (partly && wrong.size > 0) || suggested.length > 0;
+  const judged = right.size > 0 || wrong.size > 0 || suggested.length > 0;
   const typed = byId("add").value.trim();
   const ready = judged && !typed && !fields.isEmpty() && fields.isValid() && !learning;
   byId("learn").disabled = !ready;
@@ -220,12 +215,12 @@ function drawChosen() {
   marks();
 }
 
-function example(none) { // where none of the labels fits, that is said, and nothing else
+function example(none) { // none: no label fits
   key ??= newKey();
   const labels = none ? [] : right.size || wrong.size ? [...right.keys()] : offered();
   const made = { text: fields.read(), labels, key: item?.id ?? key };
-  if (partly && wrong.size) made.wrong = [...wrong];
-  if (partly && !byId("all-of-them").hidden) made.complete = none || (byId("complete").checked && labels.length > 0);
+  if (wrong.size) made.wrong = [...wrong];
+  made.complete = none || (byId("complete").checked && labels.length > 0);
   return made;
 }
 

@@ -1,22 +1,21 @@
-// The live panel, and the settings.
+// The live panel, the examples learned last, each of which can be undone, and the settings of the model.
 
-import { ask, byId, guarded, percent, terms } from "./api.js";
-import * as recent from "./recent.js";
+import { ask, byId, guarded, make, percent, show, terms } from "./api.js";
 
 const EVERY = 2000; // milliseconds
 const SMOOTH = 20; // examples in each point of the lines
+const ALONE = "(decided alone)"; // follows the name of the person who let the model decide
 let readOnly = () => {};
-
-export const undo = recent.undo;
+let changed = () => {};
 
 export async function begin(onChange, onReadOnly) {
-  recent.begin(onChange);
+  changed = onChange;
   readOnly = onReadOnly;
   await guarded(refresh)();
   setInterval(() => { if (!document.hidden) refreshModel().catch(() => {}); }, EVERY);
 }
 
-export const refresh = () => Promise.all([refreshModel(), recent.refresh()]);
+export const refresh = () => Promise.all([refreshModel(), refreshRecent()]);
 
 async function refreshModel() {
   const model = await ask("v1/model");
@@ -34,7 +33,7 @@ async function refreshModel() {
     "Size": `${(model.bytes / 1e6).toFixed(1)} MB`,
   });
   drawLines(rolling.places);
-  recent.drawSettings(model, model.edges === null ? {} : { connections: model.edges.toLocaleString() });
+  drawSettings(model);
 }
 
 function drawLines(places) {
@@ -49,4 +48,42 @@ function drawLines(places) {
     byId(`line${k}`).setAttribute("d", `M${points.join("L")}`);
   }
   byId("progress-words").textContent = `R1 (thick line) and R5 (thin) over the last ${places.length} examples, each before it was learned`;
+}
+
+async function refreshRecent() {
+  const { examples } = await ask("v1/examples?limit=8");
+  byId("no-recent").hidden = examples.length > 0;
+  byId("recent").replaceChildren(...examples.map((one) => {
+    const words = one.undone ? " undone" : "";
+    const who = one.person.replace(ALONE, "").trim();
+    const by = [who && `by ${who}`, one.person.endsWith(ALONE) && "decided by the model"].filter(Boolean).map((part) => ` · ${part}`).join("");
+    const item = make("li", {},
+      make("span", { className: `excerpt${words}`, textContent: one.text.slice(0, 80), title: one.text }),
+      make("span", { className: `names${words}`, textContent: (one.names ?? one.labels).join(", ") + by }));
+    if (!one.undone) {
+      const button = make("button", { type: "button", className: `quiet ${one.change ? "manages" : "judges"}`, textContent: "Undo", ariaLabel: `Undo example ${one.number}` });
+      button.addEventListener("click", () => undo(one.number, button));
+      item.append(button);
+    }
+    return item;
+  }));
+}
+
+export async function undo(number, button) {
+  button.disabled = true;
+  button.textContent = "Undoing…";
+  try {
+    await ask("v1/undo", { number });
+    await changed({ undone: number });
+  } catch (problem) {
+    button.disabled = false;
+    button.textContent = "Undo";
+    show(problem);
+  }
+}
+
+function drawSettings({ learner, parameters, text, edges }) {
+  const ofText = Object.entries(text).map(([name, value]) => [`text: ${name}`, value]);
+  const settings = Object.entries({ learner, ...parameters, ...Object.fromEntries(ofText), ...(edges === null ? {} : { connections: edges.toLocaleString() }) });
+  terms("settings", Object.fromEntries(settings.map(([name, value]) => [name, value === null ? "–" : String(value)])));
 }

@@ -1,4 +1,4 @@
-// Puts the views together.
+// Connect the views.
 
 import { ask, byId, counted, guarded, make, toast, undoing } from "./api.js";
 import * as audit from "./audit.js";
@@ -8,10 +8,9 @@ import * as model from "./model.js";
 import * as queue from "./queue.js";
 import * as rehearsal from "./rehearsal.js";
 import * as suggest from "./suggest.js";
-import * as watch from "./watch.js";
 
-const TABS = ["label", "audit", "watch", "rehearsal", "model"];
-const OPENED = { model: model.open, watch: watch.open, rehearsal: rehearsal.open };
+const TABS = ["label", "audit", "rehearsal", "model"];
+const OPENED = { model: model.open, rehearsal: rehearsal.open };
 
 function open(name) {
   for (const one of TABS) {
@@ -42,7 +41,7 @@ const onChange = guarded(async ({ learned, undone, taken }) => {
   if (learned) await queue.afterLearning(learned);
   else if (taken) await queue.goOn();
   else await label.refresh();
-  guarded(() => Promise.all([live.refresh(), queue.refresh()]))(); // nobody waits for that to judge the next text
+  guarded(() => Promise.all([live.refresh(), queue.refresh()]))(); // in the background: the next text does not wait for it
 });
 
 const onDecision = guarded(async ({ decision, decided }) => {
@@ -69,7 +68,6 @@ byId("problem-close").addEventListener("click", () => { byId("problem").hidden =
 for (const button of document.querySelectorAll("dialog .close")) button.addEventListener("click", () => button.closest("dialog").close());
 suggest.begin(label.add, label.redraw);
 model.begin();
-watch.begin();
 rehearsal.begin(() => guarded(everything)());
 audit.begin(() => guarded(everything)());
 guarded(signedIn)();

@@ -1,20 +1,20 @@
-// Texts that wait: taking them in, working through them one by one, by keyboard alone if one likes.
+// The queue: import texts, and judge them one by one, also by keyboard alone.
 
-import { ask, byId, called, counted, download, guarded, has, make, send, toast as say } from "./api.js";
+import { ask, byId, called, counted, download, guarded, make, send, toast as say } from "./api.js";
 import { focus } from "./fields.js";
 import * as label from "./label.js";
 
-const EVERY = 5000; // milliseconds between two looks at how far others have come
+const EVERY = 5000; // milliseconds between two updates of the progress
 const TABLES = /\.(jsonl|ndjson|json|csv|tsv|parquet|arff|xml|sgm)(\.(gz|bz2|xz|zst))?$|\.(gz|bz2|xz|zst)$/i;
 let item = null; // what is being judged
 let busy = false;
-let crossing = false; // x was pressed: the next digit crosses a label out
+let crossing = false; // x was pressed: the next digit crosses out a label
 let last = null; // the number of the last judgement, to take it back
-let seen = null; // what the model would decide alone
+let seen = null; // the texts that the model would decide
 let undoLast = () => {};
 let decided = () => {};
 
-// Who judges: a name of this tab, so that two tabs never meet the same text.
+// The person: a name of this tab, so that two tabs never get the same text.
 const person = sessionStorage.getItem("person") || `page-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
 sessionStorage.setItem("person", person);
 
@@ -35,12 +35,10 @@ export async function begin(onUndo, onDecision, ready) {
   byId("sure-apply").addEventListener("click", () => decide());
   document.addEventListener("keydown", keys);
   beginDropping();
-  await ready; // which knows whether there is a queue
+  await ready; // it finds out whether there is a queue
   await guarded(async () => {
     await refresh();
-    const formats = await has("/v1/export");
-    byId("export-format").hidden = !formats;
-    byId("export").addEventListener("click", guarded(() => save(formats)));
+    byId("export").addEventListener("click", guarded(save));
   })();
   setInterval(() => { if (!document.hidden) refresh().catch(() => {}); }, EVERY);
 }
@@ -70,7 +68,7 @@ function draw({ waiting, held, judged, skipped, flagged, total }) {
   byId("queue-held").textContent = held > (item === null ? 0 : 1) ? `${(held - (item === null ? 0 : 1)).toLocaleString()} open with colleagues` : "";
 }
 
-// Taking texts in
+// Importing
 
 const take = guarded(async (files) => {
   let added = 0;
@@ -84,7 +82,7 @@ const take = guarded(async (files) => {
   say(`Added ${counted(added, "texts")}${known ? `; already there: ${known.toLocaleString()}` : ""}.`);
 });
 
-const open = guarded(async (files) => { // a table, or several files, are many texts; one file of plain text is one
+const open = guarded(async (files) => { // a table or several files are many texts; one plain-text file is one text
   if (!files.length) return;
   if (files.length > 1 || TABLES.test(files[0].name) || item !== null) return take(files);
   const content = await files[0].text();
@@ -102,13 +100,13 @@ function beginDropping() {
     if (files.length) (target.closest?.("#queue-card") ? take : open)(files);
     else if (text && item === null) label.setText(text);
   };
-  for (const early of window.dropped.splice(0)) window.onDrop(early); // before any of this was there
+  for (const early of window.dropped.splice(0)) window.onDrop(early); // dropped before this module was loaded
 }
 
-const save = (formats) => {
+const save = () => {
   const format = byId("export-format").value;
   const ending = { jsonl: "jsonl", csv: "csv", fasttext: "txt" }[format] ?? "json";
-  return formats ? download(`v1/export?format=${format}`, `judged.${ending}`) : download("v1/journal", "judged.jsonl");
+  return download(`v1/export?format=${format}`, `judged.${ending}`);
 };
 
 // Working
@@ -149,7 +147,7 @@ const pass = guarded(async (to) => {
   await next();
 });
 
-export async function afterLearning(number) { // the next text, or room for it
+export async function afterLearning(number) { // get the next text, or clear the box
   last = number;
   if (item !== null) return next();
   await label.setText("");
@@ -158,7 +156,7 @@ export async function afterLearning(number) { // the next text, or room for it
 
 export const goOn = () => next();
 
-const judge = guarded(async (given) => { // a text that is not the next one
+const judge = guarded(async (given) => { // judge a given text instead of the next one
   if (item) await ask("v1/queue/move", { ids: [item.id], to: "waiting", person });
   item = given;
   await refresh();
@@ -198,7 +196,7 @@ function takeBack() {
   last = null;
 }
 
-// Texts that somebody has flagged: who did, and to be judged after all
+// Flagged texts, which can be judged after all
 
 async function openFlagged() {
   const { items } = await ask("v1/queue/items?state=flagged&limit=200");

@@ -1,11 +1,11 @@
-// A rehearsal: begun here, then candidate and present model side by side; the one is put in the other's place, and back.
+// The rehearsal view: start one, compare candidate and present model, promote the candidate, and go back.
 
 import { ask, byId, called, counted, guarded, know, make, percent as rounded, send, toast } from "./api.js";
 import { lines } from "./chart.js";
 
-const SOON = 1000; // milliseconds, while a candidate is rehearsed, or the journal is learned anew
+const SOON = 1000; // milliseconds between updates while a rehearsal or promotion runs
 let changed = () => {};
-let looking; // the next look, if one is due
+let looking; // timer of the next update
 let wasRunning = false;
 
 export function begin(onChange) {

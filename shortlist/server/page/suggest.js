@@ -1,12 +1,12 @@
-// Type-ahead over all labels, and new ones: a combobox with a list. Enter takes what is typed; an arrow key chooses from
-// the list first.
+// Type-ahead for known and new labels: a combobox with a list. Enter takes the typed label, or the one chosen with an
+// arrow key.
 
 import { ask, byId, called, guarded, know, later, make } from "./api.js";
 
 const input = byId("add");
 const list = byId("suggestions");
 let choose = () => {};
-let at = -1; // what an arrow key has chosen
+let at = -1; // index of the entry chosen with an arrow key
 
 export function begin(onChoice, onTyping) {
   choose = onChoice;

@@ -1,12 +1,12 @@
-// Why a label or a rating: the words that voted for it, marked in the text.
+// Why a label is ranked where it is: the words that voted for it, marked in the text.
 
 import { ask, byId, called, make } from "./api.js";
 
-// Words are marked whole, however many parts of them voted; where no spaces part words, every letter is one.
+// A word is marked as a whole if any of its parts voted; in scripts without spaces, each letter is a word.
 const ALONE = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
 const WORD = new RegExp(`[${ALONE}]|(?:(?![${ALONE}])[\\p{L}\\p{M}\\p{N}_])+`, "gu");
 
-let wanted = null; // text and label that were asked for last
+let wanted = null; // text and label of the last question
 
 export function hide() {
   wanted = null;
@@ -29,8 +29,7 @@ export function draw(heading, why, text = "") {
   drawNearest(why.nearest ?? []);
 }
 
-function drawNearest(nearest) { // only the page of labels has a place for them
-  if (!byId("near")) return;
+function drawNearest(nearest) {
   byId("near").hidden = !nearest.length;
   byId("nearest").replaceChildren(...nearest.map(({ text, labels, similarity }) => {
     const whole = parts(text).map(([, own]) => own).join(" · ");
@@ -57,7 +56,7 @@ function byField(document, votes) { // the letters of all fields are counted as 
 }
 
 function marked(whole, votes) {
-  // Places count characters, and JavaScript halves of some: both are counted here.
+  // Places count characters; JavaScript counts UTF-16 units: map one to the other.
   const place = new Map();
   let count = 0;
   for (let half = 0; half <= whole.length; half += (whole.codePointAt(half) > 0xffff ? 2 : 1)) place.set(half, count++);
