@@ -35,8 +35,7 @@ from shortlist.inputs.vectors import apart
 from shortlist.labels import LabelIndex, LabelSets, numbered
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Confidence
-from shortlist.models.confidence.window import Seen, look
+from shortlist.models.confidence import Confidence, Seen, look
 from shortlist.models.observing import honest, how_many
 from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
 

@@ -26,24 +26,27 @@ from shortlist.labels import NumberedLabels, judged, numbered
 from shortlist.models import encoding
 from shortlist.models.answers import Assigned, RankedLabels
 from shortlist.models.auditing import Audit, Watch, audit
+from shortlist.models.calibration import Aim
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Aim, Confidence
+from shortlist.models.confidence import Confidence
 from shortlist.models.encoding import VectorPart, named_vectors, suited, vector_of
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Stream
-from shortlist.models.readable import MORE, in_words, worth_naming
 from shortlist.models.relabelling import KEPT, Change, Done, Labelled
 from shortlist.models.rules import Rules
 from shortlist.models.search import is_record, search
 from shortlist.models.text_batches import (
+    MORE,
     Batch,
     LabelBatches,
     TakenUp,
     are_columns,
     behind,
     default_text,
+    in_words,
     texts_and_labels,
     texts_of,
+    worth_naming,
 )
 from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer

@@ -41,9 +41,8 @@ from shortlist.models.answers import (
     summing_to_one,
 )
 from shortlist.models.base import Model, Report, Table
-from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, Reason
-from shortlist.models.confidence.calibration import TOGETHER
-from shortlist.models.confidence.thresholds import Automation
+from shortlist.models.calibration import F1, TOGETHER, Aim, Costs, Precision
+from shortlist.models.confidence import Automation, Confidence, Reason
 from shortlist.models.judging import Decisions, as_table, near_misses
 from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds

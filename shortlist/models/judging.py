@@ -15,8 +15,8 @@ from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.labels import LabelSets
 from shortlist.measures import hierarchical_f1
 from shortlist.models.base import Table
-from shortlist.models.confidence import F1, Aim, Confidence, Precision
-from shortlist.models.confidence.calibration import calibration_error, reliability
+from shortlist.models.calibration import F1, Aim, Precision, calibration_error, reliability
+from shortlist.models.confidence import Confidence
 from shortlist.ranking import Ranking, places_of
 
 # How near the best labels are to the true ones, by the hierarchy of a vocabulary.

@@ -10,10 +10,9 @@ from shortlist.arrays.validation import as_size
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.files.store import load
-from shortlist.models.base import Model
+from shortlist.models.base import TASKS, Model, Task, changed, named
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import Encoder
-from shortlist.models.learners import TASKS, Task, changed, named
 from shortlist.models.memory import LEAST, MOST
 from shortlist.models.text_batches import default_text
 from shortlist.names import public

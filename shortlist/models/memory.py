@@ -28,7 +28,7 @@ from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError, counted
 from shortlist.labels import NumberedLabels
-from shortlist.models.confidence.window import MOST_BYTES
+from shortlist.models.confidence import MOST_BYTES
 from shortlist.models.observing import FirstPass
 from shortlist.models.text_batches import LabelBatches, behind
 from shortlist.text.counts import CountedRows

@@ -31,9 +31,8 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.categories.index.learner import PIECE
 from shortlist.categories.learner import CategoryLearner
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import Confidence
-from shortlist.models.confidence.calibration import TOGETHER
-from shortlist.models.confidence.window import SIZE, WIDTH, Seen, Shares, look
+from shortlist.models.calibration import TOGETHER, WIDTH
+from shortlist.models.confidence import SIZE, Confidence, Seen, Shares, look
 from shortlist.ranking import Ranking
 from shortlist.text.counts import keep
 

@@ -27,11 +27,9 @@ from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
-from shortlist.models.base import Model, Report, Table
+from shortlist.models.base import Model, Report, Table, named
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
-from shortlist.models.learners import named
-from shortlist.models.readable import in_words
-from shortlist.models.text_batches import texts_of
+from shortlist.models.text_batches import in_words, texts_of
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner, check_size
 from shortlist.ratings.prank import PRank

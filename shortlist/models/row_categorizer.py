@@ -20,8 +20,9 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, in_sorted_order, numbered
 from shortlist.models.answers import Assigned
+from shortlist.models.calibration import Aim
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Aim, Confidence, Reason
+from shortlist.models.confidence import Confidence, Reason
 from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking

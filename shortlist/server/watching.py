@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
+from shortlist.models.calibration import calibration_error
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.confidence.calibration import calibration_error
 from shortlist.server.journal import Entry, Journal
 from shortlist.texts import Document
 

@@ -20,7 +20,7 @@ from shortlist import (
 )
 from shortlist.categories import checks
 from shortlist.categories.checks import PROMISES
-from shortlist.models.learners import learners
+from shortlist.models.base import learners
 
 LEARNERS = [
     FeatureFocus(),
