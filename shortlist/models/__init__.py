@@ -1,10 +1,9 @@
 """The models that users call.
 
     base.py             the base class of all models, learners by their short names, reports
-    category_model.py   ranks labels with probabilities, decides, evaluates
+    category_model.py   ranks labels with probabilities, decides, evaluates; its answers
     categorizer.py      labels of texts                          row_categorizer.py  labels of rows of features
     rater.py            ratings of rows, and of texts            document_ranker.py  documents for a query
-    answers.py          rankings and assigned labels, for people and machines
 
 Parts of a Categorizer beside its learner (categories/) and its text part (text/):
 
@@ -14,6 +13,6 @@ Parts of a Categorizer beside its learner (categories/) and its text part (text/
     relabelling.py      changes of its labels                    rules.py            rules for rankings
 
     making.py           a model from settings or a file          search.py           comparisons, the best of many
-    judging.py          evaluation of decisions                  auditing.py         labels that may be wrong
+    auditing.py         labels that may be wrong
     named_values.py     NAME=VALUE settings
 """

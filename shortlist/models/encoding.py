@@ -191,8 +191,3 @@ def named_vectors(vocabulary: LabelVocabulary, encoder: Encoder) -> tuple[list[s
     ends = np.cumsum([len(own) for own in names])
     means = [part.mean(axis=0) for part in np.split(found, ends)[: len(concepts)]]
     return [one.label for one in concepts], np.array(means, dtype=np.float32).reshape(-1, found.shape[1])
-
-
-def vector_of(learner: CategoryLearner | None) -> int:
-    """How many of the first columns of a learner are those of a vector."""
-    return getattr(learner, "n_vector_", None) or getattr(learner, "vector", None) or 0  # those of a TunedIndex

@@ -19,9 +19,8 @@ from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, in_sorted_order, numbered
-from shortlist.models.answers import Assigned
 from shortlist.models.calibration import Aim
-from shortlist.models.category_model import CategoryModel
+from shortlist.models.category_model import Assigned, CategoryModel
 from shortlist.models.confidence import Confidence, Reason
 from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches

@@ -261,7 +261,7 @@ class Contestant:
     def mean(self, measure: str) -> float:
         return float(np.mean(self.quality[measure]))
 
-    def add_split(self, learner: Any, train: Rows, labels: Any, test: Rows, truth: Any) -> None:
+    def _add_split(self, learner: Any, train: Rows, labels: Any, test: Rows, truth: Any) -> None:
         """Let a new learner learn the training rows, and measure it on the test rows."""
         began = time.process_time()
         learner._fit_rows(train, labels)
@@ -323,7 +323,7 @@ def compare(
         for contestant, learner in zip(contestants, learners, strict=True):
             if not contestant.seconds:  # compile before the clock starts
                 clone(learner)._fit_rows(train_rows.take([0]), learned[:1])._rank_rows(test_rows.take([0]))
-            contestant.add_split(clone(learner), train_rows, learned, test_rows, truth)
+            contestant._add_split(clone(learner), train_rows, learned, test_rows, truth)
         yield contestants
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, joined_columns
-from shortlist.arrays.rows import JoinedStore, Rows, Vectors, beside
+from shortlist.arrays.rows import JoinedStore, Vectors
 from shortlist.categories.learner import BIAS
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
 from shortlist.ranking import Explanation
 from shortlist.text.counts import CountedRows
-from shortlist.text.vectorizer import ALL_AUTO, Taken, TextVectorizer
+from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
 from shortlist.texts import Document
 
 Batch: TypeAlias = Examples | tuple[Sequence[Document], LabelsLike]  # texts and their labels
@@ -35,27 +34,6 @@ def texts_of(examples: Examples) -> Sequence[Document]:
     if examples.texts is None:
         raise InputError("the model takes texts, and the data hold rows of features; train another model on them")
     return examples.texts
-
-
-@dataclass
-class TakenUp:
-    """Texts that were taken up, on their way to be learned."""
-
-    taken: Taken
-    rows: Rows
-    labels: NumberedLabels
-    n_learned: int = 0
-
-    @classmethod
-    def of(
-        cls, text: TextVectorizer, texts: Sequence[Document], vectors: Vectors | None, labels: NumberedLabels
-    ) -> TakenUp:
-        taken = text.take(texts, recurring=labels.sets.recurring)
-        return cls(taken, beside(vectors, text.weighted(taken.rows)), labels)
-
-    def give_back(self, text: TextVectorizer) -> None:
-        """Learning was stopped: the text part forgets those that were not learned."""
-        text.give_back(self.taken, self.n_learned)
 
 
 class LabelBatches:
@@ -128,14 +106,6 @@ class FieldsBeside:
 def _kind(values: dict[str, bool]) -> str:
     numbers = sum(values.values())
     return "category" if not numbers else "number" if numbers == len(values) else "either"
-
-
-def are_columns(columns: object) -> bool:
-    """Whether these can be names of columns, one or several for each purpose."""
-    if not isinstance(columns, dict):
-        return False
-    every = [one for names in columns.values() for one in (names if isinstance(names, list) else [names])]
-    return all(isinstance(name, str) for name in (*columns, *every))
 
 
 # Features of texts as people would name them, in lists of a label's strongest features and in explanations.

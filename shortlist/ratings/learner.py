@@ -12,10 +12,12 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -30,7 +32,6 @@ from shortlist.files.container import text_to_array
 from shortlist.files.store import State
 from shortlist.files.store import save as save_file
 from shortlist.ranking import Explanation
-from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
 if TYPE_CHECKING:
@@ -41,6 +42,91 @@ HYPOTHESES = ("last", "averaged")
 ENOUGH, MOST_PASSES = 2000, 20  # rows seen for each column, all passes together; but no more passes than these
 RUN = 16  # rows that stay together when a pass is shuffled
 LARGEST = 1e100  # value of a row that ratings are learned from
+
+
+# Scores to probabilities of the ratings, and intervals of ratings that contain the true one.
+#
+# A multinomial logistic model of the learner's score, fitted to examples that were not learned:
+#
+#     P(r | x) = exp(a_r·s(x) + c_r) / Σ_q exp(a_q·s(x) + c_q),
+#
+# for a single score s this is Anderson's stereotype model for ordered answers. A rating without held-out examples gets
+# probability 0.
+#
+# An interval begins with the most probable rating and grows by the more probable of its two neighbours. The strangeness
+# of a held-out example is the probability of the interval reached just before its true rating. The interval of all
+# ratings no stranger than the ⌈(n + 1)·coverage⌉-th of n held-out examples contains the true rating of a new one with
+# at least that probability, if it is like them (split conformal prediction: Vovk et al. 2005).
+
+
+@dataclass
+class Calibration:
+    """The logistic model of a scale of k ratings, and the strangeness of the held-out examples."""
+
+    slopes: Floats  # float64[k, f]
+    offsets: Floats  # float64[k]; −∞ rules a rating out
+    strange: Floats  # ascending
+
+    @classmethod
+    def fit(cls, scores: Floats, y: Longs, n_steps: int) -> Calibration:
+        """Fit to scores float64[n, f] of held-out examples with step numbers y."""
+        seen = np.unique(y)
+        if seen.size < 2:
+            raise InputError("the held-out examples show one rating only; probabilities need at least two")
+        spread = scores.std(axis=0)
+        spread[spread == 0] = 1.0
+        from sklearn.linear_model import LogisticRegression  # which loads half of scikit-learn
+
+        model = LogisticRegression(solver="newton-cholesky").fit(scores / spread, y)
+        slopes, offsets = np.zeros((n_steps, scores.shape[1])), np.full(n_steps, -np.inf)
+        sloped = seen[-model.coef_.shape[0] :]  # where there are two ratings, only the higher one has a slope
+        slopes[sloped] = model.coef_ / spread
+        offsets[seen] = 0.0
+        offsets[sloped] = model.intercept_
+        found = cls(slopes, offsets, np.zeros(0))
+        reached = reached_before(found.probabilities(scores))
+        found.strange = np.sort(reached[np.arange(y.size), y])
+        return found
+
+    @classmethod
+    def from_state(cls, state: State, n_steps: int) -> Calibration:
+        """The calibration in a model file, checked for a scale of n_steps."""
+        slopes, offsets = state.array("slopes", np.float64, 2), state.array("offsets", np.float64)
+        state.require(slopes.shape[0] == offsets.size == n_steps, "its probabilities are of another scale")
+        possible = np.isfinite(slopes).all() and (offsets < np.inf).all() and np.isfinite(offsets).any()
+        state.require(possible, "its probabilities are not numbers")
+        strange = np.array(state.array("strange", np.float64))
+        is_sorted = bool((strange >= 0).all() and (strange[1:] >= strange[:-1]).all())
+        state.require(is_sorted, "its examples are not in order")
+        return cls(slopes, offsets, strange)
+
+    def intervals(self, scores: Floats, coverage: float) -> Longs:
+        """The lowest and the highest step number of each interval, n × 2; all steps where that takes too many."""
+        at = int(np.ceil((self.strange.size + 1) * coverage - 1e-9)) - 1
+        most = self.strange[max(0, at)] if at < self.strange.size else np.inf
+        within = reached_before(self.probabilities(scores)) <= most
+        return np.column_stack([np.argmax(within, axis=1), within.shape[1] - 1 - np.argmax(within[:, ::-1], axis=1)])
+
+    def probabilities(self, scores: Floats) -> Floats:
+        return softmax(scores @ self.slopes.T + self.offsets, axis=1)
+
+
+def reached_before(probabilities: Floats) -> Floats:
+    """For each row (n × k) and step, how probable the interval is that has grown up to that step, but without it."""
+    n, k = probabilities.shape
+    rows, padded = np.arange(n), np.pad(probabilities, ((0, 0), (1, 1)), constant_values=-1.0)  # never the next one
+    low = high = np.argmax(probabilities, axis=1) + 1
+    total, reached = padded[rows, low].copy(), np.zeros((n, k + 2))
+    for _ in range(k - 1):
+        down = padded[rows, low - 1] > padded[rows, high + 1]
+        taken = np.where(down, low - 1, high + 1)
+        low, high = np.minimum(low, taken), np.maximum(high, taken)
+        reached[rows, taken] = total
+        total = total + padded[rows, taken]
+    return reached[:, 1:-1]
+
+
+# Learners.
 
 
 class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
@@ -303,7 +389,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             "biases": self._biases,
         }
         if self._calibration is not None:
-            arrays |= self._calibration.to_arrays()
+            arrays |= vars(self._calibration)
         parameters = {name: _plain(value) for name, value in self.get_params().items()}
         settings = {"parameters": parameters, "n_features": self.n_features_in_, "clock": self._clock}
         return State(type(self).__name__, settings, arrays)

@@ -35,10 +35,10 @@ from shortlist.arrays.kernels import Floats
 from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
 from shortlist.inputs.format import Option
-from shortlist.models.answers import Assigned
 from shortlist.models.auditing import shown
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.category_model import Assigned
 from shortlist.models.observing import DEPTH
 from shortlist.server.documents import kept, read_back, says_something
 from shortlist.server.journal import ALONE, PATIENCE, PROBLEMS, DiskFull, Journal, JournalError, Version

@@ -236,7 +236,7 @@ def test_the_file_has_what_was_tried(few, tmp_path):
 def test_a_record_that_is_none_is_refused(search):
     state = sl.Categorizer().fit(*notes(30)).to_state()
     damaged = State(state.kind, {**state.settings, "search": search}, parts=state.parts)
-    with pytest.raises(sl.ModelFileError, match="search has tried"):
+    with pytest.raises(sl.ModelFileError, match="trials of its search"):
         sl.Categorizer.from_state(damaged)
 
 
