@@ -464,7 +464,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         found = self._ranked(self._rows_of(texts), k, rules)
         return found.alone() if is_plain or is_one(text) else found
 
-    def shortlist(
+    def shortlist(  # type: ignore[override]
         self,
         texts: Document | Sequence[Document],
         coverage: float = 0.95,
@@ -477,7 +477,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         warning tells if that is too short for the promise. Until enough examples have been learned, nothing is promised
         and lists contain all labels.
         """
-        found = self._cut(encoding.with_vectors(many(texts), vectors), coverage)
+        found = super().shortlist(encoding.with_vectors(many(texts), vectors), coverage)
         return found[0] if is_one(texts) else found
 
     def assign(
@@ -494,21 +494,18 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         Labels are chosen for the largest F1 over all labels together; or so that a share of ``precision`` of them is
         right; or by the costs of a wrong and of a missing label. If each learned text has one label, none gets more.
         """
-        wanted = self._aim(aim, precision, costs)
-        found = self._assigned(encoding.with_vectors(many(texts), vectors), wanted)
+        given = encoding.with_vectors(many(texts), vectors)
+        found = super().assign(given, aim, precision=precision, costs=costs)
         return found[0] if is_one(texts) else found
 
-    @reading
     def predict(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> NDArray[Any]:
         """The best label of each text; if all labels came as indicator matrices, such a matrix of assigned labels.
 
         Labels are assigned as by ``assign(texts, "f1")``. Until enough examples have been learned for that, each text
         gets as many of its best labels as an example has on average.
         """
-        self._check_fitted()
-        return self._predicted(self._rows_of(encoding.with_vectors(texts, vectors)))
+        return super().predict(encoding.with_vectors(texts, vectors))
 
-    @reading
     def predict_proba(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> Floats:
         """The probability of each label, n × number of labels, dense: for scikit-learn's tools, and few labels.
 
@@ -516,10 +513,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         has one label, the probabilities of a text sum to 1; if labels came as an indicator matrix of several, each
         column is a probability of its own. ``rank(texts).probabilities`` has those of the best labels.
         """
-        self._check_fitted()
-        return self._class_probabilities(encoding.with_vectors(texts, vectors), len(texts))
+        return super().predict_proba(encoding.with_vectors(texts, vectors))
 
-    @reading
     def score(
         self,
         texts: Sequence[Document],
@@ -528,8 +523,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         vectors: ArrayLike | None = None,
     ) -> float:
         """R1: the share of texts whose best label is one of theirs."""
-        self._check_fitted()
-        return self.learner_._score_rows(self._rows_of(encoding.with_vectors(texts, vectors)), Y, sample_weight)
+        return super().score(encoding.with_vectors(texts, vectors), Y, sample_weight)
 
     @reading
     def explain(self, text: Document, label: Label, *, vector: ArrayLike | None = None) -> Explanation:
@@ -539,7 +533,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         return in_words(found, self.n_vector_, self.text_, text)
 
     def audit(
-        self, texts: Sequence[Document], Y: LabelsLike, n: int = 100, random_state: int = 0, watch: Watch | None = None
+        self,
+        texts: Sequence[Document],
+        Y: LabelsLike,
+        n: int = 100,
+        random_state: int = 0,
+        watch: Watch = lambda done, parts: None,
     ) -> Audit:
         """The examples that models with these settings contradict: their labels may be wrong (auditing.py).
 

@@ -12,9 +12,9 @@ from itertools import chain, islice
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.given_labels import Label
+from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice, as_whole
@@ -206,9 +206,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     # Deciding.
 
     @reading
-    def _cut(self, given: Given, coverage: float) -> list[Ranking]:
-        """For each example the shortlist for a coverage."""
-        ranking = self._deep(given)
+    def shortlist(self, X: Given, coverage: float = 0.95) -> list[Ranking]:
+        """For each row the shortest list that keeps a promise, as ``Categorizer.shortlist`` for texts."""
+        ranking = self._deep(X)
         self._check_promise(coverage)
         return ranking.only(self._listed(ranking, coverage))
 
@@ -245,9 +245,18 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             )  # fmt: skip
 
     @reading
-    def _assigned(self, given: Given, aim: Aim) -> list[Assigned]:
+    def assign(
+        self,
+        X: Given,
+        aim: str | Aim = "f1",
+        *,
+        precision: float | None = None,
+        costs: tuple[float, float] | None = None,
+    ) -> list[Assigned]:
+        """For each row its labels, or none and a reason, as ``Categorizer.assign`` for texts."""
+        aim = self._aim(aim, precision, costs)
         self._warn_of_runs(self.confidence_)
-        return self._decide(given, self._deep(given), aim)
+        return self._decide(X, self._deep(X), aim)
 
     @reading
     def _decide(self, given: Given, ranking: Ranking, aim: Aim) -> list[Assigned]:
@@ -298,8 +307,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     # Predicting, in scikit-learn's forms.
 
-    def _predicted(self, rows: Rows) -> NDArray[Any]:
+    @reading
+    def predict(self, X: Given) -> NDArray[Any]:
         """The best label of each row; if all labels came as indicator matrices, such a matrix of assigned labels."""
+        self._check_fitted()
+        rows = self._rows_of(X)
         columns = self.learner_._label_columns
         if columns is not None and self.confidence_.ready:
             ranking = self._ranked(rows, DEPTH)
@@ -314,23 +326,31 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         chosen: NDArray[Any] = self.classes_[np.where(best < 0, usual, best)]
         return chosen
 
-    def _class_probabilities(self, given: Given, n: int) -> Floats:
-        """The probability of each label for each of n examples, dense."""
+    @reading
+    def predict_proba(self, X: Given) -> Floats:
+        """The probability of each label, n × number of labels, dense, as ``Categorizer.predict_proba`` for texts."""
+        self._check_fitted()
         learner = self.learner_
         columns = learner._label_columns
-        check_table(n, len(columns or learner.classes_))
+        check_table(_n_examples(X), len(columns or learner.classes_))
         if not self.confidence_.ready:
             raise InputError("the model has not seen enough examples to give probabilities; it needs about a hundred")
         if self._one_label_each:
             if columns is None or list(columns) != learner.classes_.tolist():
                 check_order(learner.classes_)
-            return summing_to_one(self._deep(given), learner.label_counts_)
+            return summing_to_one(self._deep(X), learner.label_counts_)
         if columns is None:
             raise InputError(
                 "predict_proba needs texts of one label each, or labels that came as an indicator matrix; "
                 "rank(texts).probabilities has the probabilities of the best labels"
             )
-        return of_columns(self._deep(given), learner._columns(columns), len(columns))
+        return of_columns(self._deep(X), learner._columns(columns), len(columns))
+
+    @reading
+    def score(self, X: Given, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
+        """R1: the share of rows whose best label is one of theirs."""
+        self._check_fitted()
+        return self.learner_._score_rows(self._rows_of(X), Y, sample_weight)
 
     def _assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
         """The labels assigned to the examples of one batch after the other."""
@@ -462,6 +482,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
 
 MOST = 10**8  # numbers of a table: nearly a gigabyte
+
+
+def _n_examples(given: Any) -> int:
+    """The number of texts, or of rows of an array, a frame, a sparse matrix or Rows."""
+    shape = getattr(given, "shape", None)
+    return given.n_rows if isinstance(given, Rows) else len(given) if shape is None else int(shape[0])
 
 
 def check_table(n_rows: int, n_classes: int) -> None:

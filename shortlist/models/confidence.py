@@ -7,7 +7,7 @@ The formulas are in calibration.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from functools import partial
 from itertools import chain
@@ -489,10 +489,10 @@ class Confidence:
         alpha = 1.0 - as_real(coverage, "coverage", least=0, most=1)
         if not self.ready:
             return np.inf
-        if ("level", alpha) not in self._cache:
-            level = calibration.level_for(alpha, self._levels)
-            self._cache["level", alpha] = calibration.safe_level(self._ascending.size, level)
-        return float(calibration.limit(self._ascending, self._cache["level", alpha]))
+        level = self._once(("level", alpha), lambda: calibration.safe_level(
+            self._ascending.size, calibration.level_for(alpha, self._levels)
+        ))  # fmt: skip
+        return float(calibration.limit(self._ascending, level))
 
     def reachable(self) -> float:
         """The largest coverage that can be promised: the share of examples all of whose true labels were retrieved."""
@@ -507,9 +507,7 @@ class Confidence:
         """From which probability on labels are assigned for an aim; infinite where it cannot be met."""
         if not self.ready:
             return calibration.NOTHING
-        if aim not in self._cache:
-            self._cache[aim] = calibration.find_threshold(aim, self._examples(), self._past())
-        return float(self._cache[aim])
+        return float(self._once(aim, lambda: calibration.find_threshold(aim, self._examples(), self._past())))
 
     def assigned(self, scores: Floats, aim: Aim, chances: Floats | None = None) -> NDArray[np.bool_]:
         """Which labels of each ranking to assign for an aim; ``chances`` as for ``lengths``."""
@@ -524,15 +522,16 @@ class Confidence:
 
     def _lowest(self, aim: Aim) -> float:
         """The best score below which a text is unlike anything learned, and is not decided."""
-        key = "lowest", aim
         if not self.ready:
             return -np.inf
-        if key not in self._cache:
+
+        def lowest() -> float:
             with np.errstate(invalid="ignore"):
                 decided = self._past()[:, 0] >= self.threshold(aim)
-            lowest = lowest_usual(self._examples().scores[decided, 0].astype(np.float64), LOW)
-            self._cache[key] = lowest - ABOUT * abs(lowest)
-        return float(self._cache[key])
+            found = lowest_usual(self._examples().scores[decided, 0].astype(np.float64), LOW)
+            return found - ABOUT * abs(found)
+
+        return float(self._once(("lowest", aim), lowest))
 
     def reasons(self, scores: Floats, assigned: NDArray[np.bool_], aim: Aim) -> NDArray[np.uint8]:
         """A Reason for each ranking (n × k): why nothing is ``assigned`` (n × k) for an aim, or that something is."""
@@ -545,11 +544,13 @@ class Confidence:
 
     def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
         """Which texts are out of scope: too small a share of their features is ``known``."""
-        if "least known" not in self._cache:
+
+        def least_known() -> float:
             shares = self._examples().known
             least = lowest_usual(shares[shares >= 0.0].astype(np.float64), STRANGE)
-            self._cache["least known"] = least if least < 1.0 else HALF
-        strange: NDArray[np.bool_] = known.astype(np.float64) < self._cache["least known"]
+            return least if least < 1.0 else HALF
+
+        strange: NDArray[np.bool_] = known.astype(np.float64) < self._once("least known", least_known)
         return strange
 
     def automation(self, precisions: list[float]) -> list[Automation]:
@@ -564,21 +565,27 @@ class Confidence:
             table.append(Automation(share, self.threshold(aim), n / max(1, decided.size), right))
         return table
 
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """A result that is computed once until another example is observed."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
     def _examples(self) -> Seen:
-        if "examples" not in self._cache:
-            self._cache["examples"] = self.window.ring.take(self.window.rows())
-        seen: Seen = self._cache["examples"]
+        seen: Seen = self._once("examples", lambda: self.window.ring.take(self.window.rows()))
         return seen
 
     def _past(self) -> Floats:
         """The probabilities of the calibration examples by the current curves."""
-        if "past" not in self._cache:
+
+        def computed() -> Floats:
             rows = self.window.rows()
             found = np.full((self.window.ring.true.size, WIDTH), np.nan)
             for by, own in self._judges(rows) if self.fitted else ():
                 found[own] = calibration.probabilities(self.window.ring.take(own).scores_or_nan(), WIDTH, by)
-            self._cache["past"] = found[rows]
-        past: Floats = self._cache["past"]
+            return found[rows]
+
+        past: Floats = self._once("past", computed)
         return past
 
     # Model files.

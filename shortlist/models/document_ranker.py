@@ -1,4 +1,4 @@
-"""Scaling within each query and a ranker of documents in one object."""
+"""DocumentRanker: scaling within each query, and a ranker of documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JudgedDocuments: TypeAlias = tuple[Floats, Floats, list[str]]
 
 
 class RankedDocuments:
-    """The documents of some queries, best first, as answers."""
+    """The documents of some queries, best first."""
 
     def __init__(self, ranking: QueryRanking, ids: Sequence[str] | None) -> None:
         self.ranking, self.ids = ranking, ids
@@ -48,22 +48,21 @@ class RankedDocuments:
 class DocumentRanker(Model[JudgedDocuments]):
     """Learns from judged documents of queries, and orders the documents of others.
 
-    Retrieval scores of different queries are seldom comparable, so each feature is brought to [0, 1] within its query,
-    in learning and in ranking alike.
+    Retrieval scores of different queries are seldom comparable, so each feature is scaled to [0, 1] within its query.
 
     Parameters
     ----------
     learner : LinearRanker or str, default=None
         Any ranker of documents, or the short name of one, such as "ndcg"; ``MapSVM()`` if None.
     scale : {"range", "percentile"} or None, default="range"
-        As in QueryScaler; None leaves the features as they are.
+        As in QueryScaler; None for no scaling.
 
     Attributes
     ----------
     learner_ : LinearRanker
         The ranker, once it has learned.
     n_examples_, n_queries_ : int
-        How many documents it learned from, and of how many queries.
+        How many documents and queries it learned from.
 
     References
     ----------
@@ -98,7 +97,7 @@ class DocumentRanker(Model[JudgedDocuments]):
     # Learning.
 
     def fit(self, X: MatrixLike, relevance: ArrayLike, query: ArrayLike | None = None) -> Self:
-        """Learn from rows X, their relevance and the query that each answers, forgetting what was learned before."""
+        """Forget everything and learn from rows X, their relevance and the query that each answers."""
         rows, names = _as_rows(X), None if isinstance(X, Rows) else column_names(X)
         n_queries = len(as_queries(query, rows.n_rows))
         learner = self._new_learner()
@@ -132,7 +131,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         return self.learner_.decision_function(scaled)
 
     def scores(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
-        """The score of each row among those of its query."""
+        """``decision_function`` under a shorter name."""
         return self.decision_function(X, query)
 
     @reading
@@ -158,7 +157,7 @@ class DocumentRanker(Model[JudgedDocuments]):
             yield RankedDocuments(self.rank(rows, query), ids)
 
     def scaled(self, rows: Rows, query: ArrayLike | None) -> scipy.sparse.csr_array | Floats:
-        """The features of these rows as the learner sees them."""
+        """The features of these rows, scaled for the learner."""
         as_choice(self.scale, "scale", (*METHODS, None))
         matrix = rows.to_matrix()
         return matrix if self.scale is None else QueryScaler(self.scale).transform(matrix, query=query)

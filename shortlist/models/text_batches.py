@@ -1,4 +1,4 @@
-"""Batches of texts and their labels, on their way to be learned."""
+"""Batches of texts and labels to learn, and the names of the features learned from them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LabelBatches:
         self._columns: list[Columns | None] = []
 
     def add(self, Y: LabelsLike, n: int) -> LabelSets:
-        """Take up the labels of the next n examples, and give them as numbers."""
+        """Add the labels of the next n examples, and return them as numbers."""
         labels = numbered(Y, n)
         self._sets.append(self._names.learn(labels, n))
         self._columns.append(labels.columns)
@@ -58,35 +58,32 @@ class LabelBatches:
         return dict(zip(self._names.names, found.tolist(), strict=True))
 
     def all(self) -> NumberedLabels:
-        """The labels of all batches, none of which is kept apart; those of an indicator matrix if all came as such."""
+        """The labels of all batches as one; as those of an indicator matrix if all batches came as such."""
         columns = reduce(joined_columns, self._columns) if self._columns else None
         self._sets = [LabelSets.stack(self._sets)]
         return NumberedLabels(self._names.names, self._sets[0], columns, sorted=True)
 
 
 def behind(vectors: list[Vectors], rows: CountedRows) -> CountedRows | JoinedStore:
-    """The rows of all texts behind their vectors, where they have any."""
+    """The rows of all texts, with their vectors before them if there are any."""
     return JoinedStore(np.concatenate(vectors), rows) if vectors else rows
 
 
 def default_text() -> TextVectorizer:
-    """How a Categorizer reads texts if it is not told."""
+    """The default text part of a Categorizer."""
     return TextVectorizer(**ALL_AUTO, composed=True, tf="log", idf="smooth")
 
 
-# The fields beside texts that a model has met, for whoever types a document: categories and numbers.
-
-
-OFFERED = 200  # categories of a field that are offered to choose from
+OFFERED = 200  # categories of a field to choose from
 
 
 class FieldsBeside:
-    """Reads on in the vocabulary from where it was: only what is new is looked at."""
+    """The fields of categories and numbers that a model has met. Only new words of the vocabulary are read."""
 
     def __init__(self) -> None:
         self._vocabulary: object = None
         self._read = 0
-        self._found: dict[str, dict[str, bool]] = {}  # field -> what was learned there -> whether it is a number
+        self._found: dict[str, dict[str, bool]] = {}  # field -> value -> whether it is a number
 
     def of(self, text: TextVectorizer) -> list[dict[str, Any]]:
         """Each such field, what kind of value it has, and the first of its categories in alphabetical order."""
@@ -98,8 +95,8 @@ class FieldsBeside:
             self._found.setdefault(field, {})[value] = is_number
         self._read = n_features
         return [
-            {"field": field, "kind": _kind(own), "known": sorted(value for value in own if not own[value])[:OFFERED]}
-            for field, own in self._found.items()
+            {"field": field, "kind": _kind(found), "known": sorted(one for one in found if not found[one])[:OFFERED]}
+            for field, found in self._found.items()
         ]
 
 
@@ -120,18 +117,18 @@ MORE = 12  # features to choose from, for each that is named
 HALF = 0.5
 
 
-def worth_naming(names: Sequence[str], says: Sequence[float]) -> list[int]:
-    """The places of the features to name, those first that say the most."""
-    letters = [plain(name) for name in names]
-    words = {own: much for name, own, much in zip(names, letters, says, strict=True) if not is_part(name)}
+def worth_naming(names: Sequence[str], strengths: Sequence[float]) -> list[int]:
+    """The places of the features to name, strongest first."""
+    letters = [name.strip('"').strip("*").strip() for name in names]  # without the marks of prefixes and runs
+    words = {word: much for name, word, much in zip(names, letters, strengths, strict=True) if not is_part(name)}
     kept: list[int] = []
-    for place in sorted(range(len(names)), key=lambda at: (-says[at], len(names[at]))):
-        own, enough = letters[place], HALF * says[place]
+    for place in sorted(range(len(names)), key=lambda at: (-strengths[at], len(names[at]))):
+        name, enough = letters[place], HALF * strengths[place]
         if is_part(names[place]):
-            hidden = any(own in word and much >= enough for word, much in words.items())
+            hidden = any(name in word and much >= enough for word, much in words.items())
         else:
-            hidden = " " in own and any(words.get(word, 0.0) >= enough for word in own.split())
-        if not hidden and not any(own in letters[other] or letters[other] in own for other in kept):
+            hidden = " " in name and any(words.get(word, 0.0) >= enough for word in name.split())
+        if not hidden and not any(name in letters[other] or letters[other] in name for other in kept):
             kept.append(place)
     return kept
 
@@ -141,18 +138,13 @@ def is_part(name: str) -> bool:
     return name.startswith('"') or name.endswith("*")
 
 
-def plain(name: str) -> str:
-    """The letters of a feature, without the marks of prefixes and runs."""
-    return name.strip('"').strip("*").strip()
-
-
-VECTOR = "(vector)"  # what an explanation calls the votes of a text's vector
+VECTOR = "(vector)"  # the name of the votes of a text's vector in an explanation
 
 
 def in_words(found: Explanation, n_vector: int, text_part: TextVectorizer, text: Document) -> Explanation:
-    """An explanation by columns, of which the first n_vector are a vector, by words, with their places in the text.
+    """An explanation with words and their places in the text in place of columns.
 
-    The votes of the vector are one. Others than columns, as labels that vote, have their names already.
+    The first n_vector columns are a vector, whose votes are added up. Voters with names stay as they are.
     """
     of_vector = sorted((voter, vote) for voter, vote in found.votes if voter in range(n_vector))
     given = [(voter, vote) for voter, vote in found.votes if voter not in range(n_vector)]
