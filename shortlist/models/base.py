@@ -6,6 +6,7 @@ A model learns from and answers batches: ``Examples`` with texts or rows, and la
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import re
 from abc import ABC, abstractmethod
@@ -152,6 +153,11 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         return self.measures.to_dict() | self.details
+
+
+def finite_or_none(value: float) -> float | None:
+    """A number for JSON, which has no infinity and no NaN."""
+    return float(value) if math.isfinite(value) else None
 
 
 class Model(Estimator, ABC, Generic[Judged]):

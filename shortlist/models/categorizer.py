@@ -465,11 +465,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         return found.alone() if is_plain or is_one(text) else found
 
     def shortlist(  # type: ignore[override]
-        self,
-        texts: Document | Sequence[Document],
-        coverage: float = 0.95,
-        *,
-        vectors: ArrayLike | None = None,
+        self, texts: Document | Sequence[Document], coverage: float = 0.95, *, vectors: ArrayLike | None = None
     ) -> Ranking | list[Ranking]:
         """For each text the shortest list of labels that keeps a promise; one list for one text.
 

@@ -25,16 +25,8 @@ from shortlist.concurrency import lock_of, prefetch, reading
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels, sorting
-from shortlist.measures import (
-    Evaluation,
-    depth,
-    evaluate,
-    hierarchical_f1,
-    measure,
-    per_label,
-    propensities_for,
-)
-from shortlist.models.base import Model, Report, Table
+from shortlist.measures import Evaluation, depth, evaluate, hierarchical_f1, measure, per_label, propensities_for
+from shortlist.models.base import Model, Report, Table, finite_or_none
 from shortlist.models.calibration import F1, TOGETHER, Aim, Costs, Precision, calibration_error, reliability
 from shortlist.models.confidence import Automation, Confidence, Reason
 from shortlist.models.observing import DEPTH
@@ -254,6 +246,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         costs: tuple[float, float] | None = None,
     ) -> list[Assigned]:
         """For each row its labels, or none and a reason, as ``Categorizer.assign`` for texts."""
+        self._check_fitted()
         aim = self._aim(aim, precision, costs)
         self._warn_of_runs(self.confidence_)
         return self._decide(X, self._deep(X), aim)
@@ -585,13 +578,13 @@ class Decisions:
         best, right = self.chances[:, 0], self.hits[:, 0]
         first = self.chances[:, :BEST].ravel(), self.hits[:, :BEST].ravel()
         return {
-            "calibration error": _known(calibration_error(best, right)),
-            f"calibration error of the {BEST} best labels": _known(calibration_error(*first)),
+            "calibration error": finite_or_none(calibration_error(best, right)),
+            f"calibration error of the {BEST} best labels": finite_or_none(calibration_error(*first)),
             "reliability": [own._asdict() for own in reliability(best, right)],
             "shortlists": [self._shortlists(coverage) for coverage in COVERAGES],
             "automation": [self._alone(precision) for precision in PRECISIONS],
             "automation by share": self._by_share(),
-            "assignments": {"micro-F1": _known(self._f1())},
+            "assignments": {"micro-F1": finite_or_none(self._f1())},
         }
 
     def tables(self, found: dict[str, Any]) -> list[Table]:
@@ -623,7 +616,7 @@ class Decisions:
         threshold, decided = self.confidence.threshold(aim), self.chosen(self.ranking, aim)[:, 0]
         right = float(self.hits[decided, 0].mean()) if decided.any() else np.nan
         row = {"threshold": threshold, "share": float(decided.mean()), "right": right}
-        return {"precision": precision} | {name: _known(value) for name, value in row.items()}
+        return {"precision": precision} | {name: finite_or_none(value) for name, value in row.items()}
 
     def _by_share(self) -> list[dict[str, float]]:
         """The result of deciding each share of the texts, those with the most probable best labels."""
@@ -658,7 +651,3 @@ def drawn(probability: float, right: float, n: int) -> str:
     bar = "█" * round(BAR * right) + " " * (BAR - round(BAR * right))
     at = min(BAR - 1, int(BAR * probability))
     return bar[:at] + "│" + bar[at + 1 :]
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

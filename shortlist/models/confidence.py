@@ -279,8 +279,8 @@ class Runs:
 # Why no label is assigned to a text.
 
 
-STRANGE = 0.01  # texts with fewer known features than this share of the calibration examples are out of scope
-LOW = 0.05  # share of the decided calibration examples whose best score is too low for a decision
+STRANGE = 0.01  # a text is out of scope if its share of known features is below this quantile of the examples'
+LOW = 0.05  # a text is not decided if its best score is below this quantile of the examples that are decided
 ABOUT = 0.01  # tolerance of a score: a model that learned a little more scores the same text a little differently
 HALF = 0.5  # share of known features required where the calibration examples had no unknown ones
 

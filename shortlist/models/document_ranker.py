@@ -22,7 +22,7 @@ from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import evaluate_documents
-from shortlist.models.base import Model, Report, Table
+from shortlist.models.base import Model, Report, Table, finite_or_none
 from shortlist.ranking import Explanation
 
 # The scores of some documents, how relevant they are, and the query that each answers.
@@ -187,7 +187,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         if details:
             own = found.measures.per_instance
             names = list(dict.fromkeys(query))
-            table = [{"query": name} | {m: _known(own[m][n]) for m in own} for n, name in enumerate(names)]
+            table = [{"query": name} | {m: finite_or_none(own[m][n]) for m in own} for n, name in enumerate(names)]
             found.tables = [Table("", ["query", *own], [list(row.values()) for row in table], "queries")]
             found.details = {"queries": table}
         return found
@@ -261,7 +261,3 @@ def whole_queries(batches: Iterable[Examples]) -> Iterator[Gathered]:
 
 def _as_rows(X: Any) -> Rows:
     return X if isinstance(X, Rows) else as_rows(X)
-
-
-def _known(value: float) -> float | None:
-    return float(value) if value == value else None

@@ -12,7 +12,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from shortlist.arrays.columns import check_names
+from shortlist.arrays.columns import check_names, column_names
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
@@ -24,7 +24,7 @@ from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
-from shortlist.models.base import Model, Report, Table, named
+from shortlist.models.base import Model, Report, Table, finite_or_none, named
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
 from shortlist.models.text_batches import in_words, texts_of
 from shortlist.ranking import Explanation
@@ -57,14 +57,14 @@ class GivenRatings:
 
     def records(self) -> Iterator[dict[str, Any]]:
         for n, (rating, below, above) in enumerate(self):
-            record = {"rating": rating, "from_step_below": _finite(below), "from_step_above": _finite(above)}
+            record = {
+                "rating": rating,
+                "from_step_below": finite_or_none(below),
+                "from_step_above": finite_or_none(above),
+            }
             if self.probabilities is not None and self.intervals is not None:
                 record |= {"probabilities": self.probabilities[n].tolist(), "interval": self.intervals[n].tolist()}
             yield record
-
-
-def _finite(distance: float) -> float | None:
-    return distance if abs(distance) != float("inf") else None
 
 
 def default_learner(name: str | None = None, option: str = "learner") -> RatingLearner:
@@ -518,8 +518,5 @@ def _scaled(matrix: scipy.sparse.csr_array, mean: Floats, scale: Floats) -> Matr
 
 def _names(X: Any, columns: Sequence[str] | None) -> list[str] | None:
     """The names of the columns: as given, or those of a data frame."""
-    if columns is not None:
-        return list(columns)
-    found = getattr(X, "columns", None)
-    names = None if found is None or callable(found) else list(found)
-    return names if names and all(isinstance(name, str) for name in names) else None
+    names = column_names(X) if columns is None else columns
+    return None if names is None else list(names)
