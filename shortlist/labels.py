@@ -1,4 +1,4 @@
-"""Labels <-> numbers. Labels are numbered in order of first appearance; new ones may arrive at any time."""
+"""Labels and their numbers, in order of first appearance; new labels may arrive at any time."""
 
 from __future__ import annotations
 
@@ -24,19 +24,17 @@ from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import NOTHING_PARTIAL, Partial, chosen_runs, stacked_runs
 from shortlist.errors import InputError
 
-FEW = 20  # so many labels are compared with one another faster than sorted, and copied faster than looked at
-
-
-SINGLE = 1.05  # labels an example, on average: so far examples count as having one each
-FEWEST, FIRST = 20, 1000  # examples by which it is seen whether several labels recur, at least and at most
+FEW = 20  # labels: fewer are copied faster than compared
+SINGLE = 1.05  # average number of labels up to which examples count as having one each
+FEWEST, FIRST = 20, 1000  # smallest and largest number of examples to detect recurring labels
 
 
 class LabelSets(NamedTuple):
-    """The labels of many examples, as numbers. Example i has ids[indptr[i]:indptr[i+1]], each once."""
+    """The labels of many examples as numbers. Example i has ids[indptr[i]:indptr[i+1]], each once."""
 
     indptr: NDArray[np.int64]
     ids: NDArray[np.int32]
-    partial: Partial = NOTHING_PARTIAL  # what was judged, where that is not all
+    partial: Partial = NOTHING_PARTIAL  # partial judgements
 
     @property
     def n_rows(self) -> int:
@@ -44,21 +42,21 @@ class LabelSets(NamedTuple):
 
     @property
     def n_labels(self) -> int:
-        """How many labels all examples have, where those that were judged in part have as many as the others."""
+        """The number of labels, if partially judged examples had as many as the others."""
         whole = self.partial.complete
-        if whole.size == 0 or not whole.any():  # nothing is complete, or everything, and nothing is said
+        if whole.size == 0 or not whole.any():  # all examples are complete, or none is
             return self.ids.size
         of_whole = int(np.diff(self.indptr)[whole].sum())
         return max(self.ids.size, of_whole * whole.size // int(whole.sum()))
 
     @property
     def single(self) -> bool:
-        """Whether the examples have one label each, but for a few."""
+        """Whether nearly all examples have one label each."""
         return self.n_labels <= SINGLE * self.n_rows
 
     @property
     def recurring(self) -> bool:
-        """Whether labels come up again and again: of one each, or of half as many as first examples."""
+        """Whether labels recur: one for each example, or at most half as many labels as examples in the first ones."""
         n = min(FIRST, self.n_rows)
         return self.single or (n >= FEWEST and 2 * len(set(self.ids[: self.indptr[n]].tolist())) <= n)
 
@@ -84,12 +82,11 @@ class LabelSets(NamedTuple):
 
 
 class NumberedLabels(Sequence[list[Label]]):
-    """The label lists of many examples: names, each once, and the numbers of each example's labels among them.
+    """A sequence of label lists: names, each once, and the numbers of each example's labels among them.
 
-    A sequence of label lists, which can stand wherever these can. Not every name need occur: batches of one file
-    share their names, to which later batches add. A label may stand twice with one example, as it was given. If they
-    came as an indicator matrix, ``columns`` are the labels that its columns stand for. Whoever learns them numbers new
-    ones in order of first appearance, or in sorted order, as scikit-learn has classes, where they are ``sorted``.
+    Not every name need occur: batches of one file share their names, to which later batches add. A label may occur
+    twice in one example, as it was given. If the labels came as an indicator matrix, ``columns`` are its labels. When
+    they are learned, new ones are numbered in order of first appearance, or in sorted order if ``sorted``.
     """
 
     def __init__(
@@ -102,7 +99,7 @@ class NumberedLabels(Sequence[list[Label]]):
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[Label]]) -> NumberedLabels:
-        """The same label lists; names in order of first appearance."""
+        """Numbered label lists; names in order of first appearance."""
         if type(lists) is NumberedLabels:
             return lists
         labels = list(chain.from_iterable(lists))
@@ -112,7 +109,7 @@ class NumberedLabels(Sequence[list[Label]]):
 
     @classmethod
     def one_each(cls, labels: Sequence[Label]) -> NumberedLabels:
-        """The labels of examples that have one each, with no list made of each: garbage collection would visit them."""
+        """The labels of examples that have one each, without making a list for each."""
         number = {name: i for i, name in enumerate(dict.fromkeys(labels))}
         ids = np.fromiter(map(number.__getitem__, labels), dtype=np.int32, count=len(labels))
         return cls(list(number), LabelSets(np.arange(len(labels) + 1), ids))
@@ -156,14 +153,14 @@ class NumberedLabels(Sequence[list[Label]]):
         return NumberedLabels([self.names[number] for number in used], sets, self.columns)
 
     def numbered_as(self, numbers: NDArray[np.int32]) -> LabelSets:
-        """The label sets, where name i has the number numbers[i]; each label once with an example."""
+        """The label sets with the number numbers[i] for name i; each label once in an example."""
         indptr, ids, partial = self.sets
         if partial.ids.size:
             partial = partial._replace(ids=numbers[partial.ids])
         if ids.size > 1 and repeats(indptr, ids):
             return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))._replace(partial=partial)
         if ids.size > FEW and np.array_equal(numbers, np.arange(numbers.size)):
-            return LabelSets(indptr, ids, partial)  # there need be no second array of them
+            return LabelSets(indptr, ids, partial)  # no copy
         return LabelSets(indptr, numbers.take(ids), partial)
 
     def __eq__(self, other: object) -> bool:
@@ -176,12 +173,12 @@ class NumberedLabels(Sequence[list[Label]]):
 
 
 def in_sorted_order(labels: NumberedLabels) -> NumberedLabels:
-    """The same labels; new ones are numbered in sorted order when they are learned."""
+    """The same labels, to be learned in sorted order."""
     return NumberedLabels(labels.names, labels.sets, labels.columns, sorted=True)
 
 
 def sorting(label: Label) -> tuple[bool, Any]:
-    """What labels are sorted by: numbers first, then text."""
+    """The sorting key of labels: numbers first, then text."""
     return isinstance(label, str), label
 
 
@@ -193,7 +190,7 @@ class LabelIndex:
         self.number: dict[Label, int] = {name: i for i, name in enumerate(self.names)}
         if len(self.number) != len(self.names):
             raise InputError("a label is named twice")
-        self.n_bytes = sum(map(len, map(str, self.names)))  # of all names together
+        self.n_bytes = sum(map(len, map(str, self.names)))  # of all names
         self._met: tuple[list[Label], NDArray[np.int32]] = ([], np.empty(0, dtype=np.int32))
 
     def __len__(self) -> int:
@@ -205,9 +202,9 @@ class LabelIndex:
         return labels.numbered_as(self._learn(labels.names, _mentioned(labels.sets)))
 
     def learn_right(self, Y: LabelsLike, n_rows: int, shuffled: bool = False) -> LabelSets:
-        """``learn``, but a label that was only ever crossed out is not learned (``Partial.among_known``).
+        """``learn`` without labels that were only judged wrong (``Partial.among_known``).
 
-        shuffled: the examples are learned in another order, when all their labels are known.
+        shuffled: the examples are learned in another order, with all their labels known.
         """
         labels, before = numbered(Y, n_rows), len(self)
         numbers, partial = self._learn(labels.names, labels.sets.ids, labels.sorted), labels.sets.partial
@@ -219,7 +216,7 @@ class LabelIndex:
         return sets._replace(partial=sets.partial.among_known(sets.indptr, sets.ids, len(self) if shuffled else before))
 
     def _learn(self, names: list[Label], ids: NDArray[np.int32], sort: bool = False) -> NDArray[np.int32]:
-        """Number those of the names that these ids mention; gives the numbers of all, −1 where one has none."""
+        """Number those of the names that occur in ids; return the numbers of all names, −1 for none."""
         numbers = self._numbers_of(names)
         if (numbers[ids] >= 0).all():
             return numbers
@@ -234,7 +231,7 @@ class LabelIndex:
         return numbers
 
     def _numbers_of(self, names: list[Label]) -> NDArray[np.int32]:
-        """The numbers of these names, −1 where one is not known. Batches that share names look up new ones only."""
+        """The numbers of these names, −1 if unknown. Batches that share names look up new ones only."""
         before, numbers = self._met
         first = numbers.size if before is names else 0
         if first < len(names) or before is not names:
@@ -248,9 +245,8 @@ class LabelIndex:
         """The number of a label, which must have been learned."""
         try:
             return self.number[label]
-        except (KeyError, TypeError):  # a list, say, cannot be looked up
-            known = f"{len(self)} others have"
-            raise InputError(f"the label {shown(label)} has not been learned; {known}") from None
+        except (KeyError, TypeError):  # TypeError: not hashable, as a list
+            raise InputError(f"the label {shown(label)} has not been learned; {len(self)} others have") from None
 
     def look_up(self, Y: LabelsLike, n_rows: int) -> LabelSets:
         """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
@@ -264,7 +260,7 @@ class LabelIndex:
 
 
 def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
-    """The labels of n_rows examples, checked; what is bad is refused."""
+    """The labels of n_rows examples, checked."""
     if type(Y) is NumberedLabels:
         check_count(Y.sets.indptr.size - 1, n_rows)
         return Y
@@ -274,7 +270,7 @@ def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
     if len(getattr(Y, "shape", ())) == 2:
         labels.columns = indicator_columns(Y)
         warn_of_a_column(Y)
-    texts = set(map(type, labels.names)) <= {str}  # as most are, which is known sooner
+    texts = set(map(type, labels.names)) <= {str}  # the usual case, checked first
     if not texts and any(isinstance(name, int) and not -BEYOND < name < BEYOND for name in labels.names):
         raise InputError("a label is a whole number of more than 4,300 digits, which no model file can hold; use text")
     return labels
@@ -283,23 +279,23 @@ def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
 def judged(
     Y: LabelsLike, n_rows: int, wrong: LabelsLike | None = None, complete: bool | Sequence[bool | None] | None = None
 ) -> NumberedLabels:
-    """The labels of n_rows examples, and those that were crossed out.
+    """The labels of n_rows examples, and those that were judged wrong.
 
-    complete: whether all other labels are wrong; where it is None, they are if nothing was crossed out.
+    complete: whether all other labels are wrong; None: if no label was judged wrong.
     """
     labels = numbered(Y, n_rows)
     if wrong is None and complete is None:
         return labels
     crossed = [[] for _ in range(n_rows)] if wrong is None else label_lists(wrong, n_rows)
-    said = [complete] * n_rows if complete is None or isinstance(complete, (bool, np.bool_)) else list(complete)
-    check_count(len(said), n_rows)
-    whole = [not own if one is None else bool(one) for one, own in zip(said, crossed, strict=True)]
-    for row, (right, own) in enumerate(zip(labels, crossed, strict=True)):
-        for label in own:
+    given = [complete] * n_rows if complete is None or isinstance(complete, (bool, np.bool_)) else list(complete)
+    check_count(len(given), n_rows)
+    whole = [not out if one is None else bool(one) for one, out in zip(given, crossed, strict=True)]
+    for row, (right, out) in enumerate(zip(labels, crossed, strict=True)):
+        for label in out:
             if label in right:
                 raise InputError(f"the label {shown(label)} of example {row} is both right and wrong; choose one")
     number = {name: i for i, name in enumerate(dict.fromkeys(chain(labels.names, *crossed)))}
-    partial = Partial.of(np.array(whole, dtype=np.bool_), [[number[label] for label in own] for own in crossed])
+    partial = Partial.of(np.array(whole, dtype=np.bool_), [[number[label] for label in out] for out in crossed])
     return NumberedLabels(list(number), labels.sets._replace(partial=partial), labels.columns)
 
 
@@ -311,23 +307,23 @@ def label_counts(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
 
 
 def _offsets(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
-    """Where each of these lists begins if they are laid end to end."""
+    """The offset of each list if they are concatenated."""
     return np.fromiter(accumulate(map(len, lists), initial=0), dtype=np.int64, count=len(lists) + 1)
 
 
 def _mentioned(sets: LabelSets) -> NDArray[np.int32]:
-    """The labels of all examples, and those that were crossed out."""
+    """The labels of all examples, and those that were judged wrong."""
     return np.append(sets.ids, sets.partial.ids) if sets.partial.ids.size else sets.ids
 
 
 def _in_order(ids: NDArray[np.int32]) -> list[int]:
-    """The different ones among numbers, in order of first appearance."""
+    """The distinct numbers, in order of first appearance."""
     different, first = np.unique(ids, return_index=True)
     return list(different[np.argsort(first)].tolist())
 
 
 def repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:
-    """Whether a label stands twice with one example."""
+    """Whether a label occurs twice in one example."""
     return _repeats(indptr, ids, np.zeros(ids.max(initial=0) + 1, dtype=np.int64))
 
 

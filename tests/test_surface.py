@@ -20,7 +20,7 @@ ANY = {
     "files/store.py: build(return)": "the same",
     "names.py: public(return)": "whatever a public name stands for",
     "names.py: storable(return)": "a class, found by its name",
-    "ranking/__init__.py: Ranking.__getitem__(return)": "a pair or a Ranking: NumPy types no number of dimensions",
+    "ranking.py: Ranking.__getitem__(return)": "a pair or a Ranking: NumPy types no number of dimensions",
     "text/vectorizer.py: Settings.of(given)": "scikit-learn: the parameters of an estimator have no types",
 }
 

@@ -37,10 +37,10 @@ def compare(
     from rich.progress import track
 
     from shortlist.inputs.labelled import gathered, teaching
-    from shortlist.models.comparing import ORDERED_BY, differences
-    from shortlist.models.comparing import compare as compare_learners
-    from shortlist.models.learners import learners as known_learners
-    from shortlist.models.learners import named
+    from shortlist.models.base import learners as known_learners
+    from shortlist.models.base import named
+    from shortlist.models.search import ORDERED_BY, differences
+    from shortlist.models.search import compare as compare_learners
 
     say_when_compiling()
     known = list(known_learners("categories"))

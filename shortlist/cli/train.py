@@ -267,7 +267,7 @@ def search_here(asked: Settings, source: str, stream: Stream, minutes: float) ->
     model = asked.model(of_texts=examples.texts is not None)
     assert isinstance(model, CategoryModel)
     with saying_warnings(model), counting("trying") as told:
-        return search(model, examples, seconds=60 * minutes, progress=lambda step: told(step.done, step.trials))
+        return search(model, examples, seconds=60 * minutes, progress=told)
 
 
 # The file to write.

@@ -17,9 +17,8 @@ from shortlist.files.store import State
 from shortlist.inputs import Examples, Skipped, Stream
 from shortlist.inputs.labelled import with_labels
 from shortlist.measures import Evaluation
-from shortlist.models.answers import JudgedRanking
 from shortlist.models.base import Model
-from shortlist.models.category_model import CategoryModel
+from shortlist.models.category_model import CategoryModel, JudgedRanking
 from shortlist.ranking import Ranking
 
 Arrays = dict[str, NDArray[Any]]

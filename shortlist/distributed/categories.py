@@ -35,9 +35,8 @@ from shortlist.inputs.vectors import apart
 from shortlist.labels import LabelIndex, LabelSets, numbered
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Confidence
-from shortlist.models.confidence.window import Seen, look
-from shortlist.models.observing import honest, how_many
+from shortlist.models.confidence import Confidence, Seen, look
+from shortlist.models.observing import how_many, rank_before_learning
 from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
 
 # How sure a model is that a cluster has trained: the last examples of each part are ranked before they are learned.
@@ -301,7 +300,7 @@ def rank_left(loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: i
     rows, labels = read_by(learner, loaded)
     order = order_of(rows, learner, n_part, 0)
     which = order[order.size - left :]
-    ranking, known = honest(learner, rows, which, whole)
+    ranking, known = rank_before_learning(learner, rows, which, whole)
     return State("Honest", arrays=look(ranking.ids, ranking.scores, labels.chosen(which), known)._asdict())
 
 

@@ -1,13 +1,13 @@
-"""Which examples a model contradicts: their labels may be wrong.
+"""Examples that a model contradicts: their labels may be wrong.
 
-The examples are dealt out in parts, and each part is ranked by a model that has learned the others: an example's own
-lesson never speaks for it, nor does that of an equal text, which is in the same part. A label is contradicted by as
-much as the best label that the example does not have scores above it; of an example the label that scores least counts:
+The examples are split into parts, and each part is ranked by a model that has learned the others. Equal texts are in
+the same part, so that no example or copy of it is ranked by a model that has learned it. The contradiction of an
+example is the score of the best label that it does not have, less that of its own label with the lowest score:
 
     max_{c ∉ y} s_c − min_{c ∈ y} s_c.
 
-Labels that the other parts do not have cannot be contradicted. Of an example that was judged in part only the labels
-that were crossed out count as c ∉ y. Words speak against a label that vote for the other one and not for it.
+Labels that the other parts do not have cannot be contradicted. Of a partial judgement only the labels that were judged
+wrong count as c ∉ y. The words of an explanation vote more for the other label than for the own one.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer
 
 PARTS = 5
-DEPTH = 100  # labels of a ranking; one that does not stand there scores less
+DEPTH = 100  # labels of a ranking; other labels have lower scores
 WORDS = 5
 MATRIX = 20  # labels of the matrix, those most often confused
 
-Taught = Callable[[list[int]], "Categorizer"]  # a model that has learned the examples of these numbers
-Watch = Callable[[int, int], None]  # is told how many parts are done, of how many
+Train = Callable[[list[int]], "Categorizer"]  # gives a model that has learned the examples of these numbers
+Watch = Callable[[int, int], None]  # called with the numbers of finished parts and of parts
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class Doubt:
     number: int  # of the example, from 0
     text: str
     labels: list[Label]
-    label: Label  # the one of them that is doubted most
-    found: Label  # what the model found instead
-    by: float  # how much more that scores
-    words: list[tuple[str, float]]  # what speaks for it and against the label, strongest first
+    label: Label  # the most doubtful one of them
+    found: Label  # the label that the model found instead
+    by: float  # the contradiction: the difference of their scores
+    words: list[tuple[str, float]]  # the words with the largest differences of votes, strongest first
 
 
 @dataclass(frozen=True)
 class Duplicate:
-    """Equal texts whose labels differ; spaces and capitals make no difference."""
+    """Equal texts with different labels; spaces and capitals make no difference."""
 
     numbers: list[int]
     text: str
@@ -70,10 +70,10 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Audit:
-    """What is doubtful in labelled examples, worst first."""
+    """The result of an audit, largest contradictions first."""
 
     examples: int
-    contradicted: int  # how many examples; ``doubts`` has the first of them
+    contradicted: int  # number of examples; ``doubts`` has the first of them
     doubts: list[Doubt]
     duplicates: list[Duplicate]
     confusions: list[Confusion]
@@ -93,10 +93,10 @@ class Audit:
         return names, counts
 
     def numbered_as(self, numbers: Sequence[int]) -> Audit:
-        """The same, where example i has the number numbers[i]."""
+        """The same audit, with the number numbers[i] for example i."""
 
-        def all_of(own: list[int]) -> list[int]:
-            return [numbers[i] for i in own]
+        def all_of(examples: list[int]) -> list[int]:
+            return [numbers[i] for i in examples]
 
         return replace(
             self,
@@ -111,10 +111,10 @@ class Audit:
 
 
 def audit(
-    texts: Sequence[Document], labels: NumberedLabels, taught: Taught, n: int = 100, seed: int = 0,
+    texts: Sequence[Document], labels: NumberedLabels, train: Train, n: int = 100, seed: int = 0,
     watch: Watch | None = None,
 ) -> Audit:  # fmt: skip
-    """Look through examples; ``n`` is how many of those that are contradicted most to name and explain."""
+    """Audit examples, and explain the ``n`` largest contradictions."""
     if len(texts) < PARTS:
         raise InputError(f"an audit needs at least {PARTS} examples; there are {len(texts)}")
     equal: dict[str, list[int]] = defaultdict(list)
@@ -122,17 +122,16 @@ def audit(
         equal[same(text)].append(number)
     parts = dealt(list(equal.values()), seed)
     doubts: list[Doubt] = []
+    tell = watch or (lambda done, parts: None)
     pairs: dict[tuple[Label, Label], list[int]] = defaultdict(list)
     for done, part in enumerate(parts):
-        if watch is not None:
-            watch(done, len(parts))
-        model = taught(sorted(number for other in parts if other is not part for number in other))
+        tell(done, len(parts))
+        model = train(sorted(number for other in parts if other is not part for number in other))
         found = contradicted(model, texts, labels, part)
         for one in found:
             pairs[one.label, one.found].append(one.number)
         doubts += [explained(model, texts[one.number], one) for one in found[:n]]
-    if watch is not None:
-        watch(len(parts), len(parts))
+    tell(len(parts), len(parts))
     doubts.sort(key=lambda one: (-one.by, one.number))
     confusions = [Confusion(label, other, sorted(numbers)) for (label, other), numbers in pairs.items()]
     confusions.sort(key=lambda one: (-len(one.numbers), one.numbers))
@@ -145,7 +144,7 @@ def audit(
 
 
 def dealt(groups: list[list[int]], seed: int) -> list[list[int]]:
-    """The numbers in parts of about the same size, those of a group in the same one."""
+    """The numbers in parts of about the same size; a group is never split."""
     order = np.random.default_rng(seed).permutation(len(groups))
     parts = [[number for g in order[part::PARTS] for number in groups[g]] for part in range(PARTS)]
     if not all(parts):
@@ -154,30 +153,30 @@ def dealt(groups: list[list[int]], seed: int) -> list[list[int]]:
 
 
 def contradicted(model: Categorizer, texts: Sequence[Document], labels: NumberedLabels, part: list[int]) -> list[Doubt]:
-    """The examples of a part that the model contradicts, most first; their words are still to be found."""
+    """The examples of a part that the model contradicts, largest contradictions first, without words."""
     known, found = model.learner_._labels.number, []
     partial, names = labels.sets.partial, labels.names
     for number, ranking in zip(part, model.rank([texts[i] for i in part], DEPTH), strict=True):
-        all_own = labels[number]
-        own = [label for label in all_own if label in known]
+        given = labels[number]
+        learned = [label for label in given if label in known]
         scores = dict(ranking)
-        others = [label for label in scores if label not in all_own]
+        others = [label for label in scores if label not in given]
         if partial.complete.size and not partial.complete[number]:
             crossed = {names[c] for c in partial.ids[partial.indptr[number] : partial.indptr[number + 1]].tolist()}
             others = [label for label in others if label in crossed]
-        if not own or not others:
+        if not learned or not others:
             continue
         least = 0.0 if len(scores) < DEPTH else min(scores.values())
-        label = min(own, key=lambda one: scores.get(one, least))
+        label = min(learned, key=lambda one: scores.get(one, least))
         by = scores[others[0]] - scores.get(label, least)
         if by > 0:
-            found.append(Doubt(number, shown(texts[number]), all_own, label, others[0], by, []))
+            found.append(Doubt(number, shown(texts[number]), given, label, others[0], by, []))
     found.sort(key=lambda one: (-one.by, one.number))
     return found
 
 
 def explained(model: Categorizer, text: Document, doubt: Doubt) -> Doubt:
-    """The same with the words that speak for what was found and against the label."""
+    """The same with its words."""
     votes: dict[str, float] = defaultdict(float)
     for label, sign in ((doubt.found, 1.0), (doubt.label, -1.0)):
         explanation = model.explain(text, label)
@@ -189,7 +188,7 @@ def explained(model: Categorizer, text: Document, doubt: Doubt) -> Doubt:
 
 
 def whole_words(text: Document, spans: Sequence[tuple[int, int]]) -> str:
-    """What stands at the first of these places in a text, as far as its words reach; nothing if there is no place."""
+    """The whole words at the first of these places in a text; nothing if there is no place."""
     if not isinstance(text, str) or not spans:
         return ""
     first, last = spans[0]
@@ -201,7 +200,7 @@ def whole_words(text: Document, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def same(text: Document) -> str:
-    """What equal texts have in common."""
+    """A key that equal texts share."""
     if isinstance(text, Mapping):
         return json.dumps({name: same(str(value)) for name, value in sorted(text.items())})
     return " ".join(str(text).casefold().split())

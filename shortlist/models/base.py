@@ -1,41 +1,136 @@
-"""What every model is: something that is taught with examples, and asked.
+"""The base class of all models, by which the command line, the server and a cluster use them.
 
-The command line, the server, a cluster and the planner know models by this class alone. A batch is an ``Examples``, as
-files are read into; a kind of model takes from it what it learns from: texts or rows, labels, ratings or judgements.
+A model learns from and answers batches: ``Examples`` with texts or rows, and labels, ratings or judgements.
 """
 
 from __future__ import annotations
 
+import inspect
+import math
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from importlib import import_module
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 from shortlist.arrays.given_labels import Label
 from shortlist.concurrency import Watcher, reading, watched_by, writing
 from shortlist.errors import InputError
-from shortlist.estimators import Estimator, not_fitted
+from shortlist.estimators import Estimator, clone, not_fitted
 from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
 from shortlist.inputs.examples import Examples
 from shortlist.measures import Evaluation
-from shortlist.models.learners import Task, made
+from shortlist.names import learner_classes, public
 from shortlist.ranking import Explanation
 from shortlist.texts import Document
 
-Judged = TypeVar("Judged")  # a batch's answers beside the truth, in the form that a kind of model measures them in
+# Every learner by its short name. ``short_names`` of its class says which names stand for which settings; without it, a
+# class has its own name, in lower case with hyphens. So a new learner is one new file in categories/, ratings/ or
+# documents/, and the command line, comparisons, the server and the tests of the contract know it.
+
+
+Task = Literal["categories", "ratings", "documents"]
+TASKS: tuple[Task, ...] = ("categories", "ratings", "documents")
+
+BASES: dict[Task, tuple[str, str]] = {
+    "categories": ("shortlist.categories.learner", "CategoryLearner"),
+    "ratings": ("shortlist.ratings.learner", "RatingLearner"),
+    "documents": ("shortlist.documents.ranker", "LinearRanker"),
+}
+USUAL: dict[Task, str] = {"categories": "tuned-index", "ratings": "prank", "documents": "map"}
+USUAL_CLASSES: dict[Task, str] = {"categories": "TunedIndex", "ratings": "PRank", "documents": "MapSVM"}
+
+
+@dataclass(frozen=True)
+class Named:
+    """A learner with settings that has a short name."""
+
+    name: str
+    task: Task
+    kind: type[Estimator]
+    settings: dict[str, Any]
+
+    @property
+    def summary(self) -> str:
+        """The first line of its documentation."""
+        return (inspect.getdoc(self.kind) or "").partition("\n")[0]
+
+    def make(self) -> Estimator:
+        """A new learner."""
+        return self.kind(**self.settings)
+
+
+def base(task: Task) -> type[Estimator]:
+    """The class of all learners of a task, imported when needed."""
+    module, name = BASES[task]
+    kind: type[Estimator] = getattr(import_module(module), name)
+    return kind
+
+
+def learners(task: Task) -> dict[str, Named]:
+    """The learners of a task, the usual one first."""
+    found = {}
+    for kind in learner_classes().values():
+        if issubclass(kind, base(task)):
+            names: dict[str, dict[str, Any]] = vars(kind).get("short_names") or {_hyphenated(kind.__name__): {}}
+            found.update({name: Named(name, task, kind, settings) for name, settings in names.items()})
+    usual = USUAL[task]
+    return {usual: found[usual]} | dict(sorted(found.items()))
+
+
+def named(task: Task, name: str | None = None, option: str = "--learner") -> Estimator:
+    """A learner by its short name; the usual one if None."""
+    if name is None or name == USUAL[task]:  # to find the others by name, all of them are loaded
+        usual: Estimator = public(USUAL_CLASSES[task])()
+        return usual
+    known = learners(task)
+    if name not in known:
+        raise InputError(f"{option} must be one of {', '.join(known)}, not {name!r}")
+    return known[name].make()
+
+
+def made(task: Task, given: Estimator | str | None) -> Estimator:
+    """A new learner from the parameter of a model: any learner, its short name, or None for the usual one."""
+    if given is None or isinstance(given, str):
+        return named(task, given, "learner")
+    if not isinstance(given, base(task)):
+        found = f"the class {given.__name__}, of which it needs one" if isinstance(given, type) else repr(given)
+        raise InputError(f"learner must be a learner of {task}, or its name, as {USUAL[task]!r}, not {found}")
+    return clone(given)
+
+
+def changed(estimator: Estimator, settings: dict[str, Any], prefix: str = "") -> Estimator:
+    """The estimator with these settings, refused if it has no such setting."""
+    known = estimator.get_params(deep=False)
+    for name in settings:
+        if name not in known:
+            names = ", ".join(prefix + one for one in known)
+            raise InputError(f"{type(estimator).__name__} has no setting {prefix}{name}; its settings are {names}")
+    return estimator.set_params(**settings)
+
+
+def _hyphenated(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
+
+
+# Models.
+
+
+Judged = TypeVar("Judged")  # the answers and the truth of a batch, for measuring
 
 
 class Answers(Protocol):
-    """What a model says of some examples."""
+    """The answers of a model for some examples."""
 
     def lines(self) -> Iterator[str]:
         """For people and pipes: a line for each answer."""
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """For machines: an object for each answer, of what JSON can hold."""
+        """For machines: a JSON object for each answer."""
 
 
 @dataclass
@@ -45,12 +140,12 @@ class Table:
     title: str
     columns: list[str]
     rows: list[list[Any]]
-    what: str = "rows"  # what a row is about, should there be too many to show
+    what: str = "rows"  # what to call the rows that are not shown
 
 
 @dataclass
 class Report:
-    """What an evaluation found: the measures, and more that belongs to the kind of model."""
+    """The result of an evaluation: the measures, and more by kind of model."""
 
     measures: Evaluation
     tables: list[Table] = field(default_factory=list)
@@ -60,22 +155,27 @@ class Report:
         return self.measures.to_dict() | self.details
 
 
+def finite_or_none(value: float) -> float | None:
+    """A number for JSON, which has no infinity and no NaN."""
+    return float(value) if math.isfinite(value) else None
+
+
 class Model(Estimator, ABC, Generic[Judged]):
     """Base class of the models. ``learner_`` is there once something was learned."""
 
     task: ClassVar[Task]
     _usual_measures: ClassVar[tuple[str, ...]]
     _of_texts: ClassVar[bool] = False  # whether its examples are texts, not rows of numbers
-    _detail: ClassVar[str]  # what ``evaluate`` can also show one by one
+    _detail: ClassVar[str]  # what ``evaluate`` shows one by one with ``details``
     learner: Any
     learner_: Any
     text_: Any  # of a model of texts
     _parts: ClassVar[tuple[str, ...]] = ("learner",)  # parameters that are estimators, short names of them, or None
 
-    # Parameters. Those of a part have names such as ``learner__passes``, also where the part is the usual one.
+    # Parameters. Those of a part have names such as ``learner__passes``, also if the part is the default.
 
     def _new_learner(self) -> Estimator:
-        """The learner as it is set, before it has learned anything."""
+        """A new learner, from the parameter."""
         return made(self.task, self.learner)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -88,7 +188,7 @@ class Model(Estimator, ABC, Generic[Judged]):
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name. Of the usual part, or of one with a short name, the model gets one of its own."""
+        """Set parameters by name; to set those of a default or named part, the model first makes the part."""
         super().set_params(**{name: value for name, value in params.items() if "__" not in name})
         nested = {name: value for name, value in params.items() if "__" in name}
         for name in {name.partition("__")[0] for name in nested}.intersection(self._parts):
@@ -106,13 +206,13 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     @abstractmethod
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
-        """Go on learning, in the order in which the examples come."""
+        """Learn more, in the order of the examples."""
 
     # Answering.
 
     @abstractmethod
     def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[Answers]:
-        """Answer batch after batch. ``k`` is how many labels to name, where there are labels."""
+        """Answer batch after batch; with at most ``k`` labels each, where there are labels."""
 
     def _answer_text(self, text: Document, k: int = 5) -> Answers:
         """Answer one text."""
@@ -122,40 +222,40 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     @property
     def fields_(self) -> list[str] | None:
-        """The fields of the texts that it has learned from, where they have several."""
+        """The fields of the texts that were learned, if they have several."""
         return self.text_._settings.fields if self._of_texts else None
 
     @property
     def _fields_beside_(self) -> list[str]:
-        """The fields beside texts that it has met: those of categories and numbers."""
+        """The fields of categories and numbers that were learned."""
         return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
 
     @abstractmethod
     def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        """Why the n-th example of a batch is answered as it is."""
+        """The explanation of the answer to the n-th example of a batch."""
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
-        """Why a text is answered as it is; or why it has that label, which is named as people type it."""
+        """The explanation of the answer to a text, or of a label, given as people type it."""
         raise InputError(f"the model answers rows of {self._answers_rows_of}, not texts; explain them from Python")
 
     def name_of(self, label: Label) -> str:
-        """What people call a label."""
+        """The name of a label."""
         return str(label)
 
     # Measuring.
 
     @abstractmethod
     def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[Judged]:
-        """Answer examples whose truth is known, as deep as these measures look."""
+        """Answer labelled examples, deep enough for these measures."""
 
     @abstractmethod
     def _report(self, judged: Iterable[Judged], measures: Sequence[str], *, details: bool = False) -> Report:
-        """Measure what was judged, here or on other machines."""
+        """Measure answers, which may come from other machines."""
 
     def evaluate(
         self, batches: Iterable[Examples], measures: Sequence[str] | None = None, *, details: bool = False
     ) -> Report:
-        """Measure the model on examples that it has not learned; with ``details``, one by one too."""
+        """Measure the model on examples that it has not learned; with ``details``, for each label or query too."""
         if hasattr(batches, "__len__") and not all(isinstance(batch, Examples) for batch in batches):
             raise InputError(
                 "evaluate takes batches as shortlist.read makes them of a file, not lists of texts and labels; "
@@ -170,7 +270,7 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """The numbers of a model, by name."""
+        """Facts about the model, by name."""
 
     @property
     def can_learn(self) -> bool:
@@ -178,28 +278,28 @@ class Model(Estimator, ABC, Generic[Judged]):
         return hasattr(self.learner_, "partial_fit")
 
     def _check_can_learn(self) -> None:
-        """Refuse a model that cannot go on learning."""
+        """Raise an error if the model cannot go on learning."""
         if not self.can_learn:
             raise InputError(f"{type(self.learner_).__name__} cannot go on learning; train it anew")
 
     def copy(self) -> Self:
-        """Another model of the same, which shares nothing that learning changes."""
+        """A copy that shares nothing that learning changes."""
         copied: Self = build(self.to_state())
         return copied
 
     def _parameters(self) -> dict[str, Any]:
-        """How the learner, and what stands before it, are set."""
+        """The parameters of the learner and of the text part."""
         return {"parameters": self.learner_.get_params(deep=False)}
 
     def _set_jobs(self, n_jobs: int | None) -> None:
-        """Let the learner use that many threads, where it can; answers do not depend on it."""
+        """Let the learner use n_jobs threads, if it can; answers do not depend on it."""
         if "n_jobs" in self.learner_.get_params(deep=False):
             self.learner_.set_params(n_jobs=n_jobs)
 
     def _fit_by_threads(self, batches: Iterable[Examples], n_jobs: int, watcher: Watcher | None = None) -> Self:
-        """``fit_batches`` on that many threads, where the learner can; the model is the same, and forgets of them."""
+        """``fit_batches`` with n_jobs threads, if the learner can; the resulting model does not depend on them."""
         with watched_by(watcher):
-            if self.get_params().get("learner__n_jobs", n_jobs) is not None:  # it has none, or the user has set it
+            if self.get_params().get("learner__n_jobs", n_jobs) is not None:  # no such parameter, or set by the user
                 return self.fit_batches(batches)
             self.set_params(learner__n_jobs=n_jobs)
             try:
@@ -215,20 +315,20 @@ class Model(Estimator, ABC, Generic[Judged]):
     def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
         """Write everything to one file; ``shortlist.load`` opens it.
 
-        A ``compact`` file takes less than a third of the room, and no longer to open. Of the weights of the edges of
-        an index it keeps 13 bits, 1 part in 8,192, and of their corrections as many as make 1 part in 8,192 of the
-        largest of a feature; learning goes on from those. Of all else nothing is lost.
+        A ``compact`` file takes less than a third of the space, and no longer to open. It keeps 13 bits of each edge
+        weight of an index, 1 part in 8,192, and of their corrections 1 part in 8,192 of the largest of a feature;
+        learning goes on from those. Nothing else is lost.
         """
         self._check_fitted()
         self._held(partial(save_file, self, path, compact=compact))
 
     @abstractmethod
     def to_state(self) -> State:
-        """All that the model is."""
+        """The state of the model."""
 
     @writing
     def _have(self, **learned: Any) -> None:
-        """Take up, all at once, what was learned."""
+        """Set learned attributes, all at once."""
         self.__dict__.update(learned)
 
     # Checks.

@@ -1,10 +1,11 @@
-"""Text, learner and label names in one object: what most users touch."""
+"""Categorizer: a text part, a learner of categories and its confidence in one object."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self, TypeAlias
 
@@ -24,40 +25,61 @@ from shortlist.files.store import State, build, build_all
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, judged, numbered
 from shortlist.models import encoding
-from shortlist.models.answers import Assigned, RankedLabels
 from shortlist.models.auditing import Audit, Watch, audit
-from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Aim, Confidence
-from shortlist.models.encoding import VectorPart, named_vectors, suited, vector_of
+from shortlist.models.calibration import Aim
+from shortlist.models.category_model import Assigned, CategoryModel, RankedLabels
+from shortlist.models.confidence import Confidence
+from shortlist.models.encoding import VectorPart, named_vectors, suited
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Stream
-from shortlist.models.readable import MORE, in_words, worth_naming
 from shortlist.models.relabelling import KEPT, Change, Done, Labelled
 from shortlist.models.rules import Rules
 from shortlist.models.search import is_record, search
 from shortlist.models.text_batches import (
+    MORE,
     Batch,
     LabelBatches,
-    TakenUp,
-    are_columns,
     behind,
     default_text,
+    in_words,
     texts_and_labels,
     texts_of,
+    worth_naming,
 )
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.vectorizer import TextVectorizer
+from shortlist.text.vectorizer import Taken, TextVectorizer
 from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, blocks, is_one, many
 
 Pair: TypeAlias = tuple[Sequence[Document], LabelsLike]
+
+
+@dataclass
+class TakenUp:
+    """Texts whose words the text part has learned, on their way to the learner."""
+
+    taken: Taken
+    rows: Rows
+    labels: NumberedLabels
+    n_learned: int = 0
+
+    @classmethod
+    def of(
+        cls, text: TextVectorizer, texts: Sequence[Document], vectors: Vectors | None, labels: NumberedLabels
+    ) -> TakenUp:
+        taken = text.take(texts, recurring=labels.sets.recurring)
+        return cls(taken, beside(vectors, text.weighted(taken.rows)), labels)
+
+    def give_back(self, text: TextVectorizer) -> None:
+        """After an interruption: let the text part forget the texts that were not learned."""
+        text.give_back(self.taken, self.n_learned)
 
 
 class Categorizer(CategoryModel[Sequence[Document]]):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
     Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
-    Ctrl-C, leaves the model as it was; other learning that is stopped has learned the first so many texts, as
-    ``learner_.n_examples_`` tells.
+    Ctrl-C, leaves the model as it was; other learning that is stopped has learned the first
+    ``learner_.n_examples_`` texts.
 
     Parameters
     ----------
@@ -68,11 +90,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         ngrams, min_length, prefix, characters and character_weight.
     max_memory : str or int, default=None
         A bound on the memory that the model takes, "2GB" or a number of bytes; None for none. When it is reached, the
-        rarest words and the weakest edges make room, and learning goes on (memory.py).
+        rarest words and the weakest edges are forgotten, and learning goes on (memory.py).
     encoder : str or callable, default=None
-        What makes vectors of texts, which are learned beside the words: the name of an encoder whose weights are
-        installed, such as "all-MiniLM-L6-v2", or the folder of one (encoders/); or a callable from a list of texts to a
-        matrix with a row for each. With a vocabulary it ranks before any example (``set_vocabulary``).
+        Makes vectors of texts, which are learned beside the words: the name of an encoder whose weights are installed,
+        such as "all-MiniLM-L6-v2", or the folder of one (encoders/); or a callable from a list of texts to a matrix
+        with a row for each. With a vocabulary the model ranks before any example (``set_vocabulary``).
 
     Attributes
     ----------
@@ -83,9 +105,9 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     classes_ : ndarray
         All labels: sorted by ``fit``, then in order of first appearance.
     forgotten_ : dict
-        How many words and edges have made room to keep within ``max_memory``.
+        How many words and edges were forgotten to keep within ``max_memory``.
     search_ : dict or None
-        What ``tuned`` has tried, and what it chose.
+        The trials of ``tuned``, and its choice.
 
     References
     ----------
@@ -118,11 +140,10 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         self.encoder = encoder
 
     text_: TextVectorizer
-    encoder_name_: str | None = None  # of the encoder that made the vectors it was learned with, where one did
-    _encoder_digest: str | None = None  # of its weights, where they have one
-    retired_: tuple[Label, ...] = ()
+    encoder_name_: str | None = None  # of the encoder whose vectors were learned
+    _encoder_digest: str | None = None  # of the weights of that encoder
     rules_: Rules | None = None
-    _trained_from: dict[str, Any] | None = None  # how the columns were called, where that was said
+    _trained_from: dict[str, Any] | None = None  # the names of the columns of the training file, if given
     search_: dict[str, Any] | None = None
     _bound_now: Bound | None = None
     _changes: tuple[Done, ...] = ()
@@ -138,12 +159,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         max_memory: str | int | None = None,
         random_state: int = 0,
     ) -> Self:
-        """A Categorizer whose learner and text suit these texts best, which has learned them (search.py).
+        """A Categorizer that has learned these texts with the best of a list of learners and features (search.py).
 
-        Others than the usual ones are better by more than chance on texts held back. ``vectors``: one for each text.
+        Another choice than the default is better by more than chance on held-out texts. ``vectors``: one for each text.
         """
         texts = encoding.with_vectors(texts if isinstance(texts, WithVectors) else list(as_documents(texts)), vectors)
-        labels: Any = numbered(Y, len(texts))  # in which labels need not be text
+        labels: Any = numbered(Y, len(texts))  # labels need not be text
         examples = Examples(texts=texts, labels=labels)
         found = search(cls(max_memory=max_memory), examples, seconds=seconds, random_state=random_state)
         assert isinstance(found.model, cls)
@@ -158,23 +179,23 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """Learn one text with its label or list of labels. New words and labels may come at any time.
 
         A text may have several fields, ``{"title": …, "body": …, "author": ["Smith"], "price": 12.5}`` (texts.py), and
-        a vector beside it, which all texts have then.
-        If some labels are ``wrong``, these are corrected down, and those that nobody judged are left alone; unless
-        ``complete`` says that all labels that are not right are wrong, as they are where none is given as wrong.
+        a vector; then all texts must have one. Labels given as ``wrong`` are corrected down, and labels that are
+        neither right nor wrong are left alone, unless ``complete`` is true. Without ``wrong``, all other labels count
+        as wrong.
         """
         Y: LabelsLike = [labels]
         if len(wrong) or complete is not None:
             Y = judged(Y, 1, [wrong] if len(wrong) else None, complete)
-        return self.partial_fit(encoding.one_with_vector(text, vector), Y)
+        return self.partial_fit([text] if vector is None else encoding.one_with_vector(text, vector), Y)
 
     def learn_many(
         self, texts: Sequence[Document], Y: LabelsLike,
         wrong: LabelsLike | None = None, complete: bool | Sequence[bool | None] | None = None, *,
         vectors: ArrayLike | None = None,
     ) -> Self:  # fmt: skip
-        """Learn texts in the order given, going on from what is known; ``vectors`` has a row for each.
+        """Learn more texts in the order given; ``vectors`` has a row for each.
 
-        ``wrong`` and ``complete`` are what ``learn`` has, for each text; ``complete`` may be one for all.
+        ``wrong`` and ``complete`` are as in ``learn``, for each text; ``complete`` may be one value for all.
         """
         if wrong is not None or complete is not None:
             Y = judged(Y, len(texts := as_documents(texts)), wrong, complete)
@@ -188,8 +209,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         classes: Iterable[Label] | None = None,
         vectors: ArrayLike | None = None,
     ) -> Self:
-        """``learn_many`` under scikit-learn's name for it. ``classes`` names labels that need not occur in Y."""
-        texts = encoding.with_vectors(texts, vectors)
+        """``learn_many`` under scikit-learn's name. ``classes`` names labels that need not occur in Y."""
+        texts = as_documents(texts) if vectors is None else encoding.with_vectors(texts, vectors)
         Y = self._checked(texts, Y)
         named = [] if classes is None else class_list(classes)
         text, learner, ((texts, _),) = self._parts_for([(texts, Y)])
@@ -202,8 +223,9 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         with nothing_if_refused(self):
             if bound is not None:
                 self._have_parts(text, learner, bound)
-            for some, own in [(texts, Y)] if bound is None else ((texts[block], Y[block]) for block in blocks(texts)):
-                batch = TakenUp.of(text, *self._vectors(learner).apart(some), own)
+            parts = [(texts, Y)] if bound is None else ((texts[block], Y[block]) for block in blocks(texts))
+            for part_texts, part_labels in parts:
+                batch = TakenUp.of(text, *self._apart(part_texts, learner), part_labels)
                 try:
                     self._learn(text, learner, batch)
                 except BaseException:
@@ -219,11 +241,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         self._learn(text, learner, batch)
 
     def _learn(self, text: TextVectorizer, learner: CategoryLearner, batch: TakenUp) -> None:
-        """Learn texts that were taken up, or as many of them as there is time for."""
+        """Learn texts, or as many of them as are learned before an interruption."""
         before, fitted = getattr(learner, "n_examples_", 0), self.__sklearn_is_fitted__()
-        own = fitted and self.learner_ is learner
-        confidence = (self._known_confidence if own else None) or Confidence()
-        if own:
+        goes_on = fitted and self.learner_ is learner
+        confidence = (self._known_confidence if goes_on else None) or Confidence()
+        if goes_on:
             self._known_confidence = confidence
         try:
             learner._learn_rows(batch.rows, batch.labels, Stream(confidence))
@@ -233,9 +255,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
                 self._have_parts(text, learner, confidence=confidence)
 
     def _new_text(self) -> TextVectorizer:
-        """The text part as it is set, before it has learned anything."""
-        text: TextVectorizer = default_text() if self.text is None else clone(self.text)
-        return text
+        return default_text() if self.text is None else clone(self.text)
 
     def _have_parts(
         self, text: TextVectorizer, learner: CategoryLearner, bound: Bound | None = None,
@@ -246,7 +266,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         confidence = confidence or (self._known_confidence if same else None)
         bound = bound if bound and bound.text is text else None
         maker = {}
-        if not same:  # who has made the vectors that it learned
+        if not same:  # the encoder whose vectors the learner has learned
             name = None if self.encoder is None else encoding.name_of(self.encoder)
             maker = {"encoder_name_": name, "_encoder_digest": encoding.digest_of(self.encoder)}
         self._have(text_=text, learner_=learner, _bound_now=bound, _known_confidence=confidence, **maker)
@@ -255,7 +275,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     def check_labels(
         self, Y: LabelsLike, wrong: LabelsLike | None = None, complete: Sequence[bool | None] | None = None
     ) -> None:
-        """Refuse judgements that are bad, or for which ``max_memory`` leaves no room, as learning them would."""
+        """Refuse judgements that could not be learned: bad ones, or ones for which ``max_memory`` has no room."""
         labels = judged(Y, n_examples(Y), wrong, complete)
         self._check_policy(labels)
         if self.__sklearn_is_fitted__() and (bound := self._bound(self.text_, self.learner_)) is not None:
@@ -263,58 +283,57 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             bound.check_labels(labels)
 
     def fit(self, texts: Sequence[Document], Y: LabelsLike, vectors: ArrayLike | None = None) -> Self:
-        """Forget everything and learn these texts: shuffled, and as many passes as the learner is set to."""
+        """Forget everything and learn these texts: shuffled, in as many passes as the learner is set to."""
         texts = encoding.with_vectors(texts, vectors)
         return self.fit_batches([(texts, self._checked(texts, Y))])
 
     def fit_batches(self, batches: Iterable[Batch]) -> Self:
         """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.
 
-        Batches are made in a thread of their own while earlier ones are tokenised. Until all is learned the model is
-        what it was before.
+        Batches are read in another thread while earlier ones are tokenised. The model changes once all is learned.
         """
         learner, pairs = self._first_suited(map(texts_and_labels, batches))
         if self.vocabulary_ is not None and self.encoder is not None and isinstance(learner, TunedIndex):
             learner.name_labels(*named_vectors(self.vocabulary_, self.encoder))
         text = self._new_text()
-        bound, honest = self._bound(text, learner), FirstPass()
+        bound, first_pass = self._bound(text, learner), FirstPass()
         if bound is not None:
-            bound.learn_windows(self._checked_apart(pairs, learner), honest)
+            bound.learn_windows(self._checked_apart(pairs, learner), first_pass)
         else:
             labels, part = LabelBatches(), self._vectors(learner)
             vectors: list[Vectors] = []
 
-            def apart(some: Sequence[Document]) -> Sequence[Document]:
-                plain, own = part.apart(some)
-                vectors.extend([] if own is None else [own])
+            def without_vectors(some: Sequence[Document]) -> Sequence[Document]:
+                plain, found = part.apart(some)
+                vectors.extend([] if found is None else [found])
                 return plain
 
             def texts() -> Iterator[Sequence[Document]]:
                 for some_texts, some_labels in prefetch(pairs):
-                    plain = apart(some_texts)
+                    plain = without_vectors(some_texts)
                     text.settle(plain, labels.add(self._checked(plain, some_labels), len(plain)).recurring)
                     yield plain
-                names, own = self._lessons(learner, labels.counts())
+                names, labels_of_names = self._lessons(learner, labels.counts())
                 if names:
-                    labels.add(own, len(names))
-                yield apart(part.silent(names))
+                    labels.add(labels_of_names, len(names))
+                yield without_vectors(part.silent(names))
 
             counted = behind(vectors, text.fit_counts(texts(), learner._jobs()))
             rows = counted if learner.takes_pieces else counted.all()
-            learner._fit_rows(rows, labels.all(), watch=honest)
-        self._have_parts(text, learner, bound, honest.confidence())
-        self._have(retired_=(), _changes=())  # of labels that were forgotten
+            learner._fit_rows(rows, labels.all(), watch=first_pass)
+        self._have_parts(text, learner, bound, first_pass.confidence())
+        self._have(retired_=(), _changes=())  # those labels were forgotten
         if bound is not None:
             counts = dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True))
-            names, own = self._lessons(learner, counts)
+            names, labels_of_names = self._lessons(learner, counts)
             if names:
-                self.learn_many(self._vectors(learner).silent(names), own)
+                self.learn_many(self._vectors(learner).silent(names), labels_of_names)
         return self
 
     def learn_batches(self, batches: Iterable[Batch]) -> Self:
-        """``learn_many`` of one batch after the other; while one is learned, the next are tokenised and made.
+        """``learn_many`` of one batch after the other; while one is learned, the next are read and tokenised.
 
-        If a batch cannot be made, all batches before it have been learned.
+        If a batch cannot be read, all batches before it have been learned.
         """
         pairs: Iterable[Pair] = map(texts_and_labels, batches)
         if self.max_memory is not None:  # words may be renumbered after each batch: none can be tokenised ahead
@@ -322,18 +341,18 @@ class Categorizer(CategoryModel[Sequence[Document]]):
                 self.learn_many(texts, Y)
             return self
         text, learner, pairs = self._parts_for(pairs)
-        waiting: deque[TakenUp] = deque()  # taken up, but not learned
+        waiting: deque[TakenUp] = deque()
         taking, stopped = threading.Lock(), threading.Event()
 
         def take_up() -> Iterator[TakenUp]:
             seen = 0
             for texts, Y in prefetch(pairs):
-                labels, own = self._checked(texts, Y), self._vectors(learner).apart(texts)
+                labels, plain_and_vectors = self._checked(texts, Y), self._apart(texts, learner)
                 with taking:
                     if stopped.is_set():
                         return
-                    waiting.append(batch := TakenUp.of(text, *own, labels))
-                    if seen:  # the first ones are looked at when they are learned
+                    waiting.append(batch := TakenUp.of(text, *plain_and_vectors, labels))
+                    if seen:  # the first ones are checked when they are learned
                         learner.check_learnable(batch.rows, lambda n: f"row {seen + n}")  # noqa: B023 - now
                     seen += batch.rows.n_rows
                 yield batch
@@ -351,7 +370,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         return self
 
     def _bound(self, text: TextVectorizer, learner: CategoryLearner) -> Bound | None:
-        """The bound on the memory of these parts, as long as it is the same."""
+        """The bound on the memory of these parts; the present one if nothing has changed."""
         if self.max_memory is None:
             return None
         now = self._bound_now
@@ -359,24 +378,28 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         return now if same else Bound(self.max_memory, text, learner, now)
 
     def _vectors(self, learner: CategoryLearner | None = None) -> VectorPart:
-        """The vectors of the texts of a learner: its own, or one that it is about to have."""
-        own = getattr(self, "learner_", None)
-        learner = own if learner is None else learner
-        learned_with = (self.encoder_name_, self._encoder_digest) if learner is own else (None, None)
+        """The vectors of the texts of a learner: the present one, or a new one."""
+        present = getattr(self, "learner_", None)
+        learner = present if learner is None else learner
+        learned_with = (self.encoder_name_, self._encoder_digest) if learner is present else (None, None)
         return VectorPart(vector_of(learner), self.encoder, *learned_with)
 
-    def _parts_for(self, pairs: Iterable[Pair]) -> tuple[TextVectorizer, CategoryLearner, Iterable[Pair]]:
-        """The parts that go on learning: those there are, or new ones, which the model has once they learned.
+    def _apart(self, texts: Sequence[Document], learner: CategoryLearner) -> tuple[Any, Vectors | None]:
+        """The texts without their vectors, and the vectors that the learner takes."""
+        if type(texts) is list and self.encoder is None and not vector_of(learner):
+            return texts, None
+        return self._vectors(learner).apart(texts)
 
-        Of the batches the first tell whether texts have vectors.
-        """
+    def _parts_for(self, pairs: Iterable[Pair]) -> tuple[TextVectorizer, CategoryLearner, Iterable[Pair]]:
+        """The parts that learn, and the batches: the present parts, or new ones, which take vectors if the first
+        texts have any."""
         if self.__sklearn_is_fitted__():
             self._check_can_learn()
             return self.text_, self.learner_, pairs
         return self._new_text(), *self._first_suited(pairs)
 
     def _first_suited(self, pairs: Iterable[Pair]) -> tuple[CategoryLearner, Iterable[Pair]]:
-        """A new learner for batches of texts and labels, which takes vectors if the first have any; and the batches."""
+        """A new learner, which takes vectors if the first texts have any, and the batches."""
         rest, learner = iter(pairs), self._new_learner()
         for texts, Y in rest:
             learner, texts = suited(learner, self.encoder, texts)
@@ -386,14 +409,14 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     def _checked_apart(
         self, pairs: Iterable[Pair], learner: CategoryLearner
     ) -> Iterator[tuple[Sequence[Document], Vectors | None, NumberedLabels]]:
-        """Small blocks of texts, their vectors and their labels, made in a thread of their own."""
+        """Small blocks of texts, their vectors and their labels, read in another thread."""
         for texts, Y in prefetch(pairs):
             labels = self._checked(texts, Y)
             for block in blocks(texts):
-                yield *self._vectors(learner).apart(texts[block]), labels[block]
+                yield *self._apart(texts[block], learner), labels[block]
 
     def _checked(self, texts: Sequence[Document], Y: LabelsLike) -> NumberedLabels:
-        """The labels; what is bad is refused before anything is learned from any text."""
+        """The labels, checked before anything is learned from any text."""
         labels = numbered(Y, len(as_documents(texts)))
         self._check_policy(labels)
         return labels
@@ -410,14 +433,14 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     def _lessons(self, learner: CategoryLearner, counts: dict[Label, int]) -> tuple[list[str], NumberedLabels]:
         """The names by which the vocabulary teaches labels of few examples, and these labels.
 
-        A name says that its label is right, and nothing of any other, where the learner can leave others alone: labels
-        of many examples, whose words it has too, must not lose by it.
+        Where the learner takes partial judgements, a name corrects no other label down: labels of many examples that
+        share its words must not lose by it.
         """
         known = {str(label): label for label in counts}
         named = {str(label): n for label, n in counts.items()}
         pairs = [] if self.vocabulary_ is None else list(self.vocabulary_.lessons(named))
-        own = [[known.get(label, label)] for _, label in pairs]
-        return [text for text, _ in pairs], judged(own, len(own), complete=not learner.takes_partial)
+        labels = [[known.get(label, label)] for _, label in pairs]
+        return [text for text, _ in pairs], judged(labels, len(labels), complete=not learner.takes_partial)
 
     # Answering.
 
@@ -431,30 +454,26 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         vector: ArrayLike | None = None,
         vectors: ArrayLike | None = None,
     ) -> Ranking:
-        """The k best labels of a text, or of each of many texts; of those that the rules allow.
+        """The k best labels of a text, or of each of many texts, among those that the rules allow.
 
-        Where it has learned with vectors, ``vector`` is that of one text, and ``vectors`` has a row for each of many.
+        If the model has learned vectors, ``vector`` is that of one text, and ``vectors`` has a row for each of many.
         """
         self._check_fitted()
-        if type(text) is str and vector is None and vectors is None:  # as most are
-            return self._ranked(self._rows_of([text]), k, rules).alone()
-        found = self._ranked(self._rows_of(encoding.with_vector(text, vector, vectors)), k, rules)
-        return found.alone() if is_one(text) else found
+        is_plain = type(text) is str and vector is None and vectors is None
+        texts: Sequence[Any] = [text] if is_plain else encoding.with_vector(text, vector, vectors)
+        found = self._ranked(self._rows_of(texts), k, rules)
+        return found.alone() if is_plain or is_one(text) else found
 
-    def shortlist(
-        self,
-        texts: Document | Sequence[Document],
-        coverage: float = 0.95,
-        *,
-        vectors: ArrayLike | None = None,
+    def shortlist(  # type: ignore[override]
+        self, texts: Document | Sequence[Document], coverage: float = 0.95, *, vectors: ArrayLike | None = None
     ) -> Ranking | list[Ranking]:
-        """For each text a ranking that is as long as it must be, for one text one.
+        """For each text the shortest list of labels that keeps a promise; one list for one text.
 
-        For a share of ``coverage`` of all texts, lists hold all true labels. None is longer than 100 labels; where that
-        is too short for the promise, a warning says so. Until enough examples have been learned one by one or fitted,
-        nothing can be promised: lists hold all.
+        For a share of ``coverage`` of all texts, lists contain all true labels. None is longer than 100 labels; a
+        warning tells if that is too short for the promise. Until enough examples have been learned, nothing is promised
+        and lists contain all labels.
         """
-        found = self._cut(encoding.with_vectors(many(texts), vectors), coverage)
+        found = super().shortlist(encoding.with_vectors(many(texts), vectors), coverage)
         return found[0] if is_one(texts) else found
 
     def assign(
@@ -466,39 +485,32 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         costs: tuple[float, float] | None = None,
         vectors: ArrayLike | None = None,
     ) -> Assigned | list[Assigned]:
-        """For each text its labels, none where nothing is sure enough; the list's ``reason`` says why.
+        """For each text its labels, or none and a ``reason`` if no label is certain enough.
 
         Labels are chosen for the largest F1 over all labels together; or so that a share of ``precision`` of them is
-        right; or by the costs of a wrong and of a missing label. Where each text that was learned has one label, none
-        gets more.
+        right; or by the costs of a wrong and of a missing label. If each learned text has one label, none gets more.
         """
-        wanted = self._aim(aim, precision, costs)
-        found = self._assigned(encoding.with_vectors(many(texts), vectors), wanted)
+        given = encoding.with_vectors(many(texts), vectors)
+        found = super().assign(given, aim, precision=precision, costs=costs)
         return found[0] if is_one(texts) else found
 
-    @reading
     def predict(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> NDArray[Any]:
-        """The best label of each text; if all labels came as indicator matrices, such a matrix of what is assigned.
+        """The best label of each text; if all labels came as indicator matrices, such a matrix of assigned labels.
 
-        Labels are assigned as by ``assign(texts, "f1")``. Before enough is known for that, each text gets as many of
-        its best labels as an example has on average.
+        Labels are assigned as by ``assign(texts, "f1")``. Until enough examples have been learned for that, each text
+        gets as many of its best labels as an example has on average.
         """
-        self._check_fitted()
-        return self._predicted(self._rows_of(encoding.with_vectors(texts, vectors)))
+        return super().predict(encoding.with_vectors(texts, vectors))
 
-    @reading
     def predict_proba(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> Floats:
-        """How likely each label is, n × number of labels, dense: for scikit-learn's tools, and few labels.
+        """The probability of each label, n × number of labels, dense: for scikit-learn's tools, and few labels.
 
-        Columns are in the order of ``classes_``, which must be sorted: scikit-learn's measures trust in that. Where
-        each text has one label, those of a text sum to 1 (answers.py); where labels came as an indicator
-        matrix of several, each column is a probability of its own. ``rank(texts).probabilities`` has those of the best
-        labels.
+        Columns are in the order of ``classes_``, which must be sorted: scikit-learn's measures rely on it. If each text
+        has one label, the probabilities of a text sum to 1; if labels came as an indicator matrix of several, each
+        column is a probability of its own. ``rank(texts).probabilities`` has those of the best labels.
         """
-        self._check_fitted()
-        return self._class_probabilities(encoding.with_vectors(texts, vectors), len(texts))
+        return super().predict_proba(encoding.with_vectors(texts, vectors))
 
-    @reading
     def score(
         self,
         texts: Sequence[Document],
@@ -507,31 +519,35 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         vectors: ArrayLike | None = None,
     ) -> float:
         """R1: the share of texts whose best label is one of theirs."""
-        self._check_fitted()
-        return self.learner_._score_rows(self._rows_of(encoding.with_vectors(texts, vectors)), Y, sample_weight)
+        return super().score(encoding.with_vectors(texts, vectors), Y, sample_weight)
 
     @reading
     def explain(self, text: Document, label: Label, *, vector: ArrayLike | None = None) -> Explanation:
-        """The votes of the words of a text for a label, and that of its vector. They sum to the label's score."""
+        """The votes of the words of a text, and of its vector, for a label. They sum to the label's score."""
         self._check_fitted()
         found = self.learner_._explain_row(self._rows_of(encoding.with_vector(text, vector, None)), label)
         return in_words(found, self.n_vector_, self.text_, text)
 
     def audit(
-        self, texts: Sequence[Document], Y: LabelsLike, n: int = 100, random_state: int = 0, watch: Watch | None = None
+        self,
+        texts: Sequence[Document],
+        Y: LabelsLike,
+        n: int = 100,
+        random_state: int = 0,
+        watch: Watch = lambda done, parts: None,
     ) -> Audit:
-        """Which of these examples a model with these settings contradicts: their labels may be wrong (auditing.py).
+        """The examples that models with these settings contradict: their labels may be wrong (auditing.py).
 
-        What this model has learned has no say. ``n`` examples are named and explained, those that it contradicts most.
-        ``watch`` is told how many of the parts are done, and how many there are.
+        The models learn other parts of these examples; what this model has learned is not used. The ``n`` examples with
+        the largest contradictions are explained. ``watch`` is called with the numbers of finished parts and of parts.
         """
         documents = as_documents(texts)
         labels = numbered(Y, len(documents))
 
-        def taught(which: list[int]) -> Any:
+        def train(which: list[int]) -> Any:
             return clone(self).fit([documents[i] for i in which], labels.take(which))
 
-        return audit(documents, labels, taught, n, random_state, watch)
+        return audit(documents, labels, train, n, random_state, watch)
 
     def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         some = as_documents(texts_of(examples))[n : n + 1]
@@ -551,18 +567,18 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     def _has_known(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
         given = as_documents(texts)
-        if isinstance(given, WithVectors):  # which say something of a text, too
+        if isinstance(given, WithVectors):
             return self._has_known(given.texts) | given.vectors.any(axis=1)
         if self.n_vector_:
             return np.ones(len(given), dtype=bool)
         if not isinstance(given, Fielded):
             return self.text_.has_known_word(given)
-        more = np.array([bool(own) for own in given.features()])  # categories and numbers say something, too
-        return self.text_.has_known_word(given.joined()) | more
+        has_values = np.array([bool(values) for values in given.features()])  # of categories and numbers
+        return self.text_.has_known_word(given.joined()) | has_values
 
     def _known_share(self, texts: Sequence[Document]) -> NDArray[np.float32]:
         given = as_documents(texts)
-        if self.n_vector_ or isinstance(given, WithVectors):  # which say something of any text
+        if self.n_vector_ or isinstance(given, WithVectors):  # any text has a vector
             return np.ones(len(given), dtype=np.float32)
         return self.text_.known_share(given)
 
@@ -570,16 +586,16 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         return as_documents(texts_of(examples))
 
     def _rows_of(self, texts: Sequence[Document]) -> Rows:
-        plain, vectors = self._vectors().apart(texts)
+        plain, vectors = self._apart(texts, self.learner_)
         return beside(vectors, self.text_.rows(plain, self.learner_._jobs()))
 
     @property
     def n_vector_(self) -> int:
-        """How many numbers the vectors have that it was learned with; 0 where there were none."""
+        """The length of the vectors that were learned; 0 if none were."""
         return vector_of(self.learner_) if self.__sklearn_is_fitted__() else 0
 
     def _vectors_of(self, texts: Sequence[Document]) -> Vectors | None:
-        """The vectors of texts, as it would take them; refused where they do not fit. None if it has learned none."""
+        """The vectors of texts, checked; None if the model has learned without vectors."""
         return self._vectors().apart(texts)[1]
 
     def _answer_text(self, text: Document, k: int = 5) -> RankedLabels:
@@ -590,16 +606,16 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features that speak for a label the most, as a person would name them (readable.py); their weights."""
+        """The n strongest features of a label, as a person would name them (text_batches.py), and their weights."""
         self._check_index()
         found = self.learner_._strongest(label, n * MORE)
         names = self._feature_names([column for column, _, _ in found])
-        kept = worth_naming(names, [says for _, _, says in found])[:n]
+        kept = worth_naming(names, [strength for _, _, strength in found])[:n]
         return [(names[i], found[i][1]) for i in kept]
 
     @property
     def forgotten_(self) -> dict[str, int]:
-        """How many words and edges have made room to keep within ``max_memory``, since fit or since it was opened."""
+        """How many words and edges were forgotten to keep within ``max_memory``, since fit or since opening."""
         bound = self._bound_now
         return {"words": bound.words_forgotten if bound else 0, "edges": getattr(self.learner_, "edges_dropped_", 0)}
 
@@ -628,10 +644,10 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     @writing
     def set_vocabulary(self, vocabulary: LabelVocabulary | None) -> Self:
-        """Give the labels names, synonyms and broader labels; by its policy a vocabulary may refuse other labels.
+        """Give the labels names, synonyms and broader labels; the policy of a vocabulary may refuse other labels.
 
-        With an encoder, labels that have no example yet begin with the meaning of their names: a model that has learned
-        nothing ranks at once.
+        With an encoder, labels without examples begin with the vectors of their names: a model that has learned nothing
+        ranks at once.
         """
         if vocabulary is not None and not isinstance(vocabulary, LabelVocabulary):
             raise InputError(f"a vocabulary is a LabelVocabulary, not a {type(vocabulary).__name__}")
@@ -651,23 +667,23 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             self._have_parts(text, learner)
 
     def rename_label(self, label: Label, name: Label) -> Self:
-        """Give a label another name; it keeps what it has learned."""
+        """Give a label another name; it keeps its weights."""
         return self.change_labels(Change("rename", (label,), name))
 
     def merge_labels(self, labels: Sequence[Label], into: Label) -> Self:
-        """Merge labels into one of them, or into another, which then has the sum of what they have learned."""
+        """Merge labels into one of them, or into another label, by summing their weights."""
         return self.change_labels(Change("merge", tuple(labels), into))
 
     def split_label(self, label: Label, new: Label) -> Self:
-        """A new label that begins with what another has learned; examples will tell them apart."""
+        """Add a new label that begins with the weights of another one."""
         return self.change_labels(Change("split", (label,), new))
 
     def retire_labels(self, labels: Sequence[Label]) -> Self:
-        """Labels that are neither ranked nor learned any more."""
+        """Stop ranking and learning labels."""
         return self.change_labels(Change("retire", tuple(labels)))
 
     def restore_labels(self, labels: Sequence[Label]) -> Self:
-        """Labels that were retired come back, with all that they have learned."""
+        """Rank and learn retired labels again, with the weights that they had."""
         return self.change_labels(Change("restore", tuple(labels)))
 
     @reading
@@ -686,9 +702,9 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     @learning
     def undo_change(self) -> Change:
-        """Take the last change back; gives which it was."""
+        """Undo the last change and return it."""
         if not self._changes:
-            raise InputError("no change of labels is known that could be taken back")
+            raise InputError("there is no change of labels to undo")
         *rest, last = self._changes
         self._have_labelled(last.taken_back(self.learner_), tuple(rest))
         return last.change
@@ -701,15 +717,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     @writing
     def set_rules(self, rules: Rules | None) -> Self:
-        """Rules that all rankings keep to from now on; None for none."""
+        """Set the rules for all rankings; None for none."""
         self.rules_ = rules or None
-        self._work_out_rules()
-        return self
-
-    def _work_out_rules(self) -> None:
-        """What the model's own rules leave, before somebody waits for a ranking."""
         if self.rules_ and hasattr(getattr(self, "learner_", None), "_labels"):
-            self._allowed([self.rules_])
+            self._allowed([self.rules_])  # compute now, not with the first ranking
+        return self
 
     def _every_rule(self, rules: Rules | None) -> list[Rules]:
         if self.rules_ is None and rules is None:
@@ -728,25 +740,25 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             "rules": self.rules_.to_dict() if self.rules_ else None,
         }  # fmt: skip
         settings = {name: value for name, value in given.items() if value is not None}
-        learner = self.learner_.to_state()  # first: the words may be ahead of what was learned, never behind
+        learner = self.learner_.to_state()  # first: the text part may know more words than the learner, never fewer
         parts = {"text": self.text_.to_state(), "learner": learner, "confidence": self.confidence_.to_state()}
         named = {} if self.vocabulary_ is None else {"vocabulary": self.vocabulary_.to_state()}
         return State("Categorizer", settings, parts=parts | named)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The model of a state that ``to_state`` gave, all of which is checked."""
+        """The model of a state that ``to_state`` gave, checked."""
         text, learner = build_all([state.parts["text"], state.parts["learner"]])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
         n_words = max(0, learner.n_features_in_ - vector_of(learner))
         state.require(n_words <= text.n_features_, "each column of the learner is one of its text part")
-        # Of hashed columns it has all, or a small file could ask for as many as there may be.
+        # Otherwise a small file could make the model allocate any number of hashed columns.
         state.require(text.hashed in (None, n_words), "its learner has all hashed columns")
         categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
         categorizer.text_, categorizer.learner_, categorizer.search_ = text, learner, state.settings.get("search")
         state.require(
-            categorizer.search_ is None or is_record(categorizer.search_), "what a search has tried is a record"
+            categorizer.search_ is None or is_record(categorizer.search_), "the trials of its search are a record"
         )
         categorizer._known_confidence = Confidence.of_model(state, len(learner.classes_))
         categorizer._take_settings(state)
@@ -756,17 +768,29 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         settings = state.settings
         retired, columns, encoder = settings.get("retired", []), settings.get("columns"), settings.get("encoder")
         state.require(isinstance(retired, list) and all(map(self._knows, retired)), "its retired labels are its own")
-        state.require(columns is None or are_columns(columns), "the columns that it was trained from have names")
+        state.require(columns is None or are_columns(columns), "the columns of its training file have names")
         digest = settings.get("encoder_digest")
         named = all(one is None or isinstance(one, str) for one in (encoder, digest))
         state.require(named, "its encoder has a name and a digest")
         self.retired_, self._trained_from = tuple(retired), columns
         self.encoder_name_, self._encoder_digest = encoder, digest
         if digest is not None:
-            self.encoder = encoder  # whose weights can be found by its name
-        if "rules" in settings:
-            self.rules_ = Rules(**settings["rules"])
+            self.encoder = encoder  # its weights are found by its name
         if "vocabulary" in state.parts:
             self.vocabulary_ = build(state.parts["vocabulary"])
             state.require(isinstance(self.vocabulary_, LabelVocabulary), "its vocabulary is a LabelVocabulary")
-        self._work_out_rules()
+        if "rules" in settings:
+            self.set_rules(Rules(**settings["rules"]))
+
+
+def vector_of(learner: CategoryLearner | None) -> int:
+    """How many of the first columns of a learner are those of a vector; only a TunedIndex has any."""
+    return getattr(learner, "n_vector_", None) or getattr(learner, "vector", None) or 0
+
+
+def are_columns(columns: object) -> bool:
+    """Whether these are names of columns, one or several for each purpose."""
+    if not isinstance(columns, dict):
+        return False
+    every = [one for names in columns.values() for one in (names if isinstance(names, list) else [names])]
+    return all(isinstance(name, str) for name in (*columns, *every))

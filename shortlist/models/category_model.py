@@ -1,24 +1,20 @@
-"""Models that rank labels, of texts or of rows of features, say how sure they are, and decide.
-
-A model holds its learner, and a confidence that was taught by rankings made before their examples were learned. What it
-is asked about, texts or rows, is its own to say.
-"""
+"""Models that rank labels, of texts or of rows, with probabilities, and decide; their answers and their evaluation."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import chain
-from typing import Any, ClassVar, Generic, TypeVar
+from itertools import chain, islice
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.given_labels import Label
+from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice, as_whole
@@ -28,72 +24,125 @@ from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.concurrency import lock_of, prefetch, reading
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
-from shortlist.labels import LabelSets, NumberedLabels
-from shortlist.measures import Evaluation, depth, evaluate, measure, per_label, propensities_for
-from shortlist.models.answers import (
-    Assigned,
-    AssignedLabels,
-    JudgedRanking,
-    RankedLabels,
-    check_order,
-    check_table,
-    of_columns,
-    summing_to_one,
-)
-from shortlist.models.base import Model, Report, Table
-from shortlist.models.confidence import F1, Aim, Confidence, Costs, Precision, Reason
-from shortlist.models.confidence.calibration import TOGETHER
-from shortlist.models.confidence.thresholds import Automation
-from shortlist.models.judging import Decisions, as_table, near_misses
+from shortlist.labels import LabelSets, NumberedLabels, sorting
+from shortlist.measures import Evaluation, depth, evaluate, hierarchical_f1, measure, per_label, propensities_for
+from shortlist.models.base import Model, Report, Table, finite_or_none
+from shortlist.models.calibration import F1, TOGETHER, Aim, Costs, Precision, calibration_error, reliability
+from shortlist.models.confidence import Automation, Confidence, Reason
 from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds
-from shortlist.ranking import Ranking
+from shortlist.ranking import Ranking, places_of
 
-Given = TypeVar("Given")  # some examples, as a model is asked about them: texts, or rows of features
+# Answers, as lines for people and records for machines.
+
+
+class JudgedRanking(NamedTuple):
+    """Rankings of some examples, and their true labels."""
+
+    ranking: Ranking
+    labels: Sequence[list[Any]]
+
+
+ONE_LINE = str.maketrans("\t\n\r", "   ")  # so that a label can stand between tabs
+
+
+class RankedLabels:
+    """The best labels of some examples."""
+
+    def __init__(self, ranking: Iterable[Ranking], ids: Sequence[str] | None) -> None:
+        self.ranking, self.ids = ranking, ids
+
+    def lines(self) -> Iterator[str]:
+        """Label, score, label, score, … of each example, separated by tabs."""
+        for one in self.ranking:
+            yield "\t".join(f"{str(label).translate(ONE_LINE)}\t{score:.6g}" for label, score in one)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        for n, one in enumerate(self.ranking):
+            named = {} if self.ids is None else {"id": self.ids[n]}
+            found = {"labels": [label for label, _ in one], "scores": [score for _, score in one]}
+            chances = one.probabilities[one.ids >= 0].tolist()
+            known = chances and chances[0] == chances[0]
+            yield named | found | ({"probabilities": chances} if known else {})
+
+
+class Assigned(list[Any]):
+    """The labels assigned to an example, best first; empty where it abstains, and ``reason`` says why."""
+
+    def __init__(self, ranking: Ranking, reason: Reason) -> None:
+        super().__init__(label for label, _ in ranking)
+        self.reason = reason
+        self.probabilities: Floats = ranking.probabilities
+
+
+class AssignedLabels(RankedLabels):
+    """Labels assigned to some examples."""
+
+    def __init__(self, assigned: list[Assigned], ids: Sequence[str] | None) -> None:
+        self.assigned, self.ids = assigned, ids
+
+    def lines(self) -> Iterator[str]:
+        """The labels of each example and their probabilities, separated by tabs; nothing where it abstains."""
+        for one in self.assigned:
+            pairs = zip(one, one.probabilities.tolist(), strict=True)
+            yield "\t".join(f"{' '.join(str(label).split())}\t{p:.4f}" for label, p in pairs)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        for n, one in enumerate(self.assigned):
+            named = {} if self.ids is None else {"id": self.ids[n]}
+            found = {"labels": list(one), "probabilities": one.probabilities.tolist()}
+            yield named | found | ({} if one else {"reason": str(one.reason)})
+
+
+# Models.
+
+
+Given = TypeVar("Given")  # examples to rank labels for: texts, or rows of features
 
 
 class CategoryModel(Model[JudgedRanking], Generic[Given]):
-    """Base class: ranks labels, with probabilities, and decides. A model says how examples become rows."""
+    """Base class: ranks labels with probabilities, and decides. A subclass makes rows of examples."""
 
     task = "categories"
     _predicts_labels = True
     _usual_measures = ("R1", "R5", "MRR", "P@5", "nDCG@5")
     _detail = "label"
     learner_: CategoryLearner
-    vocabulary_: LabelVocabulary | None = None  # what its labels are called, where somebody has said
+    vocabulary_: LabelVocabulary | None = None  # names of the labels
+    retired_: tuple[Label, ...] = ()
+    _nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # for an example without a known feature
+    _known_confidence: Confidence | None = None  # None where nothing was learned on a stream, or in ``fit``
+    _known_rules: KnownRules | None = None
 
     def _new_learner(self) -> CategoryLearner:
         learner: CategoryLearner = super()._new_learner()
         return learner
 
-    _nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # what it says of an example of which nothing is known
-    _known_confidence: Confidence | None = None  # None where nothing was learned on a stream, or in ``fit``
-
     @property
     @reading
     def confidence_(self) -> Confidence:
-        """How sure its rankings are, as far as examples that were ranked before they were learned can tell."""
+        """How certain rankings are, learned from examples that were ranked before they were learned."""
         return self._confidence()
 
     def _confidence(self) -> Confidence:
-        """``confidence_`` for who reads the model already."""
+        """``confidence_`` inside of a method that holds the model's lock."""
         return Confidence() if self._known_confidence is None else self._known_confidence.settled(lock_of(self))
 
     @abstractmethod
     def _given_in(self, examples: Examples) -> Given:
-        """What it is asked about in a batch, refused where that holds something else."""
+        """The texts or rows of a batch; a batch of the other kind is refused."""
 
     @abstractmethod
     def _rows_of(self, given: Given) -> Rows:
-        """The rows of what is given."""
+        """The rows of the examples."""
 
     @abstractmethod
     def _has_known(self, given: Given) -> NDArray[np.bool_]:
-        """Whether anything in each example is known, as far as that can be told."""
+        """Whether each example has a known feature."""
 
     @abstractmethod
     def _known_share(self, given: Given) -> NDArray[np.float32]:
-        """Which share of the features of each example is known, as far as that can be told; 1 where it cannot."""
+        """The share of the features of each example that are known; 1 where this cannot be told."""
 
     def _rows(self, examples: Examples) -> Rows:
         return self._rows_of(self._given_in(examples))
@@ -105,7 +154,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             yield RankedLabels(ranking, batch.ids)
 
     def _rank_batches(self, batches: Iterable[Examples], k: int) -> Iterator[tuple[Ranking, Examples]]:
-        """The k best labels of one batch after the other; while one is ranked, the next are tokenised and made."""
+        """The k best labels of batch after batch; while one is ranked, the next are read and tokenised."""
         self._check_fitted()
         with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
             for rows, batch in tokenised:
@@ -118,7 +167,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return ranking
 
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
-        """The k best labels that the rules allow, with probabilities: that of the best depends on some other scores."""
+        """The k best labels that the rules allow, with probabilities. That of the best depends on TOGETHER scores."""
         k = as_whole(k, "k", least=1, most=sys.maxsize)
         learner, every, deep = self.learner_, self._every_rule(rules), max(k, TOGETHER)
         allowed, kinds = self._allowed(every) if every or self.retired_ else (None, None)
@@ -134,16 +183,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def can_learn(self) -> bool:
         return self.learner_.updatable
 
-    retired_: tuple[Label, ...] = ()
-
     def _every_rule(self, rules: Rules | None) -> list[Rules]:
-        """The rules that a ranking keeps to: those of the model, and those of whoever asks."""
+        """The rules of a ranking: those of the model, and the given ones."""
         return [] if rules is None else [rules]
 
-    _known_rules: KnownRules | None = None
-
     def _allowed(self, every: list[Rules]) -> tuple[Allowed, Kinds]:
-        """What the rules allow. Those who ask by the same rules again need not wait for it again."""
+        """The labels and kinds that the rules allow; the last results are cached."""
         learner, known = self.learner_, self._known_rules
         now = (learner._labels, len(learner._labels), self.vocabulary_, self.retired_)
         if known is None or known.of != now:
@@ -153,22 +198,22 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     # Deciding.
 
     @reading
-    def _cut(self, given: Given, coverage: float) -> list[Ranking]:
-        """For each example a ranking that is as long as it must be."""
-        ranking = self._deep(given)
+    def shortlist(self, X: Given, coverage: float = 0.95) -> list[Ranking]:
+        """For each row the shortest list that keeps a promise, as ``Categorizer.shortlist`` for texts."""
+        ranking = self._deep(X)
         self._check_promise(coverage)
         return ranking.only(self._listed(ranking, coverage))
 
     @reading
     def _listed(self, ranking: Ranking, coverage: float) -> NDArray[np.bool_]:
-        """Which labels of each ranking, of a hundred labels or all there are, to list: see ``shortlist``."""
+        """Which labels of each ranking (of DEPTH labels, or all there are) the shortlist contains."""
         lengths = self.confidence_.lengths(ranking.scores, coverage, ranking.probabilities)
         kept: NDArray[np.bool_] = np.arange(ranking.scores.shape[1]) < lengths[:, None]
         return kept
 
     @reading
     def _check_promise(self, coverage: float) -> None:
-        """Warn where no list is long enough to hold all true labels in a share of ``coverage`` of all texts."""
+        """Warn if no list is long enough to contain all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
         self._warn_of_runs(confidence)
         if confidence.are_too_few(coverage):
@@ -192,16 +237,23 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             )  # fmt: skip
 
     @reading
-    def _assigned(self, given: Given, aim: Aim) -> list[Assigned]:
+    def assign(
+        self,
+        X: Given,
+        aim: str | Aim = "f1",
+        *,
+        precision: float | None = None,
+        costs: tuple[float, float] | None = None,
+    ) -> list[Assigned]:
+        """For each row its labels, or none and a reason, as ``Categorizer.assign`` for texts."""
+        self._check_fitted()
+        aim = self._aim(aim, precision, costs)
         self._warn_of_runs(self.confidence_)
-        return self._decide(given, self._deep(given), aim)
+        return self._decide(X, self._deep(X), aim)
 
     @reading
     def _decide(self, given: Given, ranking: Ranking, aim: Aim) -> list[Assigned]:
-        """What to assign to examples that have been ranked; nothing to one of which nothing is known.
-
-        Where a precision is promised, also nothing to one of which too little is known.
-        """
+        """The labels assigned to ranked examples: none without a known feature, or out of scope for a precision."""
         known = self._has_known(given)
         unlike = np.zeros(known.size, dtype=np.bool_)
         if isinstance(aim, Precision):
@@ -222,7 +274,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return kept
 
     def _aim(self, aim: str | Aim, precision: float | None = None, costs: tuple[float, float] | None = None) -> Aim:
-        """The aim that is meant."""
+        """The aim of an assignment, from the arguments of ``assign``."""
         if precision is not None and costs is not None:
             raise InputError("labels are assigned for a precision or by costs, not both; leave one out")
         if precision is not None:
@@ -233,12 +285,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     @property
     def _one_label_each(self) -> bool:
-        """Whether no example had several labels, as far as counts can tell."""
+        """Whether the counts show that no example had several labels."""
         return int(self.learner_.label_counts_.sum()) <= int(self.learner_.n_examples_)
 
     @reading
     def automation(self, precisions: Sequence[float] = (0.9, 0.95, 0.99)) -> list[Automation]:
-        """For each precision, from which probability on to decide alone, and for which share of texts that would be."""
+        """For each precision, the threshold from which labels are assigned without a person, and the share of texts."""
         self._check_fitted()
         return self.confidence_.automation([Precision(one).share for one in precisions])
 
@@ -248,8 +300,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     # Predicting, in scikit-learn's forms.
 
-    def _predicted(self, rows: Rows) -> NDArray[Any]:
-        """The best label of each; if all labels came as indicator matrices, such a matrix of what is assigned."""
+    @reading
+    def predict(self, X: Given) -> NDArray[Any]:
+        """The best label of each row; if all labels came as indicator matrices, such a matrix of assigned labels."""
+        self._check_fitted()
+        rows = self._rows_of(X)
         columns = self.learner_._label_columns
         if columns is not None and self.confidence_.ready:
             ranking = self._ranked(rows, DEPTH)
@@ -264,23 +319,31 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         chosen: NDArray[Any] = self.classes_[np.where(best < 0, usual, best)]
         return chosen
 
-    def _class_probabilities(self, given: Given, n: int) -> Floats:
-        """How likely each label is for each of n examples, dense (answers.py)."""
+    @reading
+    def predict_proba(self, X: Given) -> Floats:
+        """The probability of each label, n × number of labels, dense, as ``Categorizer.predict_proba`` for texts."""
+        self._check_fitted()
         learner = self.learner_
         columns = learner._label_columns
-        check_table(n, len(columns or learner.classes_))
+        check_table(_n_examples(X), len(columns or learner.classes_))
         if not self.confidence_.ready:
-            raise InputError("the model has not seen enough examples to say how sure it is; it needs some hundred")
+            raise InputError("the model has not seen enough examples to give probabilities; it needs about a hundred")
         if self._one_label_each:
             if columns is None or list(columns) != learner.classes_.tolist():
                 check_order(learner.classes_)
-            return summing_to_one(self._deep(given), learner.label_counts_)
+            return summing_to_one(self._deep(X), learner.label_counts_)
         if columns is None:
             raise InputError(
                 "predict_proba needs texts of one label each, or labels that came as an indicator matrix; "
                 "rank(texts).probabilities has the probabilities of the best labels"
             )
-        return of_columns(self._deep(given), learner._columns(columns), len(columns))
+        return of_columns(self._deep(X), learner._columns(columns), len(columns))
+
+    @reading
+    def score(self, X: Given, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
+        """R1: the share of rows whose best label is one of theirs."""
+        self._check_fitted()
+        return self.learner_._score_rows(self._rows_of(X), Y, sample_weight)
 
     def _assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
         """The labels assigned to the examples of one batch after the other."""
@@ -288,12 +351,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             yield AssignedLabels(self._decide(self._given_in(batch), ranking, aim), batch.ids)
 
     def _shortlist_batches(self, batches: Iterable[Examples], coverage: float) -> Iterator[RankedLabels]:
-        """The shortlists of the examples of batch after batch; ``_check_promise`` tells what they can promise."""
+        """The shortlists of the examples of batch after batch, without the warnings of ``_check_promise``."""
         for ranking, batch in self._rank_batches(batches, DEPTH):
             yield RankedLabels(ranking.only(self._listed(ranking, coverage)), batch.ids)
 
     def _likely_batches(self, batches: Iterable[Examples], k: int, least: float) -> Iterator[RankedLabels]:
-        """Of the k best labels of each example those that are at least so probable."""
+        """Those of the k best labels of each example whose probability is at least ``least``."""
         for ranking, batch in self._rank_batches(batches, k):
             with np.errstate(invalid="ignore"):
                 yield RankedLabels(ranking.only(ranking.probabilities >= least), batch.ids)
@@ -305,7 +368,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             yield JudgedRanking(ranking, batch.labels or [])
 
     def _judged_depth(self, measures: Sequence[str]) -> int:
-        """How many labels to rank where these are measured."""
+        """How many labels to rank for these measures."""
         return max(self._depth(measures), DEPTH if self.confidence_.ready else 1)
 
     def _depth(self, measures: Sequence[str]) -> int:
@@ -331,7 +394,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             near = near_misses((one.ranking for one in judged), labels, self.vocabulary_)
             found.tables.append(as_table(near))
             found.details["hierarchy"] = near
-        if self.confidence_.ready:  # how well it and its decisions fare
+        if self.confidence_.ready:
             deep = Ranking.stack([one.ranking for one in judged], min(DEPTH, len(self.learner_.classes_)))
             decisions = Decisions(self.confidence_, self._chosen, deep, truth)
             found.details["confidence"] = of_confidence = decisions.details()
@@ -340,18 +403,15 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     def _together(self, judged: Iterable[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
         """The rankings of all batches as one, and the labels as numbers."""
-        rankings: list[Ranking] = []
-        labels: list[Sequence[list[Any]]] = []
-        for one in judged:
-            rankings.append(one.ranking)
-            labels.append(one.labels)
+        judged = list(judged)
+        labels = [one.labels for one in judged]
         if not any(labels):
             raise InputError("there are no examples to evaluate")
         numbers = self.learner_.label_numbers(NumberedLabels.stack(labels))
-        return Ranking.stack(rankings, self._depth(measures)), numbers
+        return Ranking.stack([one.ranking for one in judged], self._depth(measures)), numbers
 
     def _measured(self, ranking: Ranking, truth: LabelSets, measures: Sequence[str]) -> Evaluation:
-        """Measures of rankings as deep as these look."""
+        """These measures of rankings that are deep enough for them."""
         learner, chosen = self.learner_, [measure(name) for name in measures]
         propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
         return evaluate(ranking, truth, chosen, n_labels=len(learner.classes_), propensities=propensities)
@@ -369,7 +429,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return facts | ({"edges": learner.n_edges_} if hasattr(learner, "n_edges_") else {})
 
     def _feature_names(self, columns: Sequence[int]) -> list[Any]:
-        """What people call the features of these columns."""
+        """The names of the features in these columns."""
         return list(columns)
 
     def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
@@ -383,7 +443,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             raise InputError(f"{type(self.learner_).__name__} has no index whose connections could be shown")
 
     def leaks(self, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features that are seen with everything and predict nothing, and the share of weight that they lose."""
+        """The n features that occur with all labels and predict none, and the share of weight that they lose."""
         self._check_fitted()
         return self._named(self.learner_.leaks(n)) if hasattr(self.learner_, "leaks") else []
 
@@ -409,3 +469,185 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def _knows(self, label: object) -> bool:
         """Whether the label was learned."""
         return bool(self.learner_.label_numbers([[label]]).ids[0] < self.label_counts_.size)
+
+
+# Probabilities in the form that scikit-learn expects: a column for each class.
+
+
+MOST = 10**8  # numbers of a table: nearly a gigabyte
+
+
+def _n_examples(given: Any) -> int:
+    """The number of texts, or of rows of an array, a frame, a sparse matrix or Rows."""
+    shape = getattr(given, "shape", None)
+    return given.n_rows if isinstance(given, Rows) else len(given) if shape is None else int(shape[0])
+
+
+def check_table(n_rows: int, n_classes: int) -> None:
+    """Refuse a table that takes too much memory."""
+    if n_rows * n_classes > MOST:
+        raise InputError(
+            f"predict_proba gives a number for each text and label, and {n_rows:,} × {n_classes:,} are too many; "
+            "rank(texts, k).probabilities gives those of the best labels"
+        )
+
+
+def check_order(classes: NDArray[Any]) -> None:
+    """Refuse unsorted labels: scikit-learn would mistake their columns for those of others."""
+    names = classes.tolist()
+    if names != sorted(names, key=sorting):
+        raise InputError(
+            "scikit-learn takes the columns of predict_proba in the sorted order of the labels, as fit numbers them, "
+            "and this model has learned them from a stream, in the order in which they came; use fit, name all labels "
+            "first (partial_fit with classes), or use rank(texts).probabilities"
+        )
+
+
+def of_columns(ranking: Ranking, column: Longs, n_columns: int) -> Floats:
+    """The probability of each label of an indicator matrix; label i has column[i], −1 if none (and for label −1)."""
+    table = np.zeros((ranking.ids.shape[0], n_columns))
+    row, place = np.nonzero(column[ranking.ids] >= 0)
+    table[row, column[ranking.ids[row, place]]] = ranking.probabilities[row, place]
+    return table
+
+
+def summing_to_one(ranking: Ranking, counts: Longs) -> Floats:
+    """The probabilities of all labels, where each text has one; ``counts``: how many examples each label has."""
+    shares: Floats = counts / max(1, int(counts.sum()))
+    table = np.tile(shares, (ranking.ids.shape[0], 1))
+    for row, ids, chances in zip(table, ranking.ids, ranking.probabilities, strict=True):
+        known = ids[ids >= 0]
+        if known.size == 0:
+            continue
+        row *= chances[known.size - 1]
+        row[known] = chances[: known.size]
+        best, others = known[0], row.sum() - row[known[0]]
+        if others > 0:
+            left = (1.0 - row[best]) / others
+            kept = row[best]
+            row *= left
+            row[best] = kept
+        row /= row.sum()
+    return table
+
+
+# Evaluation of probabilities, shortlists and assignments on examples that were not learned.
+
+
+def near_misses(
+    rankings: Iterable[Ranking], truth: Iterable[Sequence[Label]], vocabulary: LabelVocabulary
+) -> dict[str, dict[str, float]]:
+    """hP, hR and hF of the best label, and of as many as are true. A ranking that is shorter gives what it has."""
+    best = [[str(label) for label, _ in one] for ranking in rankings for one in ranking]
+    every = [[str(label) for label in labels] for labels in truth]
+
+    def measured(given: Iterator[Iterable[str]]) -> dict[str, float]:
+        return dict(zip(("hP", "hR", "hF"), hierarchical_f1(given, every, vocabulary.broader), strict=True))
+
+    as_many = (islice(labels, len(true)) for labels, true in zip(best, every, strict=True))
+    return {"the best": measured(labels[:1] for labels in best), "as many as are true": measured(as_many)}
+
+
+def as_table(found: dict[str, dict[str, float]]) -> Table:
+    title = "By the hierarchy of the vocabulary, broader labels included"
+    return Table(title, ["labels given", "hP", "hR", "hF"], [[name, *row.values()] for name, row in found.items()])
+
+
+PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
+SHARES = np.arange(1, 21) / 20
+BEST = 10  # labels of each text for the second calibration error
+BAR = 20  # characters of a bar from 0 to 1
+DRAWN = "█ right, │ as it says"
+
+Mask = NDArray[np.bool_]
+Chooses = Callable[[Ranking, Aim], Mask]
+
+
+class Decisions:
+    """The decisions of a calibrated model for rankings of examples, compared with the true labels."""
+
+    def __init__(self, confidence: Confidence, chosen: Chooses, ranking: Ranking, truth: LabelSets) -> None:
+        self.confidence, self.chosen, self.truth = confidence, chosen, truth
+        self.chances = confidence.probabilities(ranking.scores)
+        self.ranking = Ranking(ranking.ids, ranking.scores, ranking._names, self.chances)
+        self.hits = hits_of(ranking, truth)
+        self.n_true: Longs = np.diff(truth.indptr)
+
+    def details(self) -> dict[str, Any]:
+        """All measures, for machines."""
+        best, right = self.chances[:, 0], self.hits[:, 0]
+        first = self.chances[:, :BEST].ravel(), self.hits[:, :BEST].ravel()
+        return {
+            "calibration error": finite_or_none(calibration_error(best, right)),
+            f"calibration error of the {BEST} best labels": finite_or_none(calibration_error(*first)),
+            "reliability": [own._asdict() for own in reliability(best, right)],
+            "shortlists": [self._shortlists(coverage) for coverage in COVERAGES],
+            "automation": [self._alone(precision) for precision in PRECISIONS],
+            "automation by share": self._by_share(),
+            "assignments": {"micro-F1": finite_or_none(self._f1())},
+        }
+
+    def tables(self, found: dict[str, Any]) -> list[Table]:
+        """The same for people."""
+        errors = [[name, found[name]] for name in found if name.startswith("calibration")]
+        f1 = [[f"{name} of the labels it assigns", value] for name, value in found["assignments"].items()]
+        lists = [
+            [row["coverage"], row["covered"], row["mean size"], "yes" if row["possible"] else "no"]
+            for row in found["shortlists"]
+        ]
+        alone = [list(row.values()) for row in found["automation"]]
+        bins = [[row["probability"], row["right"], row["n"], drawn(**row)] for row in found["reliability"]]
+        return [
+            Table("How sure it is", ["measure", "value"], errors + f1),
+            Table("Right as often as it says? (the best label)", ["probability", "right", "texts", DRAWN], bins),
+            Table("Shortlists of all true labels", ["coverage asked for", "covered", "mean size", "possible"], lists),
+            Table("Deciding alone", ["precision asked for", "from probability", "share of texts", "right"], alone),
+        ]
+
+    def _shortlists(self, coverage: float) -> dict[str, Any]:
+        lengths = self.confidence.lengths(self.ranking.scores, coverage, self.chances)
+        listed = np.arange(self.hits.shape[1]) < lengths[:, None]
+        covered = (self.hits & listed).sum(axis=1) == self.n_true
+        found = {"coverage": coverage, "covered": float(covered.mean()), "mean size": float(lengths.mean())}
+        return found | {"possible": bool(np.isfinite(self.confidence.limit(coverage)))}
+
+    def _alone(self, precision: float) -> dict[str, float | None]:
+        aim = Precision(precision, alone=True)
+        threshold, decided = self.confidence.threshold(aim), self.chosen(self.ranking, aim)[:, 0]
+        right = float(self.hits[decided, 0].mean()) if decided.any() else np.nan
+        row = {"threshold": threshold, "share": float(decided.mean()), "right": right}
+        return {"precision": precision} | {name: finite_or_none(value) for name, value in row.items()}
+
+    def _by_share(self) -> list[dict[str, float]]:
+        """The result of deciding each share of the texts, those with the most probable best labels."""
+        order = np.argsort(-np.nan_to_num(self.chances[:, 0]), kind="stable")
+        right = np.cumsum(self.hits[order, 0])
+        found = []
+        for share in SHARES:
+            n = int(np.ceil(share * order.size))
+            if n and self.chances[order[n - 1], 0] > 0:
+                threshold = float(self.chances[order[n - 1], 0])
+                found.append({"threshold": threshold, "share": n / order.size, "right": float(right[n - 1] / n)})
+        return found
+
+    def _f1(self) -> float:
+        """F1 of the labels assigned for F1: 2·correct / (assigned + true), over all labels together."""
+        assigned = self.chosen(self.ranking, F1())
+        both = int(assigned.sum() + self.n_true.sum())
+        return 2.0 * int((assigned & self.hits).sum()) / both if both else np.nan
+
+
+def hits_of(ranking: Ranking, truth: LabelSets) -> Mask:
+    """Which labels of rankings (n × k) are true."""
+    found, rows = np.zeros(ranking.ids.shape, dtype=np.bool_), np.repeat(np.arange(truth.n_rows), np.diff(truth.indptr))
+    place = places_of(truth.ids, rows, ranking.ids)
+    there = place < ranking.ids.shape[1]
+    found[rows[there], place[there]] = True
+    return found
+
+
+def drawn(probability: float, right: float, n: int) -> str:
+    """A bin of a reliability diagram: a bar as long as the share that is right, and a stroke where it should end."""
+    bar = "█" * round(BAR * right) + " " * (BAR - round(BAR * right))
+    at = min(BAR - 1, int(BAR * probability))
+    return bar[:at] + "│" + bar[at + 1 :]

@@ -1,4 +1,4 @@
-"""Scaling within each query and a ranker of documents in one object."""
+"""DocumentRanker: scaling within each query, and a ranker of documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import evaluate_documents
-from shortlist.models.base import Model, Report, Table
+from shortlist.models.base import Model, Report, Table, finite_or_none
 from shortlist.ranking import Explanation
 
 # The scores of some documents, how relevant they are, and the query that each answers.
@@ -38,7 +38,7 @@ JudgedDocuments: TypeAlias = tuple[Floats, Floats, list[str]]
 
 
 class RankedDocuments:
-    """The documents of some queries, best first, as answers."""
+    """The documents of some queries, best first."""
 
     def __init__(self, ranking: QueryRanking, ids: Sequence[str] | None) -> None:
         self.ranking, self.ids = ranking, ids
@@ -56,22 +56,21 @@ class RankedDocuments:
 class DocumentRanker(Model[JudgedDocuments]):
     """Learns from judged documents of queries, and orders the documents of others.
 
-    Retrieval scores of different queries are seldom comparable, so each feature is brought to [0, 1] within its query,
-    in learning and in ranking alike.
+    Retrieval scores of different queries are seldom comparable, so each feature is scaled to [0, 1] within its query.
 
     Parameters
     ----------
     learner : LinearRanker or str, default=None
         Any ranker of documents, or the short name of one, such as "ndcg"; ``MapSVM()`` if None.
     scale : {"range", "percentile"} or None, default="range"
-        As in QueryScaler; None leaves the features as they are.
+        As in QueryScaler; None for no scaling.
 
     Attributes
     ----------
     learner_ : LinearRanker
         The ranker, once it has learned.
     n_examples_, n_queries_ : int
-        How many documents it learned from, and of how many queries.
+        How many documents and queries it learned from.
 
     References
     ----------
@@ -106,7 +105,7 @@ class DocumentRanker(Model[JudgedDocuments]):
     # Learning.
 
     def fit(self, X: MatrixLike, relevance: ArrayLike, query: ArrayLike | None = None) -> Self:
-        """Learn from rows X, their relevance and the query that each answers, forgetting what was learned before."""
+        """Forget everything and learn from rows X, their relevance and the query that each answers."""
         rows, names = _as_rows(X), None if isinstance(X, Rows) else column_names(X)
         n_queries = len(as_queries(query, rows.n_rows))
         learner = self._new_learner()
@@ -140,7 +139,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         return self.learner_.decision_function(scaled)
 
     def scores(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
-        """The score of each row among those of its query."""
+        """``decision_function`` under a shorter name."""
         return self.decision_function(X, query)
 
     @reading
@@ -166,7 +165,7 @@ class DocumentRanker(Model[JudgedDocuments]):
             yield RankedDocuments(self.rank(rows, query), ids)
 
     def scaled(self, rows: Rows, query: ArrayLike | None) -> scipy.sparse.csr_array | Floats:
-        """The features of these rows as the learner sees them."""
+        """The features of these rows, scaled for the learner."""
         as_choice(self.scale, "scale", (*METHODS, None))
         matrix = rows.to_matrix()
         return matrix if self.scale is None else QueryScaler(self.scale).transform(matrix, query=query)
@@ -196,7 +195,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         if details:
             own = found.measures.per_instance
             names = list(dict.fromkeys(query))
-            table = [{"query": name} | {m: _known(own[m][n]) for m in own} for n, name in enumerate(names)]
+            table = [{"query": name} | {m: finite_or_none(own[m][n]) for m in own} for n, name in enumerate(names)]
             found.tables = [Table("", ["query", *own], [list(row.values()) for row in table], "queries")]
             found.details = {"queries": table}
         return found
@@ -270,7 +269,3 @@ def whole_queries(batches: Iterable[Examples]) -> Iterator[Gathered]:
 
 def _as_rows(X: Any) -> Rows:
     return X if isinstance(X, Rows) else as_rows(X)
-
-
-def _known(value: float) -> float | None:
-    return float(value) if value == value else None

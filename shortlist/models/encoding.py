@@ -1,7 +1,7 @@
-"""Texts and their vectors, on their way into a model: given by the user, or made by an encoder.
+"""Vectors beside texts: given by the user, or made by an encoder.
 
-An encoder is the name of one whose weights are here (encoders/), or any callable from a list of texts to a matrix with
-a row for each. A model file holds its name, the digest of the weights if there is one, and never the encoder itself.
+An encoder is the name of one whose weights are installed (encoders/), or any callable from a list of texts to a matrix
+with a row for each. A model file holds its name and the digest of its weights, never the encoder itself.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from shortlist.errors import InputError, counted
 from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, as_vectors, is_one
 
 Callback = Callable[[list[str]], ArrayLike]
-Encoder = Callback | str  # the name of one, or what makes vectors
+Encoder = Callback | str
 BATCH = 1024  # texts that an encoder is given at a time
 OURS = Path(__file__).parent.parent
-MOST_SAID = 300  # letters of what another program says
+MOST_SAID = 300  # letters of another program's error message
 
 
 def with_vectors(texts: Sequence[Document], vectors: ArrayLike | None) -> Sequence[Any]:
-    """The texts, with the vectors beside them if there are any."""
+    """The texts, with their vectors if there are any."""
     given = as_documents(texts)
     return given if vectors is None else WithVectors(given, as_vectors(vectors, len(given)))
 
 
 def one_with_vector(text: Document, vector: ArrayLike | None) -> Sequence[Any]:
-    """One text as many, with its vector beside it if it has one."""
+    """A list of one text, with its vector if it has one."""
     alone: Any = vector[np.newaxis] if type(vector) is np.ndarray else None if vector is None else [vector]
     return with_vectors([text], alone)
 
@@ -44,7 +44,7 @@ def one_with_vector(text: Document, vector: ArrayLike | None) -> Sequence[Any]:
 def with_vector(
     text: Document | Sequence[Document], vector: ArrayLike | None, vectors: ArrayLike | None
 ) -> Sequence[Any]:
-    """One text or many, with the vector of the one, or those of the many, beside them; always as many."""
+    """A list of one text or of many, with the vector of the one or the vectors of the many."""
     if is_one(text):
         if vectors is not None:
             raise InputError("vectors are for many texts; give the vector of one text as vector")
@@ -55,22 +55,22 @@ def with_vector(
 
 
 def loaded(encoder: Encoder, digest: str | None = None) -> Callback:
-    """What makes the vectors: the encoder of a name, loaded once; of this digest, if the model was learned with it."""
+    """The callable of an encoder; one with a name is loaded once, and checked if a digest is given."""
     return _loaded(encoder, digest) if isinstance(encoder, str) else encoder
 
 
 @cache
 def _loaded(name: str, digest: str | None) -> Callback:
-    from shortlist.encoders import load_encoder, load_same  # which load what they run with
+    from shortlist.encoders import load_encoder, load_same  # slow imports
 
     return load_encoder(name) if digest is None else load_same(name, digest)
 
 
 def name_of(encoder: Encoder) -> str:
-    """What an encoder is called in a model file."""
+    """The name of an encoder in a model file."""
     if isinstance(encoder, str):
         return encoder
-    if isinstance(getattr(encoder, "digest", None), str):  # one of ours
+    if isinstance(getattr(encoder, "digest", None), str):  # of encoders/
         return str(getattr(encoder, "name"))  # noqa: B009 - a callable has no name that is known
     if isinstance(encoder, partial):
         return name_of(encoder.func)
@@ -79,18 +79,18 @@ def name_of(encoder: Encoder) -> str:
 
 
 def is_called(encoder: Encoder, name: str) -> bool:
-    """Whether that is the name of an encoder, which in the program that trained the model may have had no module."""
+    """Whether this is the name of an encoder; the program that trained the model may have named no module."""
     found = name_of(encoder)
     return found == name or found.endswith(f".{name}") or name.endswith(f".{found}")
 
 
 def digest_of(encoder: Encoder | None) -> str | None:
-    """The digest of an encoder's weights, where it has one."""
+    """The digest of an encoder's weights, if it has one."""
     return None if encoder is None else getattr(loaded(encoder), "digest", None)
 
 
 def encoded(encoder: Encoder, texts: Sequence[Any]) -> Vectors:
-    """What an encoder makes of texts, some at a time; of one with several fields it sees the fields in lines."""
+    """The vectors of texts, made in batches; of a text with several fields the encoder sees one line for each."""
     plain = texts.joined() if isinstance(texts, Fielded) else list(texts)
     if not plain:
         raise InputError("there are no texts to encode")
@@ -104,34 +104,31 @@ def encoded(encoder: Encoder, texts: Sequence[Any]) -> Vectors:
 
 
 def failure(problem: BaseException) -> str:
-    """What went wrong in somebody's own code, and where: the last line of the first file that is not of shortlist."""
-    said = " ".join(str(problem.msg if isinstance(problem, SyntaxError) else problem).split())
-    what = f"{type(problem).__name__}: {said[:MOST_SAID]}" if said else type(problem).__name__
-    frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if not _is_ours(frame.filename)]
+    """An error in a user's code, and where: the last line of the first file that is not of shortlist."""
+
+    def is_ours(file: str) -> bool:
+        imports = file.startswith("<frozen importlib") or file == importlib.__file__
+        return imports or Path(file).is_relative_to(OURS)
+
+    message = " ".join(str(problem.msg if isinstance(problem, SyntaxError) else problem).split())
+    what = f"{type(problem).__name__}: {message[:MOST_SAID]}" if message else type(problem).__name__
+    frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if not is_ours(frame.filename)]
     places = [(frame.filename, frame.lineno) for frame in frames if frame.filename == frames[0].filename]
     if isinstance(problem, SyntaxError) and problem.filename:
         places.append((problem.filename, problem.lineno))
     return what + (f" ({places[-1][0]}, line {places[-1][1]})" if places else "")
 
 
-def _is_ours(file: str) -> bool:
-    """Whether a file is of shortlist, or of what Python imports modules with."""
-    return Path(file).is_relative_to(OURS) or file.startswith("<frozen importlib") or file == importlib.__file__
-
-
-# Vectors beside the words of texts: given with them, or made by an encoder.
-
-
 class VectorPart(NamedTuple):
-    """How many numbers the vectors of a learner have, 0 where it has none; and who makes them."""
+    """The length of a learner's vectors (0 for none), and the encoder that makes them."""
 
     size: int
     encoder: Encoder | None
-    learned_with: str | None = None  # the name of the encoder that made those it was learned with
-    digest: str | None = None  # of its weights, where they have one
+    learned_with: str | None = None  # the name of the encoder whose vectors were learned
+    digest: str | None = None  # of the weights of that encoder
 
     def apart(self, texts: Sequence[Document]) -> tuple[Any, Vectors | None]:
-        """The texts alone, and their vectors, if the learner has them; they are made if nobody gave any."""
+        """The texts without their vectors, and the vectors, if the learner takes them: given, or made."""
         given: Any = as_documents(texts)
         has_vectors = type(given) is WithVectors  # isinstance of an abstract class takes a microsecond to say no
         if self.size == 0:
@@ -165,7 +162,7 @@ class VectorPart(NamedTuple):
         return loaded(self.encoder, self.digest)
 
     def silent(self, names: Sequence[str]) -> Sequence[Any]:
-        """Names that teach labels. Nobody gives vectors for them: the encoder makes them, or they are zero."""
+        """Names that teach labels: the encoder makes their vectors, or they are zero."""
         if self.size == 0 or self.encoder is not None:
             return names
         return WithVectors(names, np.zeros((len(names), self.size), dtype=np.float32))
@@ -174,7 +171,7 @@ class VectorPart(NamedTuple):
 def suited(
     learner: CategoryLearner, encoder: Encoder | None, texts: Sequence[Document]
 ) -> tuple[CategoryLearner, Sequence[Any]]:
-    """For the first texts of all: the learner, which takes vectors if these have any; and the texts with them."""
+    """A new learner, which takes vectors if the first texts have any, and these texts with their vectors."""
     given = as_documents(texts)
     if encoder is not None and not isinstance(given, WithVectors):
         given = WithVectors(given, encoded(loaded(encoder), given if len(given) else [""])[: len(given)])
@@ -184,15 +181,10 @@ def suited(
 
 
 def named_vectors(vocabulary: LabelVocabulary, encoder: Encoder) -> tuple[list[str], Vectors]:
-    """The labels of a vocabulary, but deprecated ones, and of each the mean of the vectors of its names."""
+    """The labels of a vocabulary except deprecated ones, and for each the mean of the vectors of its names."""
     concepts = [one for one in vocabulary if not one.deprecated]
     names = [(one.name, *one.synonyms) for one in concepts]
-    found = encoded(loaded(encoder), [name for own in names for name in own] or [""])
-    ends = np.cumsum([len(own) for own in names])
+    found = encoded(loaded(encoder), [name for of_one in names for name in of_one] or [""])
+    ends = np.cumsum([len(of_one) for of_one in names])
     means = [part.mean(axis=0) for part in np.split(found, ends)[: len(concepts)]]
     return [one.label for one in concepts], np.array(means, dtype=np.float32).reshape(-1, found.shape[1])
-
-
-def vector_of(learner: CategoryLearner | None) -> int:
-    """How many of the first columns of a learner are those of a vector."""
-    return getattr(learner, "n_vector_", None) or getattr(learner, "vector", None) or 0  # those of a TunedIndex

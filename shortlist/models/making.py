@@ -1,4 +1,4 @@
-"""A model as someone asked for it, made before anything is read, or opened from a file."""
+"""Models made from settings, or opened from files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from shortlist.arrays.validation import as_size
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
 from shortlist.files.store import load
-from shortlist.models.base import Model
+from shortlist.models.base import TASKS, Model, Task, changed, named
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import Encoder
-from shortlist.models.learners import TASKS, Task, changed, named
 from shortlist.models.memory import LEAST, MOST
 from shortlist.models.text_batches import default_text
 from shortlist.names import public
@@ -27,11 +26,11 @@ TEXT = "text."  # what the settings of the text part begin with
 
 @dataclass
 class Settings:
-    """What to train, as the user asked for it."""
+    """The model to train, as the user set it."""
 
     task: Task = "categories"
     learner: str | None = None
-    measure: str | None = None  # what to optimise, where the learner can
+    measure: str | None = None  # to optimise, where the learner can
     values: dict[str, Any] = field(default_factory=dict)  # NAME=VALUE, and text.NAME=VALUE
     max_memory: str | None = None  # of the whole process
     encoder: Encoder | None = None  # makes vectors of texts
@@ -61,7 +60,7 @@ class Settings:
         return model
 
     def _refuse_for_rows(self) -> None:
-        """Refuse what has no meaning for rows of features."""
+        """Refuse settings of texts for rows of features."""
         if any(name.startswith(TEXT) for name in self.values):
             raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
         if self.encoder is not None:
@@ -105,14 +104,14 @@ class Settings:
 
 
 def bound_memory(model: Model[Any], max_memory: str) -> None:
-    """Bound what the process takes while a model learns, the libraries included."""
+    """Bound the memory of the process while a model learns, libraries included."""
     if not isinstance(model, Categorizer):
         raise InputError("--max-memory is for labels of texts; for rows of features use --set max_total_edges=N")
     model.max_memory = as_size(max_memory, "--max-memory", least=MOST.libraries + LEAST) - MOST.libraries
 
 
 def open_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> Model[Any]:
-    """The model of a file, set to use that many threads where it can; a learner of categories alone is one too."""
+    """The model of a file, set to use n_jobs threads; a learner of categories becomes a RowCategorizer."""
     found = load(path)
     if isinstance(found, CategoryLearner):
         found = public("RowCategorizer").of(found)

@@ -1,14 +1,14 @@
 """A bound on the memory of a model of texts, and how it is kept.
 
-Memory is counted from what the model holds, not measured: the same examples then give the same model on every machine,
-and a model opened from a file goes on exactly as the one that was saved would have. The counts are upper bounds. They
-include the room that arrays have to spare, the copies while they grow or make room, and those that saving makes.
+Memory is counted, not measured: so the same examples give the same model on every machine, and a saved model goes on
+as if it had not been saved. The counts are upper bounds. They include the spare room of arrays, their copies while they
+grow or shrink, and the copies for saving.
 
-A quarter of the memory is for the rows being learned and for batches on their way. Labels are never forgotten, and
-what is known of how sure rankings are (confidence/window.py) and the last examples of a stream
-(categories/index/rehearsal.py) have as much as they may come to; words and edges share what these leave, half and half.
-When the words fill their half, a quarter of them make room: the rarest, of equally rare ones those known longest. When
-the edges fill theirs, the weakest do (categories/index/lists.py).
+A quarter of the memory is for the rows being learned and for waiting batches. Labels are never forgotten. The
+calibration examples (confidence.py) and the last examples of a stream (categories/index/rehearsal.py) have their full
+size reserved; words and edges share the rest, half and half. When the words fill their half, a quarter of them is
+forgotten: the rarest, of equally rare ones the oldest. When the edges fill theirs, the weakest are
+(categories/index/lists.py).
 """
 
 from __future__ import annotations
@@ -28,26 +28,24 @@ from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError, counted
 from shortlist.labels import NumberedLabels
-from shortlist.models.confidence.window import MOST_BYTES
+from shortlist.models.confidence import MOST_BYTES
 from shortlist.models.observing import FirstPass
 from shortlist.models.text_batches import LabelBatches, behind
 from shortlist.text.counts import CountedRows
 from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import Document
 
-# How many bytes the parts of a model take at most, by which ``max_memory`` is kept (memory.py).
-
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bytes for each part of a model, and for what a process takes beside it."""
+    """Upper bounds in bytes for each part of a model, and for the rest of the process."""
 
-    libraries: int  # with the loops that were compiled, and what is being read
+    libraries: int  # with compiled loops and the file being read
     label: int
     word: int
     name_byte: int  # each byte of a word's or a label's name
     edge: int
-    entry: int  # an entry of a text's row: column and count
+    entry: int  # of a text's row: column and count
     weight: int  # of a label for each number of a vector
 
 
@@ -58,24 +56,24 @@ MOST = Sizes(libraries=360 * 10**6, label=400, word=200, name_byte=6, edge=60, e
 
 
 LEAST = 64 * 10**6
-ROWS = 16  # a sixteenth of the memory; the rest of the quarter is for batches on their way and rows being weighed
+ROWS = 16  # a sixteenth of the memory is for rows; the rest of the quarter is for waiting batches and weighting
 
 
 class RoomMade(UserWarning):
-    """A model has reached its bound: from now on it forgets."""
+    """Warns that a model has reached its bound and begins to forget."""
 
 
 class Bound:
-    """The bound on one model, and what it has cost so far."""
+    """The bound on one model, and how much was forgotten for it."""
 
     def __init__(
         self, max_memory: str | int, text: TextVectorizer, learner: CategoryLearner, before: Bound | None = None
     ) -> None:
         self.given = max_memory
         self.size = as_size(max_memory, "max_memory", least=LEAST)
-        self.text, self.words_forgotten, self._said = text, 0, False
-        if before is not None and before.text is text:  # it goes on, with labels of other names, say
-            self.words_forgotten, self._said = before.words_forgotten, before._said
+        self.text, self.words_forgotten, self._warned = text, 0, False
+        if before is not None and before.text is text:  # the same model after a change of labels, say
+            self.words_forgotten, self._warned = before.words_forgotten, before._warned
         if not isinstance(learner, IndexLearner):
             raise InputError(f"max_memory needs a learner that can make room, such as FeatureFocus, not {learner}")
         self.learner = learner
@@ -86,15 +84,15 @@ class Bound:
         self.keep()
 
     def keep(self) -> None:
-        """Make room, if need be, after something was learned."""
+        """Make room, if necessary, after learning."""
         share = self._share()
         self.learner.limit_edges(share // MOST.edge)
         if self._words() > share and self.text.hashed is None:
             while self._words() > share:
                 self._forget_rarest(len(self.text.vocabulary_) // 4)
             give_back()
-        if not self._said and (self.words_forgotten or self.learner.edges_dropped_):
-            self._said = True
+        if not self._warned and (self.words_forgotten or self.learner.edges_dropped_):
+            self._warned = True
             warnings.warn(
                 f"the model has reached max_memory ({self.size / 10**6:,.0f} MB): from now on the rarest words and the "
                 "weakest edges make room for new ones", RoomMade, stacklevel=4,
@@ -105,18 +103,18 @@ class Bound:
         return MOST.word * self.text.n_features_ + MOST.name_byte * int(vocabulary.n_bytes)
 
     def check_labels(self, labels: NumberedLabels) -> None:
-        """Refuse labels that would leave too little room for anything else, before they are learned."""
+        """Refuse labels that would leave too little room for words and edges."""
         known = self.learner._labels
         names = {labels.names[i] for i in np.unique(labels.sets.ids).tolist()}.union(labels.columns or ())
         new = [len(str(name)) for name in names if name not in known.number]
         self._share_beside(len(known) + len(new), known.n_bytes + sum(new))
 
     def _share(self) -> int:
-        """What words and edges may have, each."""
+        """The bytes for words, and for edges."""
         return self._share_beside(len(self.learner._labels), self.learner._labels.n_bytes)
 
     def _share_beside(self, n_labels: int, n_bytes: int) -> int:
-        """The same beside that many labels, whose names take that many bytes."""
+        """The same for n_labels labels with names of n_bytes bytes."""
         of_labels = (MOST.label + MOST.weight * self.n_vector) * n_labels + MOST.name_byte * n_bytes
         of_examples = MOST_BYTES
         if isinstance(self.learner, TunedIndex):
@@ -137,13 +135,13 @@ class Bound:
         self.words_forgotten += int((~kept).sum())
 
     def learn_windows(
-        self, batches: Iterator[tuple[Sequence[Document], Vectors | None, NumberedLabels]], honest: FirstPass
+        self, batches: Iterator[tuple[Sequence[Document], Vectors | None, NumberedLabels]], first_pass: FirstPass
     ) -> None:
-        """Fit in windows of as many texts as there is room for; where one holds all, as if there were no bound."""
+        """Fit in windows of as many texts as there is room for; in one window as if there were no bound."""
         for rows, labels in self.windows(batches):
-            for _ in self.learner._learn_passes(rows, labels, honest):
+            for _ in self.learner._learn_passes(rows, labels, first_pass):
                 pass
-            honest.follow_level()
+            first_pass.follow_level()
             self.keep()
         if self.learner.n_examples_ == 0:
             raise InputError("there are no texts to learn from")
@@ -151,16 +149,16 @@ class Bound:
     def windows(
         self, batches: Iterator[tuple[Sequence[Document], Vectors | None, LabelsLike]]
     ) -> Iterator[tuple[RowStore, NumberedLabels]]:
-        """Rows of as many texts as there is room for at a time; all of them, if there is.
+        """Rows of as many texts as there is room for at a time.
 
-        Whoever takes a window learns it and makes room before asking for the next: that may renumber the words.
+        The caller learns a window and makes room, which may renumber the words, before it takes the next.
         """
         rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
         vectors: list[Vectors] = []
-        for texts, own, labels in batches:
+        for texts, some_vectors, labels in batches:
             recurring = all_labels.add(labels, len(texts)).recurring
             rows.add(self.text.take(texts, recurring=recurring).rows)
-            vectors += [] if own is None else [own]
+            vectors += [] if some_vectors is None else [some_vectors]
             n_bytes = sum(one.nbytes for one in vectors)
             held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows + 2 * n_bytes
             if held > self.size // ROWS or self._words() > self._share():

@@ -1,19 +1,18 @@
-"""While a learner learns, some examples are ranked before their turn: from these it is known how sure a ranking is.
+"""Ranks some examples before they are learned: these calibration examples tell how certain a ranking is.
 
-What a model says of examples that it has learned is no measure of what it will say of others. Nothing is learned
-otherwise than without: the learner is the same, bit by bit. A learner that scores an example before it corrects
-anything ranks it on the way (index/retrieval.py); others are asked before a piece of the rows is learned. Learners that
-take no pieces, such as MMP and Rocchio, are not asked, and models of them do not know how sure they are.
+Rankings of learned examples do not tell how good rankings of new ones are. The learner learns bit by bit the same as
+without an observer. A learner that scores an example before it corrects anything ranks it on the way
+(index/retrieval.py); other learners rank before they learn a piece of the rows. Learners that take no pieces, such as
+MMP and Rocchio, are not observed, and models of them have no probabilities.
 
-- In the first pass of ``fit`` every example is new until its turn comes, and late in that pass the model is nearly what
-  it will be in the end: some rows of the second half are ranked. Trials on ten collections found such rankings nearly
-  as good a measure of the final model as cross-fitting, which learns several times as much; and keeping a tenth of the
-  rows for measuring, to be learned last, made models worse by up to two points.
-- On a stream one example in STRIDE is ranked, chosen by its number, never by the clock.
+- In the first pass of ``fit`` every example is new until it is learned, and late in that pass the model is nearly the
+  final one: some rows of the second half are ranked. In trials on ten collections such rankings were nearly as good as
+  cross-fitting, which learns several times as much; holding out a tenth of the rows, to be learned last, made models
+  worse by up to two points.
+- On a stream one example in STRIDE is ranked, chosen by its number.
 
-A row to be ranked must be read as a new text will be: without features that no earlier row had. They have no votes, but
-would make the votes of the others lighter, and scores lower than those of new texts, in which unknown words count for
-nothing.
+A row is ranked without the features that no earlier row had, as a new text would be: such features have no votes, but
+would make the votes of the others lighter.
 """
 
 from __future__ import annotations
@@ -31,22 +30,21 @@ from shortlist.arrays.rows import Rows, RowStore
 from shortlist.categories.index.learner import PIECE
 from shortlist.categories.learner import CategoryLearner
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import Confidence
-from shortlist.models.confidence.calibration import TOGETHER
-from shortlist.models.confidence.window import SIZE, WIDTH, Seen, Shares, look
+from shortlist.models.calibration import TOGETHER, WIDTH
+from shortlist.models.confidence import SIZE, Confidence, Seen, Shares, look
 from shortlist.ranking import Ranking
 from shortlist.text.counts import keep
 
-DEPTH = 100  # labels of a ranking made before its example is learned: no list can promise more
+DEPTH = 100  # labels of a calibration ranking: no list can promise more
 
-# Of a fit: one row in SHARE is ranked, as ranking it takes about as long as learning it once.
+# In a fit, one row in SHARE is ranked: to rank a row takes about as long as to learn it once.
 STRETCHES = 20  # of the second half of the rows
 SHARE = 10
-LARGER, LEAST, ENOUGH = 8, 512, 1024  # of few rows a larger share, but no more than ENOUGH; LEAST, if half are as many
-MOST_ON_THE_WAY = 2 * STRETCHES * PIECE  # rows of a fit; of more, a stretch is made by several threads
-ROWS = 64  # to measure the level: what a single one is off by, about 0.02, is a hundredth of a deviation in their mean
+LARGER, LEAST, ENOUGH = 8, 512, 1024  # few rows: one in LARGER, at most ENOUGH; at least LEAST, or half of the rows
+MOST_ON_THE_WAY = 2 * STRETCHES * PIECE  # rows of a fit; of more, a stretch is ranked by several threads
+ROWS = 64  # rows to measure the level of scores
 
-# Of a stream: a piece has a PART-th of what is known by then, within these bounds.
+# On a stream, a piece has a PART-th of the examples so far, within these bounds.
 STRIDE = 10
 SHORTEST, LONGEST, PART = 16, 512, 8
 
@@ -54,13 +52,7 @@ Stretch = tuple[int, int, Longs]  # learn order[first:last], after ranking the r
 
 
 class Observer:
-    """Lets a learner rank some rows before it learns them.
-
-    Parameters
-    ----------
-    whole : bool, default=False
-        Whether rows are asked about as they are, with features that were never seen.
-    """
+    """Lets a learner rank some rows before it learns them; ``whole`` rows with the features that were never seen."""
 
     def __init__(self, whole: bool = False) -> None:
         self._whole = whole
@@ -69,9 +61,10 @@ class Observer:
         self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, stretches: Iterable[Stretch],
         on_the_way: bool, note: Callable[[Seen], None],
     ) -> Iterator[Longs]:  # fmt: skip
-        """The order in stretches; what the rankings of each tell is noted once it is learned."""
+        """The order in stretches; the rankings of each are noted once it is learned."""
         for first, last, which in stretches:
-            which = complete(labels, order, which)
+            complete = labels.partial.complete
+            which = which[complete[order[which]]] if complete.size else which  # partial judgements cannot calibrate
             asked = order[which]
             if not which.size:
                 yield order[first:last]
@@ -81,22 +74,22 @@ class Observer:
                 yield order[first:last]
                 note(look(ahead.ids, ahead.scores, labels.chosen(asked), ahead.known))
             else:
-                ranking, known = honest(learner, rows, asked, self._whole)
+                ranking, known = rank_before_learning(learner, rows, asked, self._whole)
                 yield order[first:last]
                 note(look(ranking.ids, ranking.scores, labels.chosen(asked), known))
 
 
 class FirstPass(Observer):
-    """Watches a ``fit``, and gathers rankings in its first pass; of a fit in windows, in the last of them.
+    """Observes a ``fit``: gathers rankings in its first pass; of a fit in windows, in the last window.
 
-    Further passes may move the level of scores, at which labels score that are not in question: some rows are ranked at
-    the end of the first pass and of the last one.
+    Further passes may move the level of scores, that of labels out of question: some rows are ranked at the end of the
+    first pass and of the last one.
     """
 
     def __init__(self, whole: bool = False) -> None:
         super().__init__(whole)
-        self._found: list[Seen] = []  # a sixth of what the rankings themselves would take
-        self._level: tuple[Callable[[], Floats], Floats] | None = None  # the scores of some rows: now, and as they were
+        self._found: list[Seen] = []
+        self._level: tuple[Callable[[], Floats], Floats] | None = None  # the scores of some rows: now, and before
 
     def __call__(
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
@@ -118,9 +111,9 @@ class FirstPass(Observer):
             self._level = level, level()
 
     def follow_level(self) -> None:
-        """Move the scores of the rankings as far as further passes have moved the level of scores.
+        """Move the scores of the rankings by as much as further passes have moved the level of scores.
 
-        To be called after the last pass, while columns still mean what they meant in it.
+        Call this after the last pass, before columns are renumbered.
         """
         if self._level is not None:
             (level, before), self._level = self._level, None
@@ -128,7 +121,7 @@ class FirstPass(Observer):
             self._found = [seen.moved(by) for seen in self._found]
 
     def confidence(self) -> Confidence:
-        """What these rankings tell."""
+        """The confidence fitted to these rankings."""
         self.follow_level()
         confidence = Confidence()
         if self._found:
@@ -137,9 +130,9 @@ class FirstPass(Observer):
 
 
 class Stream(Observer):
-    """Watches a learner go on learning; a confidence takes note of rankings that do not come in a run of labels.
+    """Observes a learner on a stream: a confidence notes rankings, except in a run of one label.
 
-    Each is noted once its example is learned: learning that fails, or is stopped, leaves both as they belong together.
+    Each is noted once its example is learned, so that learner and confidence agree after an interruption.
     """
 
     def __init__(self, confidence: Confidence, whole: bool = False) -> None:
@@ -154,7 +147,7 @@ class Stream(Observer):
             return
         runs, before = copy.copy(self._confidence.runs), learner.n_examples_ - order.size
         in_runs, first = runs.note(labels, order, learner.label_counts_), (-1 - before) % STRIDE
-        if first >= order.size:  # as with most examples that come alone
+        if first >= order.size:  # most single examples
             yield order
         else:
             which = np.arange(first, order.size, STRIDE)
@@ -165,18 +158,12 @@ class Stream(Observer):
         self._confidence.runs = runs
 
 
-def complete(labels: LabelSets, order: Longs, which: Longs) -> Longs:
-    """Those of order[which] of which all labels were judged: what nobody judged says nothing about how sure one is."""
-    whole = labels.partial.complete
-    return which[whole[order[which]]] if whole.size else which
-
-
 def within(which: Longs, first: int, last: int) -> Longs:
     return which[(which >= first) & (which < last)]
 
 
 def pieces(before: int, n: int, which: Longs) -> Iterator[Stretch]:
-    """The next n examples of a stream, after so many. A learner that has learned nothing is not asked."""
+    """The next n examples of a stream after ``before`` ones. A learner that has learned nothing ranks nothing."""
     first = 0
     while first < n:
         last = min(n, first + min(LONGEST, max(SHORTEST, (before + first) // PART)))
@@ -185,16 +172,12 @@ def pieces(before: int, n: int, which: Longs) -> Iterator[Stretch]:
 
 
 def how_many(n: int) -> int:
-    """How many of n rows of a fit are ranked, if as many may be."""
+    """How many of n rows of a fit to rank, at most."""
     return min(SIZE, n, max(n // SHARE, LEAST, min(ENOUGH, n // LARGER)))
 
 
 def stretches(n: int, longest: int = 0) -> Iterator[Stretch]:
-    """The first pass over n rows, stretch by stretch.
-
-    Who ranks rows on the way, each when its turn comes, needs no more of them than there must be: ``longest`` is how
-    many rows one may have then.
-    """
+    """The first pass over n rows, stretch by stretch; stretches ranked on the way have at most ``longest`` rows."""
     half = n // 2
     wanted = min(n - half, how_many(n))
     ranked = half + np.arange(wanted) * (n - half) // max(1, wanted)
@@ -220,15 +203,15 @@ def moved_level(before: Floats, after: Floats) -> float:
     both = min(before.shape[1], after.shape[1], WIDTH)
     differences = (after[:, TOGETHER:both] - before[:, TOGETHER:both]).ravel()
     known = differences[~np.isnan(differences)]
-    return math.fsum(known.tolist()) / known.size if known.size else 0.0  # a sum that no machine rounds otherwise
+    return math.fsum(known.tolist()) / known.size if known.size else 0.0  # the same sum on all machines
 
 
-def honest(
+def rank_before_learning(
     learner: CategoryLearner, rows: Rows | RowStore, which: Longs, whole: bool = False
 ) -> tuple[Ranking, Shares]:
-    """The rankings of rows that are not yet learned, read as new ones; and the known share of the features of each.
+    """The rankings of rows that are not yet learned, and the known share of the features of each.
 
-    In a text a feature never seen counts for nothing; in a ``whole`` row it has no votes, but its share of the length.
+    Features never seen are left out; in a ``whole`` row they count for its length.
     """
     chosen = rows.take(which) if isinstance(rows, Rows) else rows.chosen(which)
     known, left = known_part(learner, chosen)
@@ -236,9 +219,9 @@ def honest(
 
 
 def known_part(learner: CategoryLearner, rows: Rows) -> tuple[Shares, Rows]:
-    """Which share of the features of each row earlier examples had, 1 where it has none; and the rows without others.
+    """The share of the features of each row that earlier examples had, and the rows without the other features.
 
-    Where the learner cannot tell, all count as known.
+    The share is 1 for empty rows, and where the learner cannot tell.
     """
     shares, n_features = np.ones(rows.n_rows, dtype=np.float32), np.diff(rows.indptr)
     if not hasattr(learner, "has_seen") or (seen := learner.has_seen(rows.indices)).all():

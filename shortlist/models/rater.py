@@ -1,8 +1,5 @@
-"""Ratings learned from rows of numbers, and from texts.
-
-A Rater has the columns of a table and their scales before its learner; a TextRater a text part, and an encoder if there
-is one.
-"""
+"""Ratings learned from rows of numbers (Rater: columns, their scales, a learner) or from texts (TextRater: a text part,
+perhaps an encoder, a learner)."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from sklearn.base import ClassifierMixin
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole, check_names
+from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole, check_names, column_names
 from shortlist.categories.index.retrieval import SHARE, unit
 from shortlist.concurrency import learning, prefetch, reading, snapshot, writing
 from shortlist.errors import InputError, counted
@@ -26,11 +23,9 @@ from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
-from shortlist.models.base import Model, Report, Table
+from shortlist.models.base import Model, Report, Table, finite_or_none, named
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
-from shortlist.models.learners import named
-from shortlist.models.readable import in_words
-from shortlist.models.text_batches import texts_of
+from shortlist.models.text_batches import in_words, texts_of
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner, check_size
 from shortlist.ratings.prank import PRank
@@ -38,21 +33,19 @@ from shortlist.ratings.scale import as_values, steps_between
 from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
 from shortlist.texts import Document, Vectors, as_documents
 
-# Ratings as answers: of each example the rating, how near the next ones are, and how sure it is, if that is known.
+SPARSE = 0.1  # rows with a smaller share of non-zero values stay sparse
+
+JudgedRatings: TypeAlias = tuple[NDArray[Any], NDArray[Any]]  # predicted and true ratings
 
 
 @dataclass
 class GivenRatings:
-    """The rating of each example, and its distances from the rating below and from the one above.
-
-    Of a model that was calibrated also the probability of each rating of the scale, n × k, and the lowest and highest
-    rating of an interval, n × 2.
-    """
+    """The answers of a rater: the rating of each example, and its distances from the rating below and the one above."""
 
     ratings: NDArray[Any]
     distances: Floats
-    probabilities: Floats | None = None
-    intervals: NDArray[Any] | None = None
+    probabilities: Floats | None = None  # of each rating of the scale, n × k, of a calibrated model
+    intervals: NDArray[Any] | None = None  # lowest and highest rating, n × 2, of a calibrated model
 
     def __iter__(self) -> Iterator[tuple[Any, float, float]]:
         for rating, (below, above) in zip(self.ratings.tolist(), self.distances.tolist(), strict=True):
@@ -63,42 +56,36 @@ class GivenRatings:
 
     def records(self) -> Iterator[dict[str, Any]]:
         for n, (rating, below, above) in enumerate(self):
-            record = {"rating": rating, "from_step_below": _finite(below), "from_step_above": _finite(above)}
+            record = {
+                "rating": rating,
+                "from_step_below": finite_or_none(below),
+                "from_step_above": finite_or_none(above),
+            }
             if self.probabilities is not None and self.intervals is not None:
                 record |= {"probabilities": self.probabilities[n].tolist(), "interval": self.intervals[n].tolist()}
             yield record
 
 
-def _finite(distance: float) -> float | None:
-    return distance if abs(distance) != float("inf") else None
-
-
 def default_learner(name: str | None = None, option: str = "learner") -> RatingLearner:
-    """The usual learner, or the one of a short name, with the settings of the usual one that it has too."""
+    """The default learner, or the one of a short name with the settings of the default one that it has too."""
     usual = PRank(random_state=0)
     learner: RatingLearner = named("ratings", name, option)
     known = learner.get_params()
     return learner.set_params(**{key: value for key, value in usual.get_params().items() if key in known})
 
 
-SPARSE = 0.1  # of rows is not 0: fewer stay sparse
-
-
-JudgedRatings: TypeAlias = tuple[NDArray[Any], NDArray[Any]]  # given to some examples, and the true ones
-
-
 class Rater(ClassifierMixin, Model[JudgedRatings]):
-    """Learns ratings from rows of numbers and rates new ones, column by column under the same names.
+    """Learns ratings from rows of numbers and rates new ones. Named columns must keep their names and order.
 
-    ``fit`` scales each column to mean 0 and variance 1, since the learners are sensitive to scale, and remembers how;
-    for PRank then all alike, so that rows have length 1 on average: its thresholds move by one. Rows of which less than
-    a tenth is not 0 stay sparse: their columns are scaled to a mean square of 1.
+    ``fit`` scales each column to mean 0 and variance 1, since the learners are sensitive to scale; for PRank, whose
+    thresholds move by one, then all by one factor, so that rows have length 1 on average. Rows with less than a tenth
+    of non-zero values stay sparse: their columns are scaled to a mean square of 1.
 
     Parameters
     ----------
     learner : RatingLearner or str, default=None
         Any learner of ratings, or the short name of one, such as "widrow-hoff"; ``PRank(random_state=0)`` if None.
-        One by its name shuffles as it does.
+        A named learner shuffles by the same seed.
 
     Attributes
     ----------
@@ -107,7 +94,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     classes_ : ndarray
         The scale, lowest rating first.
     mean_, scale_ : ndarray of shape (n_features,)
-        What each column is brought to mean 0 and its scale by.
+        The mean that is taken from each column, and the scale that it is divided by.
     columns_ : list of str or None
         The names of the columns, where they have names.
     n_examples_ : int
@@ -143,10 +130,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def fit(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
         """Forget everything and learn these rows. ``columns`` names the columns of X; a data frame has names itself."""
-        matrix, names, learner = _matrix(X), _names(X, columns), self._new_learner()
+        matrix, names, learner = _checked(X), _names(X, columns), self._new_learner()
         n_examples, n_features = matrix.shape
         if matrix.nnz < SPARSE * n_examples * n_features:
-            mean, spread = np.zeros(n_features), np.sqrt(_mean_squares(matrix))
+            squares = np.bincount(matrix.indices, np.square(matrix.data), n_features).astype(np.float64, copy=False)
+            mean, spread = np.zeros(n_features), np.sqrt(squares / n_examples)
         else:
             table = matrix.toarray()
             mean, spread = table.mean(axis=0), table.std(axis=0)
@@ -173,7 +161,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         return self
 
     def _learn(self, X: Any, ratings: ArrayLike, columns: Sequence[str] | None) -> None:
-        self.learner_.partial_fit(self._scaled(X, columns), ratings)
+        self.learner_.partial_fit(self._matrix(X, columns), ratings)
 
     def partial_fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """``learn`` under the name that scikit-learn has for it."""
@@ -191,7 +179,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         return self
 
     def _given_in(self, batch: Examples) -> Any:
-        """What it learns from in a batch."""
+        """The rows or texts of a batch."""
         if batch.rows is None:
             raise InputError("ratings are learned from rows of numbers, and the data hold texts")
         return batch.rows
@@ -200,7 +188,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         return Rows.stack(parts)
 
     def _gathered(self, batches: Iterable[Examples], scale: Any) -> tuple[Any, NDArray[Any], Sequence[str] | None]:
-        """All examples, their ratings as the scale has them, and the names of the columns."""
+        """All examples, their ratings in the type of the scale, and the names of the columns."""
         every = list(batches)
         if not every:
             raise InputError("there are no examples")
@@ -213,8 +201,8 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     @reading
     def predict(self, X: MatrixLike, columns: Sequence[str] | None = None) -> NDArray[Any]:
         """The rating of each row."""
-        scaled = self._scaled(X, columns)
-        return self.learner_.predict(scaled)
+        matrix = self._matrix(X, columns)  # first: it checks that the model has learned
+        return self.learner_.predict(matrix)
 
     def rate(self, X: MatrixLike, columns: Sequence[str] | None = None) -> NDArray[Any]:
         """The rating of each row."""
@@ -223,43 +211,43 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the mean distance from the true rating, in steps of the scale, so that higher is better."""
-        scaled = self._scaled(X, None)
-        return self.learner_.score(scaled, y, sample_weight)
+        matrix = self._matrix(X, None)
+        return self.learner_.score(matrix, y, sample_weight)
 
     @reading
     def neighbour_distances(self, X: MatrixLike, columns: Sequence[str] | None = None) -> Floats:
         """How far each row lies from the rating below and from the one above, n × 2."""
-        scaled = self._scaled(X, columns)
-        distances: Floats = self.learner_.neighbour_distances(scaled)
+        matrix = self._matrix(X, columns)
+        distances: Floats = self.learner_.neighbour_distances(matrix)
         return distances
 
     @writing
     def calibrate(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
-        """Take up how sure its ratings are, from rows that were not learned; learning more forgets it."""
-        self.learner_.calibrate(self._scaled(X, columns), ratings)
+        """Fit probabilities and intervals to rows that were not learned; learning more forgets them."""
+        matrix = self._matrix(X, columns)
+        self.learner_.calibrate(matrix, ratings)
         return self
 
     @reading
     def interval(self, X: MatrixLike, coverage: float = 0.9, columns: Sequence[str] | None = None) -> NDArray[Any]:
-        """The lowest and the highest rating, n × 2, between which the true one lies for this share of rows.
+        """The lowest and the highest rating, n × 2, that contain the true one for this share of rows.
 
         It holds for rows like those given to ``calibrate``.
         """
-        scaled = self._scaled(X, columns)
+        matrix = self._matrix(X, columns)
         if not self.is_calibrated:
             raise InputError("intervals need calibrate(X, ratings) first, with rows that were not learned")
-        return self.learner_.interval(scaled, coverage)
+        return self.learner_.interval(matrix, coverage)
 
     @reading
     def explain(self, x: ArrayLike, columns: Sequence[str] | None = None) -> Explanation:
         """What each column adds to the score of one row, and the rating that the score falls on."""
-        scaled = self._scaled(np.atleast_2d(np.asarray(x, dtype=np.float64)), columns)
-        names = list(range(self.mean_.size)) if self.columns_ is None else self.columns_
-        return self.learner_.explain(scaled, names)
+        matrix = self._matrix(np.atleast_2d(np.asarray(x, dtype=np.float64)), columns)
+        return self.learner_.explain(matrix, self.columns_)
 
     def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
         row = self._given_in(examples).block(n, n + 1)
-        return self.explain(_matrix(row).toarray()[0], examples.feature_names)
+        return self.explain(row.to_matrix().toarray()[0], examples.feature_names)
 
     def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
@@ -267,16 +255,15 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     @reading
     def _given(self, X: Any, columns: Sequence[str] | None = None) -> GivenRatings:
-        """All that it says of some examples."""
-        scaled, learner = self._scaled(X, columns), self.learner_
-        given = GivenRatings(learner.predict(scaled), learner.neighbour_distances(scaled))
+        matrix, learner = self._matrix(X, columns), self.learner_
+        given = GivenRatings(learner.predict(matrix), learner.neighbour_distances(matrix))
         if self.is_calibrated:
-            given.probabilities, given.intervals = learner.predict_proba(scaled), learner.interval(scaled)
+            given.probabilities, given.intervals = learner.predict_proba(matrix), learner.interval(matrix)
         return given
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether it knows how sure its ratings are; it does not any more once it has learned since."""
+        """Whether probabilities and intervals are known: ``calibrate`` was called, and nothing learned since."""
         self._check_fitted()
         return getattr(self.learner_, "_calibration", None) is not None
 
@@ -303,14 +290,8 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         self._check_fitted()
         return self.learner_.classes_
 
-    @property
-    def column_names(self) -> list[str]:
-        """What the columns are called, also where nobody has said."""
-        self._check_fitted()
-        return self.columns_ or [f"x{n + 1}" for n in range(self.n_features_in_)]
-
     def steps_between(self, given: Label, true: Label) -> int | None:
-        """How many steps its rating is off; None where the true one is new to the scale. One it cannot learn fails."""
+        """The distance of two ratings in steps; None if the true one is new to the scale, an error if it cannot be."""
         return steps_between(self.classes_, given, true, closed=self.learner_.scale is not None)
 
     def describe(self) -> dict[str, Any]:
@@ -321,9 +302,10 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
             "features": int(self.learner_.n_features_in_),
         }
 
-    def _scaled(self, X: Any, columns: Sequence[str] | None) -> MatrixLike:
+    def _matrix(self, X: Any, columns: Sequence[str] | None) -> MatrixLike:
+        """The examples as the learner takes them, checked."""
         self._check_fitted()
-        names, matrix = _names(X, columns), _matrix(X)
+        names, matrix = _names(X, columns), _checked(X)
         check_names(self.columns_, names)
         if matrix.shape[1] != self.mean_.size:
             raise InputError(
@@ -340,27 +322,31 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         arrays = {"mean": self.mean_, "scale": self.scale_}
         return State("Rater", settings, arrays, {"learner": self.learner_.to_state()})
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
+    def _take_learner(self, state: State) -> None:
+        """Take the learner of a state, checked."""
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, RatingLearner), "its learner is a learner of ratings")
-        rater = cls(clone(learner))
-        rater.learner_ = learner
+        self.learner, self.learner_, self.n_features_in_ = clone(learner), learner, int(learner.n_features_in_)
+        self.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        rater = cls()
+        rater._take_learner(state)
         rater.mean_, rater.scale_ = state.array("mean", np.float64), state.array("scale", np.float64)
-        sizes = {rater.mean_.size, rater.scale_.size, int(learner.n_features_in_)}
+        sizes = {rater.mean_.size, rater.scale_.size, rater.n_features_in_}
         state.require(len(sizes) == 1, "each column has a mean and a scale")
         finite = np.isfinite(rater.mean_).all() and np.isfinite(rater.scale_).all()
         state.require(bool(finite and (rater.scale_ > 0).all()), "scales are positive")
         columns = state.settings["columns"]
         named = columns is None or (isinstance(columns, list) and all(isinstance(name, str) for name in columns))
         state.require(named, "its columns have names")
-        rater.columns_, rater.n_features_in_ = columns, rater.mean_.size
-        rater.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
+        rater.columns_ = columns
         return rater
 
 
 def default_rated_text() -> TextVectorizer:
-    """How a TextRater reads texts if it is not told: each as a row of length 1, as the learners' steps presume."""
+    """The default text part of a TextRater. Rows have length 1, which suits the learners' step sizes."""
     return TextVectorizer(**ALL_AUTO, composed=True, tf="log", idf="smooth", norm="l2")
 
 
@@ -370,12 +356,12 @@ class TextRater(Rater):
     Parameters
     ----------
     learner : RatingLearner or str, default=None
-        As Rater has it.
+        As in Rater.
     text : TextVectorizer, default=None
         How texts become features; ``TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth",
         norm="l2")`` if None.
     encoder : str or callable, default=None
-        What makes vectors of texts, which are learned beside the words; as Categorizer has it.
+        Makes vectors of texts, which are learned beside the words; as in Categorizer.
 
     Attributes
     ----------
@@ -417,32 +403,28 @@ class TextRater(Rater):
         self.encoder = encoder
 
     def _new_text(self) -> TextVectorizer:
-        """The text part as it is set, before it has learned anything."""
-        text: TextVectorizer = default_rated_text() if self.text is None else clone(self.text)
-        return text
-
-    # Learning.
+        return default_rated_text() if self.text is None else clone(self.text)
 
     def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
         """Forget everything and learn these texts."""
         texts, text, learner = as_documents(X), self._new_text(), self._new_learner()
         if not texts:
             raise InputError("there are no texts to learn from")
-        part, own = VectorPart(0, None), None
+        part, vectors = VectorPart(0, None), None
         if self.encoder is not None:
-            own = encoded(loaded(self.encoder), texts)
-            part = VectorPart(own.shape[1], self.encoder, name_of(self.encoder), digest_of(self.encoder))
-        learner.fit(_beside(own, text.fit_transform(texts)), ratings)
+            vectors = encoded(loaded(self.encoder), texts)
+            part = VectorPart(vectors.shape[1], self.encoder, name_of(self.encoder), digest_of(self.encoder))
+        learner.fit(_beside(vectors, text.fit_transform(texts)), ratings)
         n_columns = learner.n_features_in_
         self._have(text_=text, learner_=learner, n_examples_=len(texts), n_features_in_=n_columns, _vector=part)
         return self
 
     def _learn(self, X: Any, ratings: ArrayLike, columns: object) -> None:
-        """New words are learned as they come."""
-        texts, own = self._encoded(X)
+        """Learn texts, and their new words."""
+        texts, vectors = self._encoded(X)
         taken, before = self.text_.take(texts), self.learner_._clock
         try:
-            self.learner_.partial_fit(_beside(own, self.text_.weighted(taken.rows).to_matrix()), ratings)
+            self.learner_.partial_fit(_beside(vectors, self.text_.weighted(taken.rows).to_matrix()), ratings)
         finally:
             if self.learner_._clock == before:
                 self.text_.give_back(taken)
@@ -453,11 +435,10 @@ class TextRater(Rater):
     def _stacked(self, parts: list[Any]) -> list[Document]:
         return [text for some in parts for text in some]
 
-    # Rating.
     @reading
     def explain(self, x: Document, columns: object = None) -> Explanation:  # type: ignore[override]
         """What each word adds to the score of a text, and the rating that the score falls on."""
-        row = self._scaled([x], None)
+        row = self._matrix([x], None)
         return in_words(self.learner_.explain(row), self._vector.size, self.text_, x)
 
     def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
@@ -474,16 +455,14 @@ class TextRater(Rater):
     def _parameters(self) -> dict[str, Any]:
         return super()._parameters() | {"text": self.text_.get_params()}
 
-    def _scaled(self, X: Any, columns: Sequence[str] | None) -> Floats:
-        """The rows of texts."""
+    def _matrix(self, X: Any, columns: Sequence[str] | None) -> Any:
         self._check_fitted()
-        texts, own = self._encoded(X)
+        texts, vectors = self._encoded(X)
         n_words = int(self.learner_.n_features_in_) - self._vector.size
-        rows: Any = _beside(own, self.text_.rows(texts)._replace(n_features=n_words).to_matrix())
-        return rows
+        return _beside(vectors, self.text_.rows(texts)._replace(n_features=n_words).to_matrix())
 
     def _encoded(self, texts: Sequence[Document]) -> tuple[Any, Vectors | None]:
-        """Texts, and their vectors, if it was learned with them."""
+        """The texts, and their vectors if it has learned with vectors."""
         return self._vector._replace(encoder=self.encoder).apart(texts)
 
     # Model files.
@@ -498,41 +477,33 @@ class TextRater(Rater):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        text, learner = build(state.parts["text"]), build(state.parts["learner"])
+        text = build(state.parts["text"])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
-        state.require(isinstance(learner, RatingLearner), "its learner is a learner of ratings")
         encoder, digest = state.settings["encoder"], state.settings["encoder_digest"]
         named = all(one is None or isinstance(one, str) for one in (encoder, digest))
         state.require(named, "its encoder has a name and a digest")
         n_vector = as_whole(state.settings["vector"], "vector", most=MOST_AMOUNT)
-        all_there = int(learner.n_features_in_) == text.n_features_ + n_vector
+        rater = cls(None, clone(text), None if digest is None else encoder)
+        rater._take_learner(state)
+        all_there = rater.n_features_in_ == text.n_features_ + n_vector
         state.require(all_there, "each column of the learner is one of its text part or of its vectors")
-        rater = cls(clone(learner), clone(text), None if digest is None else encoder)
-        rater._vector = VectorPart(n_vector, None, encoder, digest)
-        rater.text_, rater.learner_, rater.n_features_in_ = text, learner, int(learner.n_features_in_)
-        rater.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
+        rater.text_, rater._vector = text, VectorPart(n_vector, None, encoder, digest)
         return rater
 
 
-def _beside(own: Vectors | None, words: Any) -> Any:
-    """Vectors and words as one row of length 1, as the learners' steps presume: words alone where there are none."""
-    if own is None:
+def _beside(vectors: Vectors | None, words: Any) -> Any:
+    """Vectors and words as rows of length 1; the words alone if there are no vectors."""
+    if vectors is None:
         return words
-    return scipy.sparse.hstack([np.sqrt(SHARE) * unit(own), np.sqrt(1.0 - SHARE) * words], format="csr")
+    return scipy.sparse.hstack([np.sqrt(SHARE) * unit(vectors), np.sqrt(1.0 - SHARE) * words], format="csr")
 
 
 def _ratings(batch: Examples) -> list[str]:
     return [own[0] for own in batch.labels or ()]
 
 
-def _matrix(X: Any) -> scipy.sparse.csr_array:
+def _checked(X: Any) -> scipy.sparse.csr_array:
     return check_size(X if isinstance(X, Rows) else as_rows(X)).to_matrix()
-
-
-def _mean_squares(matrix: scipy.sparse.csr_array) -> Floats:
-    """Of each column."""
-    squares = np.bincount(matrix.indices, np.square(matrix.data), matrix.shape[1])
-    return squares.astype(np.float64, copy=False) / matrix.shape[0]
 
 
 def _scaled(matrix: scipy.sparse.csr_array, mean: Floats, scale: Floats) -> MatrixLike:
@@ -545,9 +516,6 @@ def _scaled(matrix: scipy.sparse.csr_array, mean: Floats, scale: Floats) -> Matr
 
 
 def _names(X: Any, columns: Sequence[str] | None) -> list[str] | None:
-    """The names of the columns: as given, or as a data frame has them."""
-    if columns is not None:
-        return list(columns)
-    own = getattr(X, "columns", None)
-    names = None if own is None or callable(own) else list(own)
-    return names if names and all(isinstance(name, str) for name in names) else None
+    """The names of the columns: as given, or those of a data frame."""
+    names = column_names(X) if columns is None else columns
+    return None if names is None else list(names)

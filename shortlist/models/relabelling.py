@@ -1,8 +1,8 @@
-"""Labels change: they are renamed, merged, split off and retired.
+"""Changes of labels: rename, merge, split, retire, restore.
 
-A renamed label keeps what it has learned; a merged one has the sum; one that is split off begins with what the other
-has; a retired one is neither ranked nor learned, and can come back. The last changes can be taken back, a merger or a
-split as long as nothing was learned since. (The server takes back any, whenever: it learns the rest anew.)
+A renamed label keeps its weights; a merged one has the sum of weights; one that is split off begins with the weights of
+the other; a retired one is neither ranked nor learned until it is restored. The last changes can be undone, a merge or
+a split as long as nothing was learned since. (The server can undo any change: it learns the rest again.)
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from shortlist.concepts.vocabulary import LabelVocabulary
 from shortlist.errors import InputError
 
 CHANGES = ("rename", "merge", "split", "retire", "restore")
-KEPT = 10  # changes that can be taken back
+KEPT = 10  # changes that can be undone
 
 
 class Change(NamedTuple):
-    """A change of labels: rename labels[0] to ``into``, merge labels into it, split it off from labels[0]; or retire
-    labels, or restore them, where ``into`` is None."""
+    """A change of labels: rename labels[0] to ``into``, merge labels into it, or split it off from labels[0]; with
+    ``into`` None, retire or restore labels."""
 
     what: str
     labels: tuple[Label, ...]
     into: Label | None = None
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> Change:
-        """A change as JSON has it, checked."""
-        what, labels, into = said["change"], tuple(said["labels"]), said.get("into")
+    def of(cls, given: Mapping[str, Any]) -> Change:
+        """A change from JSON, checked."""
+        what, labels, into = given["change"], tuple(given["labels"]), given.get("into")
         if what not in CHANGES:
             raise InputError(f"labels can be changed by {', '.join(CHANGES)}, not by {what!r}")
         if not labels or (into is None) == (what in CHANGES[:3]) or (what in ("rename", "split") and len(labels) > 1):
@@ -54,7 +54,7 @@ NEEDS = {
 
 
 class Labelled(NamedTuple):
-    """What a change of labels changes: the learner, the vocabulary, and the labels that are retired."""
+    """The parts that a change of labels changes: the learner, the vocabulary, and the retired labels."""
 
     learner: CategoryLearner
     vocabulary: LabelVocabulary | None
@@ -80,7 +80,7 @@ class Labelled(NamedTuple):
             self.vocabulary.check([change.into])
 
     def after(self, change: Change) -> Labelled:
-        """The same with the change made; nothing of what it was is touched."""
+        """The parts after the change; these are not modified."""
         learner, vocabulary, retired = self
         if change.what == "rename":
             learner = renamed(learner, change.labels[0], _given(change))
@@ -101,13 +101,13 @@ class Labelled(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A change that was made, and what there was before."""
+    """A change that was made, and the parts before it."""
 
     change: Change
     before: Labelled
 
     def taken_back(self, learner: CategoryLearner) -> Labelled:
-        """What there was, with what this learner, that of now, has learned since."""
+        """The parts before the change, with all that the present learner has learned."""
         change, before = self
         if change.what == "rename":
             learner = renamed(learner, _given(change), change.labels[0])

@@ -1,4 +1,4 @@
-"""A learner of categories and how sure it is: for data that are rows of features already."""
+"""RowCategorizer: a learner of categories and its confidence, for rows of features."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label, LabelsLike
-from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import check_names, column_names
+from shortlist.arrays.validation import Names, check_names, column_names
 from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot
 from shortlist.errors import InputError
@@ -19,9 +18,8 @@ from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, in_sorted_order, numbered
-from shortlist.models.answers import Assigned
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Aim, Confidence, Reason
+from shortlist.models.confidence import Confidence, Reason
 from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
@@ -30,8 +28,8 @@ from shortlist.ranking import Explanation, Ranking
 class RowCategorizer(CategoryModel[MatrixLike]):
     """Learns from labelled rows of features, and ranks the labels of new ones: a ``Categorizer`` without texts.
 
-    What a learner alone does not know, it does: how sure a ranking is (confidence/). A row is asked about as it is: a
-    feature that no example had has no votes, but its share of the row's length.
+    Unlike a learner alone, it has probabilities. A feature that no example had has no votes, but counts for the length
+    of a row.
 
     Parameters
     ----------
@@ -64,7 +62,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
 
     @classmethod
     def of(cls, learner: CategoryLearner) -> Self:
-        """A learner that has learned, as a model: how sure it is, it begins to know when it goes on learning."""
+        """A learner that has learned, as a model; it has no probabilities before it learns more."""
         model = cls(clone(learner))
         model.learner_ = learner
         return model
@@ -72,16 +70,20 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     # Learning.
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
-        """Forget everything and learn these rows: shuffled, and as many passes as the learner is set to."""
-        learner, honest = self._new_learner(), FirstPass(whole=True)
+        """Forget everything and learn these rows: shuffled, in as many passes as the learner is set to."""
+        learner = self._new_learner()
         rows = learner._as_rows(X)
-        learner._fit_rows(rows, in_sorted_order(numbered(Y, rows.n_rows)), column_names(X), watch=honest)
-        self._have(learner_=learner, _known_confidence=honest.confidence())
+        return self._fit(learner, rows, in_sorted_order(numbered(Y, rows.n_rows)), column_names(X))
+
+    def _fit(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels, names: Names | None) -> Self:
+        first_pass = FirstPass(whole=True)
+        learner._fit_rows(rows, labels, names, watch=first_pass)
+        self._have(learner_=learner, _known_confidence=first_pass.confidence())
         return self
 
     @learning
     def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
-        """Learn some more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
+        """Learn more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
         learner = self.learner_ if self.__sklearn_is_fitted__() else self._new_learner()
         learner._check_updatable()
         rows, labels = learner._met(X, Y, classes)
@@ -95,8 +97,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         learner._learn_rows(rows, labels, Stream(confidence, whole=True))
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
-        labels, parts = LabelBatches(), []
-        learner, honest = self._new_learner(), FirstPass(whole=True)
+        learner, labels, parts = self._new_learner(), LabelBatches(), []
         learner._start()  # checks its settings
         names: list[str] | None = None
         for batch in prefetch(batches):
@@ -108,9 +109,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         if not parts:
             raise InputError("there are no examples to learn from")
         named = None if names is None else np.array(names, dtype=object)
-        learner._fit_rows(Rows.stack(parts), labels.all(), named, watch=honest)
-        self._have(learner_=learner, _known_confidence=honest.confidence())
-        return self
+        return self._fit(learner, Rows.stack(parts), labels.all(), named)
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
         self._check_can_learn()
@@ -132,45 +131,11 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         self._check_fitted()
         return self._ranked(self._rows_of(X), k)
 
-    def shortlist(self, X: MatrixLike, coverage: float = 0.95) -> list[Ranking]:
-        """For each row a ranking that is as long as it must be, as ``Categorizer.shortlist`` has it for texts."""
-        return self._cut(X, coverage)
-
-    def assign(
-        self,
-        X: MatrixLike,
-        aim: str | Aim = "f1",
-        *,
-        precision: float | None = None,
-        costs: tuple[float, float] | None = None,
-    ) -> list[Assigned]:
-        """For each row its labels, or none and a reason, as ``Categorizer.assign`` has it for texts."""
-        return self._assigned(X, self._aim(aim, precision, costs))
-
-    @reading
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
-        """The best label of each row; if all labels came as indicator matrices, such a matrix of what is assigned."""
-        self._check_fitted()
-        return self._predicted(self._rows_of(X))
-
-    @reading
-    def predict_proba(self, X: MatrixLike) -> Floats:
-        """How likely each label is, n × number of labels, dense, as ``Categorizer.predict_proba`` has it for texts."""
-        self._check_fitted()
-        rows = self._rows_of(X)
-        return self._class_probabilities(rows, rows.n_rows)
-
-    @reading
-    def score(self, X: MatrixLike, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
-        """R1: the share of rows whose best label is one of theirs."""
-        self._check_fitted()
-        return self.learner_._score_rows(self._rows_of(X), Y, sample_weight)
-
     @reading
     def explain(self, x: MatrixLike, label: Label) -> Explanation:
-        """The votes of each column of one row for a label, by their names where they have some.
+        """The votes of the columns of one row for a label, with their names if they have any.
 
-        They sum to the label's score; what a label has before any vote is called "(any row)".
+        They sum to the label's score; the score before any vote is called "(any row)".
         """
         self._check_fitted()
         return self._with_names(self.learner_.explain(x, label))
@@ -194,7 +159,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
 
     def _feature_names(self, columns: Sequence[int]) -> list[Any]:
         names: Sequence[Any] = getattr(self.learner_, "feature_names_in_", ())
-        return [names[column] if column < len(names) else column for column in columns]  # more may have come without
+        return [names[column] if column < len(names) else column for column in columns]  # later ones may have no names
 
     def _rows_of(self, given: MatrixLike | Rows) -> Rows:
         return given if isinstance(given, Rows) else self.learner_._check(given)

@@ -1,7 +1,6 @@
 """Rules for rankings: only these labels, all but those, those below a concept, at most so many of a kind.
 
-What comes out is the ranking of all labels, gone through from the top, in which every label that a rule forbids is
-passed over.
+The result is the ranking of all labels without those that a rule forbids.
 """
 
 from __future__ import annotations
@@ -26,30 +25,30 @@ from shortlist.ranking import Ranking
 
 Labels = Iterable[Label]
 Kinds = list[tuple[NDArray[np.bool_], int]]  # which labels are of a kind, and how many of them there may be
-DIGITS = 20  # of a number that is looked for as such
-MOST_POWER = 1.0  # of their frequency that is taken from labels: all of it
-DEEPER = 4  # how many times as deep to rank if labels of a kind were too many
+DIGITS = 20  # a longer text is not looked up as a number
+MOST_POWER = 1.0
+DEEPER = 4  # factor of the depth if a kind has too many labels
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Which labels a ranking may hold.
+    """The labels that a ranking may contain.
 
     Parameters
     ----------
     only : labels, default=None
-        No others than these; None for any.
+        Only these; None for any.
     but : labels, default=()
         All but these.
     below : labels, default=None
-        Only these and what is narrower than they are, by the vocabulary of the model; None for any.
+        Only these and narrower labels, by the vocabulary of the model; None for any.
     at_most : dict of label to int, default={}
-        Of each of these labels and what is narrower, at most so many in one ranking. Here and above a label that is not
-        known as such may be given by the name that the vocabulary has for it.
+        For each label the largest number of it and narrower labels in one ranking. Here and above a label may be given
+        by its name in the vocabulary.
     tame : float, default=0
-        Scores above 0 are multiplied by (mean / count) to this power, where count is how many examples the label has,
-        and mean how many labels have on average, both plus 1: with 0.05 a label that is ten times as frequent has 0.89
-        of its score, one that is ten times as rare 1.12 of it.
+        Scores above 0 are multiplied by (mean / count) to this power, where count is the number of examples of the
+        label, and mean the average over all labels, both plus 1: with 0.05 a label that is ten times as frequent has
+        0.89 of its score, one that is ten times as rare 1.12 of it.
 
     Attributes
     ----------
@@ -58,9 +57,9 @@ class Rules:
 
     References
     ----------
-    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 3.2, for the
-    retrieval in which labels are left out. Menon and others, "Long-tail learning via logit adjustment", ICLR 2021, for
-    taking a power of their frequency from labels; here a small power, since scores follow frequency in part only.
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 3.2, for retrieval
+    without some labels. Menon and others, "Long-tail learning via logit adjustment", ICLR 2021, for ``tame``; here a
+    small power, since scores depend on frequency only in part.
 
     Examples
     --------
@@ -91,9 +90,9 @@ class Rules:
         return self != Rules()
 
     def with_more(self, other: Rules) -> Rules:
-        """Both rules as one. Of two lists of concepts to be below, the labels below both cannot be listed: refused."""
+        """Both rules as one. Two lists of ``below`` are refused: the labels below both cannot be listed."""
         if self.below is not None and other.below is not None:
-            raise InputError("the model has a rule of its own about what to be below; ask without another one")
+            raise InputError("the rules of the model have a list of below already; leave it out")
         only = other.only if self.only is None else self.only
         if self.only is not None and other.only is not None:
             only = tuple(label for label in self.only if label in other.only)
@@ -106,14 +105,14 @@ class Rules:
         return Rules(only, (*self.but, *other.but), below, most, tame)
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold of it, without what says nothing."""
+        """The rules for JSON, without defaults."""
         every = {one.name: getattr(self, one.name) for one in fields(self)}
         found = {name: value for name, value in every.items() if value != getattr(Rules(), name)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 
 def left_by(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None) -> NDArray[np.bool_]:
-    """Which labels rules leave."""
+    """The labels that rules allow."""
     may = np.ones(len(labels), dtype=np.bool_)
     if rules.only is not None:
         may &= mask_of(labels, rules.only, vocabulary)
@@ -124,7 +123,7 @@ def left_by(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None
 
 
 def within_kinds(rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: Kinds) -> Ranking:
-    """The k best labels of each row of which no kind has too many; ``rank`` ranks so deep as it is told."""
+    """The k best labels of each row in which no kind has too many; ``rank`` ranks to a given depth."""
     depth = k
     while True:
         found = rank(min(depth, n_labels))
@@ -136,28 +135,28 @@ def within_kinds(rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: K
             break
         depth *= DEEPER
     ids, scores = np.full((len(kept), k), -1, dtype=np.int32), np.full((len(kept), k), np.nan)
-    for row, own in enumerate(kept):
-        n = int(own.sum())
-        ids[row, :n], scores[row, :n] = found.ids[row, own], found.scores[row, own]
+    for row, of_row in enumerate(kept):
+        n = int(of_row.sum())
+        ids[row, :n], scores[row, :n] = found.ids[row, of_row], found.scores[row, of_row]
     return Ranking(ids, scores, found._names)
 
 
 def _first_of_kinds(ids: NDArray[np.int32], k: int, kinds: Kinds) -> NDArray[np.bool_]:
     kept, left, n = np.zeros(ids.size, dtype=np.bool_), [most for _, most in kinds], 0
     for place, label in enumerate(ids.tolist()):
-        own = [j for j, (mask, _) in enumerate(kinds) if label >= 0 and mask[label]]
         if label < 0 or n == k:
             break
-        if all(left[j] > 0 for j in own):
+        kinds_of_label = [j for j, (mask, _) in enumerate(kinds) if mask[label]]
+        if all(left[j] > 0 for j in kinds_of_label):
             kept[place] = True
             n += 1
-            for j in own:
+            for j in kinds_of_label:
                 left[j] -= 1
     return kept
 
 
 def _narrower(vocabulary: LabelVocabulary | None, labels: Labels) -> set[str]:
-    """The labels and what is narrower; where there is no vocabulary, nothing is."""
+    """The labels and all narrower ones; without a vocabulary there are none."""
     if vocabulary is None:
         return {str(label) for label in labels}
     known = (label if vocabulary.get(label) else vocabulary.of_name(str(label)) or label for label in labels)
@@ -165,8 +164,10 @@ def _narrower(vocabulary: LabelVocabulary | None, labels: Labels) -> set[str]:
 
 
 def _numbers(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None) -> Longs:
-    """The numbers of labels, by themselves, by their text (7 and "7" are the same), or by what the vocabulary calls
-    them; those never learned have none."""
+    """The numbers of labels, found as such, by their text (7 and "7" are the same) or by their names in the vocabulary.
+
+    Labels that were never learned have no number.
+    """
     asked = list(wanted)
     texts: list[str] = []
     if set(map(type, asked)) - {str}:
@@ -185,21 +186,21 @@ def _numbers(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | N
 
 
 def mask_of(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None) -> NDArray[np.bool_]:
-    """For each label whether it is wanted."""
+    """Which labels are wanted."""
     mask = np.zeros(len(labels), dtype=np.bool_)
     mask[_numbers(labels, wanted, vocabulary)] = True
     return mask
 
 
-# What rules leave of a model's labels, worked out once for each of the last rules that somebody asked by.
+# The labels that rules allow, cached for the last rules.
 
 
-LAST = 16  # rules that are kept at hand
+LAST = 16  # rules in the cache
 Of = tuple[LabelIndex, int, LabelVocabulary | None, tuple[Label, ...]]
 
 
 class Known(NamedTuple):
-    """Rules, the labels that they leave, and the kinds that they limit."""
+    """Rules, the labels that they allow, and the kinds that they limit."""
 
     rules: Rules
     labels: NDArray[np.bool_]
@@ -207,9 +208,9 @@ class Known(NamedTuple):
 
 
 class KnownRules:
-    """The last rules for these labels, so many of them, with this vocabulary and these labels retired.
+    """The last rules for ``of``: labels, their number, a vocabulary and retired labels.
 
-    Several threads may ask at a time: whatever is kept is replaced as a whole.
+    Several threads may rank at a time: each attribute is replaced as a whole.
     """
 
     def __init__(self, of: Of) -> None:
@@ -220,14 +221,14 @@ class KnownRules:
         self.counted: tuple[tuple[float, int], Floats] | None = None
 
     def joined(self, every: Sequence[Rules], learner: CategoryLearner) -> tuple[Allowed, Kinds]:
-        """What all of these rules leave together."""
+        """The labels, factors and kinds of all these rules together."""
         known = [self._known(rules) for rules in every]
         may = np.logical_and.reduce([self.current, *(one.labels for one in known)])
         factors = self._factors(sum(rules.tame for rules in every), learner)
         return Allowed(may, factors), [kind for one in known for kind in one.kinds]
 
     def _known(self, rules: Rules) -> Known:
-        """The one asked last comes first; the one not asked for longest goes."""
+        """Look up rules: the last used come first, the least recently used are dropped."""
         for place, one in enumerate(self.known):
             if one.rules is rules or one.rules == rules:
                 self.known = (one, *self.known[:place], *self.known[place + 1 :]) if place else self.known
@@ -239,7 +240,7 @@ class KnownRules:
         return new
 
     def _factors(self, tame: float, learner: CategoryLearner) -> Floats | None:
-        """What the score of each label is multiplied by: by counts, which change as the model learns."""
+        """The factor of the score of each label, by its count, which changes as the model learns."""
         if not tame or not len(self.current):
             return None
         key = tame, learner.n_examples_

@@ -1,25 +1,17 @@
-"""The best model for some examples: many candidates learn from few of them, the better ones from more (halving.py).
-
-The usual model is a candidate in every round. Another one takes its place only if it is better on examples that were
-held back, by more than chance: a paired bootstrap with p < 0.05, divided by the number of finalists. So a search costs
-time, and never more than noise in quality. What is chosen learns all examples in the end.
-
-Where examples have one label each the measure is R1, the share whose best label is right; where they have several it is
-nDCG@5. Time is looked at before each trial, by what the candidate's last one took: while time is left over, the same
-seed gives the same model.
-"""
+"""Learners and models side by side: comparisons on random splits, and a search for the best model of a fixed list."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs
+from shortlist.arrays.kernels import Floats
+from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_SEED, as_real, as_whole
 from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.categories.index.learner import IndexLearner
@@ -31,181 +23,53 @@ from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone
 from shortlist.inputs.examples import Examples
 from shortlist.labels import numbered
-from shortlist.measures import evaluate, paired_bootstrap
-from shortlist.models.base import Table
+from shortlist.measures import evaluate, paired_bootstrap, sign_test, wilcoxon
+from shortlist.models.base import Table, named
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.memory import MOST
 from shortlist.models.text_batches import default_text
 from shortlist.ranking import Ranking
 from shortlist.text.vectorizer import PLAIN, TextVectorizer
-from shortlist.texts import Document, WithVectors
+from shortlist.texts import WithVectors
 
-# Successive halving: rounds with fewer candidates and more examples, and which examples they learn and are tried on.
-
-
-FOLDS = 5
-MOST_HELD, ENOUGH_HELD = 10_000, 2000
-SHARES = ((9, 2000), (3, 4000))  # of the examples that are not held back, and how many at least
-MOST_TRIED = 5000  # examples that the candidates of an early round are tried on
-FEWER = 8  # candidates that go on after the first round
-FINALISTS = 4  # beside the usual model
-BEST = 3  # learners, and kinds of features, that are tried together
-TIME = (0.4, 0.7, 1.0)  # the share of the time that is over when a round ends, at the latest
+# The search. The usual model and each candidate learn the same examples and are measured on the same held-out part;
+# where there are many examples, first on a sample, then the best few on all. Another model replaces the usual one only
+# if it is better by a paired bootstrap with p < 0.05, divided by the number of finalists. The chosen model learns all
+# examples in the end. The measure is R1 where examples have one label each, otherwise nDCG@5.
 
 
-class Part(NamedTuple):
-    """Numbers of the examples to learn, and of those to be tried on."""
-
-    to_learn: list[int]
-    to_try: list[int]
-
-
-class Round(NamedTuple):
-    """What each candidate of a round is tried on, how many of them are left after it, and when it ends."""
-
-    parts: list[Part]
-    keep: int
-    ends: float  # as a share of the time
-
-    @property
-    def n_learned(self) -> int:
-        return len(self.parts[0].to_learn)
-
-
-def rounds(n: int, random_state: int) -> list[Round]:
-    """The rounds of a search with n examples."""
-    order = np.random.default_rng(random_state).permutation(n)
-    held = min(max(1, n // FOLDS), MOST_HELD)
-    n_learned = n - held
-    plan = []
-    for number, (share, least) in enumerate(SHARES):
-        size = min(max(n_learned // share, least), n_learned)
-        parts = [early(order, size)] if size < n_learned else [fold(order, held, own) for own in range(number + 1)]
-        plan.append(Round(parts, 1 + (FEWER if number == 0 else FINALISTS), TIME[number]))
-    n_folds = min(FOLDS, -(-ENOUGH_HELD // held))
-    return [*plan, Round([fold(order, held, own) for own in range(n_folds)], 1 + FINALISTS, TIME[-1])]
-
-
-def early(order: Longs, size: int) -> Part:
-    """Learn the first so many, and be tried on those that come next."""
-    return Part(order[:size].tolist(), order[size : size + MOST_TRIED].tolist())
-
-
-def fold(order: Longs, held: int, number: int) -> Part:
-    """Learn all but a part that is held back: the last one first."""
-    last = order.size - number * held
-    own = np.arange(last - held, last)
-    return Part(np.delete(order, own).tolist(), order[own].tolist())
-
-
-# What a search tries: the usual model first, then other learners, and other features of texts.
-
-
-MOST_SCORES = 2 * 10**9  # examples times labels, of a learner that scores all labels of each example
+HELD_OUT, MOST_HELD = 5, 10_000  # a fifth of the examples, at most so many
+SAMPLE = 20_000  # examples to learn from in the first round
+FINALISTS = 4  # candidates of the second round, beside the usual model
+SURE, RESAMPLES = 0.05, 2000
+DEPTH = 5
+LEAST = 20  # examples that a search needs
+MOST_SCORES = 2 * 10**9  # examples × labels, for a learner that scores all labels of each example
+OUT_OF_TIME = "no time left"
 
 LEARNERS: tuple[CategoryLearner, ...] = (
-    TunedIndex(min_weight=0.002, max_edges=100),
-    TunedIndex(min_weight=0.0005, max_edges=1000, passes=4),
     TunedIndex(passes=5),
+    TunedIndex(min_weight=0.0005, max_edges=1000, passes=4),
+    TunedIndex(min_weight=0.002, max_edges=100),
     MMP(step="passive-aggressive", margin=1.0, hypothesis="averaged", passes=5),
     FeatureFocus(margin=0.3),
     Rocchio(),
 )
-# What texts can have beside single words, and how they are weighted.
 PAIRS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "character_weight": 0.6}  # of words of any length
 FEATURES: tuple[dict[str, Any], ...] = (
-    {"idf": None}, PLAIN | {"ngrams": 2}, PLAIN, PLAIN | {"ngrams": 2, "prefix": 5},
+    {"idf": None}, PLAIN, PLAIN | {"ngrams": 2, "prefix": 5},
     PLAIN | PAIRS | {"characters": (2, 4)}, PLAIN | PAIRS | {"characters": (3, 4), "prefix": 4},
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A model that may be the best one, and how it differs from the usual one."""
-
-    model: CategoryModel[Any]
-    learner: CategoryLearner | None = None
-    text: TextVectorizer | None = None
-
-    @property
-    def name(self) -> str:
-        """The learner and its settings, and those of the text, where they are not the usual ones."""
-        own = [] if self.learner is None else [called(self.learner)]
-        own += [] if self.text is None else [f"text {changes(self.text, default_text())}"]
-        return ", ".join(own) or "the usual"
-
-
-def candidates(usual: CategoryModel[Any], examples: Examples) -> list[Candidate]:
-    """The usual model, and those that differ from it by other features or another learner.
-
-    Where texts have vectors, another learner is the usual one with other settings: no other learns both.
-    """
-    labels = numbered(examples.labels or [], len(examples))
-    n_scores = len(examples) * len(labels.names)
-    bounded = getattr(usual, "max_memory", None) is not None
-    some = [] if examples.texts is None else examples.texts[:1000]
-    learners = [one for one in LEARNERS if fits(one, n_scores, bounded)]
-    if isinstance(some, WithVectors):
-        learners, some = [one for one in learners if isinstance(one, TunedIndex)], some.texts
-    texts = features(some, labels.sets.recurring) if examples.texts is not None else []
-    others = [candidate(usual, None, text) for text in texts] + [candidate(usual, one, None) for one in learners]
-    return [Candidate(usual), *others]
-
-
-def candidate(usual: CategoryModel[Any], learner: CategoryLearner | None, text: TextVectorizer | None) -> Candidate:
-    """The usual model with another learner, other features, or both."""
-    parts = {"learner": learner, "text": text}
-    model = clone(usual).set_params(**{name: part for name, part in parts.items() if part is not None})
-    return Candidate(model, learner, text)
-
-
-def fits(learner: CategoryLearner, n_scores: int, bounded: bool) -> bool:
-    """Whether a learner can be tried on so many examples times labels, in memory that may be bounded."""
-    return isinstance(learner, IndexLearner) or (n_scores <= MOST_SCORES and not bounded)
-
-
-def features(texts: Sequence[Document], recurring: bool) -> list[TextVectorizer]:
-    """The features that differ from the usual ones of such texts."""
-    usual = default_text().settled(texts, recurring).get_params()
-    found = [default_text().set_params(**settings) for settings in FEATURES]
-    return [text for text in found if text.settled(texts, recurring).get_params() != usual]
-
-
-def called(learner: Estimator) -> str:
-    """A learner by its class and the settings that are not those it has by itself."""
-    settings = changes(learner, type(learner)())
-    return type(learner).__name__ + (f"({settings})" if settings else "")
-
-
-def changes(part: Estimator, usual: Estimator) -> str:
-    """The settings of a part that are not those of the usual one, as they would be written."""
-    own, others = part.get_params(deep=False), usual.get_params(deep=False)
-    return ", ".join(f"{name}={value!r}" for name, value in own.items() if _plain(value) != _plain(others.get(name)))
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-SURE = 0.05
-DEPTH = 5
-LEAST = 20  # examples: of fewer none can be held back
-ROOM = 4 * 10**9  # bytes that a model may come to, where no bound is set
-RESAMPLES = 2000
-OUT_OF_TIME, OUT_OF_MEMORY = "no time left", "would take too much memory"
-
-
 @dataclass
 class Trial:
-    """A candidate, and what came of its last trial."""
+    """A candidate and the result of its last trial."""
 
-    candidate: Candidate
-    values: Floats = field(default_factory=lambda: np.zeros(0))  # of the measure, for each example that it was tried on
+    name: str
+    model: CategoryModel[Any]
+    values: Floats = field(default_factory=lambda: np.zeros(0))  # the measure of each held-out example
     n_learned: int = 0
-    n_weights: int = 0
-    seconds: float = 0.0  # of the last trial, for each example that it learned; expected ones before the first
-    spent: float = 0.0
-    rounds: int = 0  # that it has gone through
+    seconds: float = 0.0  # of all trials
     verdict: str = ""
 
     @property
@@ -214,17 +78,8 @@ class Trial:
 
 
 @dataclass
-class Step:
-    """How far a search is: for the bar on the terminal."""
-
-    name: str
-    done: int
-    trials: int
-
-
-@dataclass
 class Found:
-    """The model that was chosen, which has learned all examples, and all trials, the best first."""
+    """The chosen model, which has learned all examples, and all trials, the best first."""
 
     model: CategoryModel[Any]
     trials: list[Trial]
@@ -232,23 +87,48 @@ class Found:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a model file keeps of it."""
+        """The part that a model file keeps."""
         tried = [
-            {"name": one.candidate.name, "learned": one.n_learned, "value": one.value, "came of it": one.verdict}
+            {"name": one.name, "learned": one.n_learned, "value": one.value, "came of it": one.verdict}
             for one in self.trials
         ]
         return {"measure": self.measure, "chosen": self.chosen, "tried": tried}
 
     @property
     def chosen(self) -> str:
-        return next(one.candidate.name for one in self.trials if one.verdict.startswith("chosen"))
+        return next(one.name for one in self.trials if one.verdict.startswith("chosen"))
 
     def table(self) -> Table:
         rows = [
-            [one.candidate.name, one.n_learned, one.value if one.rounds else None, f"{one.spent:.1f}", one.verdict]
+            [one.name, one.n_learned, one.value if one.values.size else None, f"{one.seconds:.1f}", one.verdict]
             for one in self.trials
         ]
         return Table("Tried", ["what", "learned from", self.measure, "seconds", "what came of it"], rows, "trials")
+
+
+def candidates(usual: CategoryModel[Any], examples: Examples) -> list[Trial]:
+    """The usual model, and models that differ from it by their features or their learner.
+
+    For texts with vectors only settings of TunedIndex are tried: no other learner takes vectors. Within a bound on
+    memory only learners that can make room are tried.
+    """
+    labels = numbered(examples.labels or [], len(examples))
+    all_scores = len(examples) * len(labels.names) <= MOST_SCORES and getattr(usual, "max_memory", None) is None
+    learners = [one for one in LEARNERS if all_scores or isinstance(one, IndexLearner)]
+    some = [] if examples.texts is None else examples.texts[:1000]
+    if isinstance(some, WithVectors):
+        learners, some = [one for one in learners if isinstance(one, TunedIndex)], some.texts
+    settled = default_text().settled(some, labels.sets.recurring).get_params() if len(some) else {}
+    texts = [default_text().set_params(**settings) for settings in FEATURES] if len(some) else []
+    return [
+        Trial("the usual", usual),
+        *(
+            Trial(f"text {changes(one, default_text())}", clone(usual).set_params(text=one))
+            for one in texts
+            if one.settled(some, labels.sets.recurring).get_params() != settled
+        ),
+        *(Trial(called(one), clone(usual).set_params(learner=one)) for one in learners),
+    ]
 
 
 def search(
@@ -257,117 +137,62 @@ def search(
     *,
     seconds: float = 600.0,
     random_state: int = 0,
-    progress: Callable[[Step], None] = lambda step: None,
+    progress: Callable[[int, int], None] = lambda done, trials: None,
 ) -> Found:
-    """The usual model, or one that is better for these examples, after it has learned all of them."""
+    """The usual model, or one that is better for these examples, after it has learned all of them.
+
+    Before ``seconds`` are over, no trial begins that would take longer than what is left; a candidate counts as taking
+    as long as the usual model did.
+    """
     as_real(seconds, "seconds", least=0)
-    as_whole(random_state, "random_state", most=MOST_SEED)
-    if len(examples) < LEAST:
-        raise InputError(f"a search holds examples back, and needs at least {LEAST}, not {len(examples)}")
-    trials = [Trial(one) for one in candidates(usual, examples)]
-    course = Course(examples, seconds, progress)
-    chosen = course.run(trials, rounds(len(examples), random_state))
-    model = chosen.candidate.model
-    model.fit_batches([examples])
-    found = Found(model, sorted(trials, key=lambda one: (-one.rounds, -one.value)), course.measure)
-    if hasattr(model, "search_"):
-        model.search_ = found.record
+    n, seed = len(examples), as_whole(random_state, "random_state", most=MOST_SEED)
+    if n < LEAST:
+        raise InputError(f"a search holds examples back, and needs at least {LEAST}, not {n}")
+    measure = "R1" if numbered(examples.labels or [], n).sets.single else f"nDCG@{DEPTH}"
+    trials, began = candidates(usual, examples), time.perf_counter()
+    order = np.random.default_rng(seed).permutation(n).tolist()
+    held, left = order[: min(n // HELD_OUT, MOST_HELD)], list(trials)
+    test, to_learn = examples.take(held), order[len(held) :]
+    rounds = [size for size in (SAMPLE,) if size < len(to_learn)] + [len(to_learn)]
+    done, planned = 0, len(trials) + (FINALISTS + 1) * (len(rounds) - 1)
+    for size in rounds:
+        part = examples.take(to_learn[:size])
+        for trial in left:
+            progress(done, planned)
+            done += 1
+            needed = trials[0].seconds * (size + n) / max(1, trials[0].n_learned)
+            if trial is not trials[0] and time.perf_counter() - began + needed > seconds:
+                trial.verdict = OUT_OF_TIME
+                continue
+            try:
+                _attempt(trial, part, test, measure)
+            except (ValueError, MemoryError) as problem:  # an InputError is a ValueError
+                if trial is trials[0]:
+                    raise
+                trial.verdict = f"failed: {problem}"
+        others = sorted((one for one in left[1:] if not one.verdict), key=lambda one: -one.value)
+        for trial in others[FINALISTS:] if size != rounds[-1] else ():
+            trial.verdict = "left behind on the sample"
+        left = [trials[0], *others[: FINALISTS if size != rounds[-1] else None]]
+    chosen = decide(trials[0], left[1:])
+    chosen.model.fit_batches([examples])
+    found = Found(chosen.model, sorted(trials, key=lambda one: (-one.n_learned, -one.value)), measure)
+    if hasattr(chosen.model, "search_"):
+        chosen.model.search_ = found.record
     return found
 
 
-class Course:
-    """One search: the time that it may take, and what it measures."""
-
-    def __init__(self, examples: Examples, seconds: float, progress: Callable[[Step], None]) -> None:
-        self.examples, self.progress = examples, progress
-        single = numbered(examples.labels or [], len(examples)).sets.single
-        self.measure = "R1" if single else f"nDCG@{DEPTH}"
-        self.began, self.seconds = time.perf_counter(), seconds
-        self.done = self.planned = 0
-        self.compiled: set[type] = set()
-
-    def run(self, trials: list[Trial], plan: list[Round]) -> Trial:
-        """Go through the rounds; the first of the trials is the usual model. Gives the one to take."""
-        usual, left = trials[0], list(trials)
-        self.planned = len(trials) + BEST**2 + sum(one.keep for one in plan[:-1])
-        for number, now in enumerate(plan, 1):
-            tried = [trial for trial in left if self.attempt(trial, now, usual)]
-            if number == 1:
-                both = together(usual, tried)
-                trials += both
-                tried += [trial for trial in both if self.attempt(trial, now, usual)]
-            others = sorted((trial for trial in tried if trial is not usual), key=lambda trial: -trial.value)
-            for trial in others[now.keep - 1 :]:
-                trial.verdict = f"left behind in round {number}"
-            left = [usual, *others[: now.keep - 1]]
-            if not others:  # there was no time for any
-                break
-        return decide(usual, left[1:])
-
-    def attempt(self, trial: Trial, now: Round, usual: Trial) -> bool:
-        """Let a candidate learn and be measured, unless there is no time or memory; gives whether it was."""
-        trial.verdict = "" if trial is usual else self.why_not(trial, now, usual)
-        self.progress(Step(trial.candidate.name, self.done, self.planned))
-        self.done += 1
-        if trial.verdict:
-            return False
-        try:
-            self.compile(trial, now.parts[0])
-            began = time.perf_counter()
-            trial.values = np.concatenate([self.measured(trial, part) for part in now.parts])
-        except (ValueError, MemoryError) as problem:  # an InputError is a ValueError
-            if trial is usual:
-                raise
-            trial.verdict = f"failed: {problem}"
-            return False
-        spent = time.perf_counter() - began
-        trial.n_learned, trial.rounds = now.n_learned, trial.rounds + 1
-        trial.seconds, trial.spent = spent / (len(now.parts) * now.n_learned), trial.spent + spent
-        return True
-
-    def compile(self, trial: Trial, part: Part) -> None:
-        """Let a kind of learner learn a little at first: what is compiled then says nothing of the time it takes."""
-        kind = type(trial.candidate.model._new_learner())
-        if kind not in self.compiled:
-            self.measured(trial, Part(part.to_learn[:LEAST], part.to_try[:1]))
-            self.compiled.add(kind)
-
-    def why_not(self, trial: Trial, now: Round, usual: Trial) -> str:
-        """Why a candidate is not tried: it needs time to learn in this round, and all examples in the end."""
-        each = trial.seconds or usual.seconds
-        after = time.perf_counter() + each * now.n_learned * len(now.parts) - self.began
-        if after > now.ends * self.seconds or after + each * len(self.examples) > self.seconds:
-            return OUT_OF_TIME
-        grown = MOST.edge * trial.n_weights * len(self.examples) / max(1, trial.n_learned)
-        bounded = getattr(trial.candidate.model, "max_memory", None) is not None
-        return OUT_OF_MEMORY if grown > ROOM and not bounded else ""
-
-    def measured(self, trial: Trial, part: Part) -> Floats:
-        """The measure of each example of a part that a candidate is tried on, after it has learned the others."""
-        model = clone(trial.candidate.model)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it will be said of the model that is chosen
-            model.fit_batches([self.examples.take(part.to_learn)])
-        test = self.examples.take(part.to_try)
-        ranking = Ranking.stack([model._rank_examples(test, DEPTH)], DEPTH)
-        learner = model.learner_
-        trial.n_weights = getattr(learner, "n_edges_", getattr(learner, "n_weights_", 0))
-        truth = learner.label_numbers(test.labels)
-        found = evaluate(ranking, truth, [self.measure], n_labels=len(learner.classes_), resamples=0)
-        return np.nan_to_num(found.per_instance[self.measure])
-
-
-def together(usual: Trial, tried: list[Trial]) -> list[Trial]:
-    """The best learners, each with the best features; both may take as long as the slower of the two did alone."""
-    best = sorted((trial for trial in tried if trial is not usual), key=lambda trial: -trial.value)
-    learners = [trial for trial in best if trial.candidate.learner is not None][:BEST]
-    texts = [trial for trial in best if trial.candidate.text is not None][:BEST]
-    model = usual.candidate.model
-    return [
-        Trial(candidate(model, a.candidate.learner, b.candidate.text), seconds=max(a.seconds, b.seconds))
-        for a in learners
-        for b in texts
-    ]
+def _attempt(trial: Trial, part: Examples, test: Examples, measure: str) -> None:
+    """Let a copy of the candidate learn these examples, and measure it on the test examples."""
+    began, model = time.perf_counter(), clone(trial.model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the chosen model will warn
+        model.fit_batches([part])
+    ranking = Ranking.stack([model._rank_examples(test, DEPTH)], DEPTH)
+    truth, n_labels = model.learner_.label_numbers(test.labels), len(model.learner_.classes_)
+    found = evaluate(ranking, truth, [measure], n_labels=n_labels, resamples=0)
+    trial.values, trial.n_learned = np.nan_to_num(found.per_instance[measure]), len(part)
+    trial.seconds += time.perf_counter() - began
 
 
 def decide(usual: Trial, others: list[Trial]) -> Trial:
@@ -378,22 +203,138 @@ def decide(usual: Trial, others: list[Trial]) -> Trial:
         trial.verdict = f"{100 * found.difference:+.2f} points, p = {found.p_value:.3f}"
         if found.difference > 0 and found.p_value < SURE / len(others) and trial.value > chosen.value:
             chosen = trial
+    usual.verdict = "" if chosen is usual else "beaten"
     chosen.verdict = "chosen" + (f": {chosen.verdict}" if chosen.verdict else "")
-    usual.verdict = usual.verdict or "beaten"
     return chosen
 
 
+def called(learner: Estimator) -> str:
+    """A learner by its class and the settings that differ from its defaults."""
+    settings = changes(learner, type(learner)())
+    return type(learner).__name__ + (f"({settings})" if settings else "")
+
+
+def changes(part: Estimator, usual: Estimator) -> str:
+    """The settings of a part that differ from those of the usual one, as they would be written."""
+
+    def plain(value: Any) -> Any:
+        return list(value) if isinstance(value, tuple) else value
+
+    given, others = part.get_params(deep=False), usual.get_params(deep=False)
+    return ", ".join(f"{name}={value!r}" for name, value in given.items() if plain(value) != plain(others.get(name)))
+
+
 def is_record(given: object) -> bool:
-    """Whether something that was read is what ``Found.record`` makes, or None."""
-    if given is None:
-        return True
+    """Whether this has the form of ``Found.record``, or is None."""
     tried: dict[str, type] = {"name": str, "learned": int, "value": float, "came of it": str}
-    if not _has(given, {"measure": str, "chosen": str, "tried": list}):
-        return False
-    return all(_has(one, tried) for one in given["tried"])
+    return given is None or (
+        _has(given, {"measure": str, "chosen": str, "tried": list}) and all(_has(one, tried) for one in given["tried"])
+    )
 
 
 def _has(given: object, kinds: dict[str, type]) -> TypeGuard[dict[str, Any]]:
     if not isinstance(given, dict) or given.keys() != kinds.keys():
         return False
     return all(isinstance(given[name], kind) for name, kind in kinds.items())
+
+
+# Comparing learners: the same splits, quality and cost of each, and tests of their differences.
+
+
+MEASURES = ("R1", "R5", "MRR")
+ORDERED_BY = "R1"  # learners are ordered and tested by it
+DEPTH_COMPARED = 50  # labels ranked for each row: enough for MRR
+
+
+@dataclass
+class Contestant:
+    """What one learner did on every split."""
+
+    name: str
+    quality: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in MEASURES})
+    per_row: list[Any] = field(default_factory=list)  # R1 of the rows of each split: 1 or 0
+    seconds: list[float] = field(default_factory=list)  # to learn
+    microseconds: list[float] = field(default_factory=list)  # to rank one row
+    weights: int | None = None  # edges or weights of the last model
+    n_bytes: int = 0  # arrays of the last model
+
+    def mean(self, measure: str) -> float:
+        return float(np.mean(self.quality[measure]))
+
+    def _add_split(self, learner: Any, train: Rows, labels: Any, test: Rows, truth: Any) -> None:
+        """Let a new learner learn the training rows, and measure it on the test rows."""
+        began = time.process_time()
+        learner._fit_rows(train, labels)
+        self.seconds.append(time.process_time() - began)
+        began = time.process_time()
+        ranking = learner._rank_rows(test, DEPTH_COMPARED)
+        self.microseconds.append(1e6 * (time.process_time() - began) / test.n_rows)
+        stacked = ranking.stack([ranking], DEPTH_COMPARED)
+        found = evaluate(stacked, learner.label_numbers(truth), MEASURES, resamples=0)
+        for name in MEASURES:
+            self.quality[name].append(found[name])
+        self.per_row.append(np.nan_to_num(found.per_instance[ORDERED_BY]))
+        self.weights = getattr(learner, "n_edges_", getattr(learner, "n_weights_", None))
+        self.n_bytes = sum(array.nbytes for array in learner.to_state().all_arrays().values())
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two learners: the difference of R1, and the p-values of two tests."""
+
+    first: str
+    second: str
+    difference: float
+    sign_test: float  # over splits, as in paper 004
+    wilcoxon: float  # over all rows of all splits
+
+
+def compare(
+    names: list[str],
+    data: list[str] | Rows,
+    labels: list[list[str]],
+    *,
+    splits: int = 5,
+    held_out: float = 0.2,
+    random_state: int = 0,
+    text: TextVectorizer | None = None,
+) -> Iterator[list[Contestant]]:
+    """Train and test the learners on random splits of texts or rows. Gives the results after each split."""
+    contestants = [Contestant(name) for name in names]
+    learners: list[Any] = [named("categories", name, "--learners") for name in names]
+    n = data.n_rows if isinstance(data, Rows) else len(data)
+    for learner in learners if isinstance(data, Rows) else ():
+        learner._of_right_signs(data)
+    if n < 2:
+        raise InputError("a comparison needs at least two examples")
+    generator = np.random.default_rng(random_state)
+    for _ in range(splits):
+        order = generator.permutation(n)
+        n_test = min(max(1, round(held_out * n)), n - 1)
+        test, train = order[:n_test].tolist(), order[n_test:].tolist()
+        learned, truth = [labels[i] for i in train], [labels[i] for i in test]
+        if isinstance(data, Rows):
+            train_rows, test_rows = data.take(train), data.take(test)
+        else:  # rows as a Categorizer that learned the training texts would make them
+            texts = [data[i] for i in train]
+            recurring = numbered(learned, len(learned)).sets.recurring
+            vectorizer = (default_text() if text is None else text).settled(texts, recurring)
+            train_rows, test_rows = vectorizer.fit_rows([texts]), vectorizer.rows([data[i] for i in test])
+        for contestant, learner in zip(contestants, learners, strict=True):
+            if not contestant.seconds:  # compile before the clock starts
+                clone(learner)._fit_rows(train_rows.take([0]), learned[:1])._rank_rows(test_rows.take([0]))
+            contestant._add_split(clone(learner), train_rows, learned, test_rows, truth)
+        yield contestants
+
+
+def differences(contestants: list[Contestant]) -> list[Difference]:
+    """Every pair, the better one first."""
+    ranked = sorted(contestants, key=lambda one: -one.mean(ORDERED_BY))
+    found = []
+    for n, first in enumerate(ranked):
+        for second in ranked[n + 1 :]:
+            over_splits = sign_test(first.quality[ORDERED_BY], second.quality[ORDERED_BY])
+            over_rows = wilcoxon(np.concatenate(first.per_row), np.concatenate(second.per_row))
+            difference = first.mean(ORDERED_BY) - second.mean(ORDERED_BY)
+            found.append(Difference(first.name, second.name, difference, over_splits.p_value, over_rows.p_value))
+    return found

@@ -1,21 +1,22 @@
-"""Batches of texts and their labels, on their way to be learned."""
+"""Batches of texts and labels to learn, and the names of the features learned from them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, joined_columns
-from shortlist.arrays.rows import JoinedStore, Rows, Vectors, beside
+from shortlist.arrays.rows import JoinedStore, Vectors
+from shortlist.categories.learner import BIAS
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
+from shortlist.ranking import Explanation
 from shortlist.text.counts import CountedRows
-from shortlist.text.vectorizer import ALL_AUTO, Taken, TextVectorizer
+from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
 from shortlist.texts import Document
 
 Batch: TypeAlias = Examples | tuple[Sequence[Document], LabelsLike]  # texts and their labels
@@ -35,27 +36,6 @@ def texts_of(examples: Examples) -> Sequence[Document]:
     return examples.texts
 
 
-@dataclass
-class TakenUp:
-    """Texts that were taken up, on their way to be learned."""
-
-    taken: Taken
-    rows: Rows
-    labels: NumberedLabels
-    n_learned: int = 0
-
-    @classmethod
-    def of(
-        cls, text: TextVectorizer, texts: Sequence[Document], vectors: Vectors | None, labels: NumberedLabels
-    ) -> TakenUp:
-        taken = text.take(texts, recurring=labels.sets.recurring)
-        return cls(taken, beside(vectors, text.weighted(taken.rows)), labels)
-
-    def give_back(self, text: TextVectorizer) -> None:
-        """Learning was stopped: the text part forgets those that were not learned."""
-        text.give_back(self.taken, self.n_learned)
-
-
 class LabelBatches:
     """The labels of one batch after the other, put together."""
 
@@ -65,7 +45,7 @@ class LabelBatches:
         self._columns: list[Columns | None] = []
 
     def add(self, Y: LabelsLike, n: int) -> LabelSets:
-        """Take up the labels of the next n examples, and give them as numbers."""
+        """Add the labels of the next n examples, and return them as numbers."""
         labels = numbered(Y, n)
         self._sets.append(self._names.learn(labels, n))
         self._columns.append(labels.columns)
@@ -78,35 +58,32 @@ class LabelBatches:
         return dict(zip(self._names.names, found.tolist(), strict=True))
 
     def all(self) -> NumberedLabels:
-        """The labels of all batches, none of which is kept apart; those of an indicator matrix if all came as such."""
+        """The labels of all batches as one; as those of an indicator matrix if all batches came as such."""
         columns = reduce(joined_columns, self._columns) if self._columns else None
         self._sets = [LabelSets.stack(self._sets)]
         return NumberedLabels(self._names.names, self._sets[0], columns, sorted=True)
 
 
 def behind(vectors: list[Vectors], rows: CountedRows) -> CountedRows | JoinedStore:
-    """The rows of all texts behind their vectors, where they have any."""
+    """The rows of all texts, with their vectors before them if there are any."""
     return JoinedStore(np.concatenate(vectors), rows) if vectors else rows
 
 
 def default_text() -> TextVectorizer:
-    """How a Categorizer reads texts if it is not told."""
+    """The default text part of a Categorizer."""
     return TextVectorizer(**ALL_AUTO, composed=True, tf="log", idf="smooth")
 
 
-# The fields beside texts that a model has met, for whoever types a document: categories and numbers.
-
-
-OFFERED = 200  # categories of a field that are offered to choose from
+OFFERED = 200  # categories of a field to choose from
 
 
 class FieldsBeside:
-    """Reads on in the vocabulary from where it was: only what is new is looked at."""
+    """The fields of categories and numbers that a model has met. Only new words of the vocabulary are read."""
 
     def __init__(self) -> None:
         self._vocabulary: object = None
         self._read = 0
-        self._found: dict[str, dict[str, bool]] = {}  # field -> what was learned there -> whether it is a number
+        self._found: dict[str, dict[str, bool]] = {}  # field -> value -> whether it is a number
 
     def of(self, text: TextVectorizer) -> list[dict[str, Any]]:
         """Each such field, what kind of value it has, and the first of its categories in alphabetical order."""
@@ -118,8 +95,8 @@ class FieldsBeside:
             self._found.setdefault(field, {})[value] = is_number
         self._read = n_features
         return [
-            {"field": field, "kind": _kind(own), "known": sorted(value for value in own if not own[value])[:OFFERED]}
-            for field, own in self._found.items()
+            {"field": field, "kind": _kind(found), "known": sorted(one for one in found if not found[one])[:OFFERED]}
+            for field, found in self._found.items()
         ]
 
 
@@ -128,9 +105,58 @@ def _kind(values: dict[str, bool]) -> str:
     return "category" if not numbers else "number" if numbers == len(values) else "either"
 
 
-def are_columns(columns: object) -> bool:
-    """Whether these can be names of columns, one or several for each purpose."""
-    if not isinstance(columns, dict):
-        return False
-    every = [one for names in columns.values() for one in (names if isinstance(names, list) else [names])]
-    return all(isinstance(name, str) for name in (*columns, *every))
+# Features of texts as people would name them, in lists of a label's strongest features and in explanations.
+#
+# A word comes with its prefix, its runs of characters, and the pairs that it is in. A person would name the word: so a
+# pair gives way to a word in it, and a prefix or run to a word that it is a part of, if the word has half the weight.
+# Of other features that are parts of each other the strongest is named. Where words carry little weight, as in
+# languages written without spaces, runs of characters stay.
+
+
+MORE = 12  # features to choose from, for each that is named
+HALF = 0.5
+
+
+def worth_naming(names: Sequence[str], strengths: Sequence[float]) -> list[int]:
+    """The places of the features to name, strongest first."""
+    letters = [name.strip('"').strip("*").strip() for name in names]  # without the marks of prefixes and runs
+    words = {word: much for name, word, much in zip(names, letters, strengths, strict=True) if not is_part(name)}
+    kept: list[int] = []
+    for place in sorted(range(len(names)), key=lambda at: (-strengths[at], len(names[at]))):
+        name, enough = letters[place], HALF * strengths[place]
+        if is_part(names[place]):
+            hidden = any(name in word and much >= enough for word, much in words.items())
+        else:
+            hidden = " " in name and any(words.get(word, 0.0) >= enough for word in name.split())
+        if not hidden and not any(name in letters[other] or letters[other] in name for other in kept):
+            kept.append(place)
+    return kept
+
+
+def is_part(name: str) -> bool:
+    """Whether a feature is the beginning of words, or a run of characters."""
+    return name.startswith('"') or name.endswith("*")
+
+
+VECTOR = "(vector)"  # the name of the votes of a text's vector in an explanation
+
+
+def in_words(found: Explanation, n_vector: int, text_part: TextVectorizer, text: Document) -> Explanation:
+    """An explanation with words and their places in the text in place of columns.
+
+    The first n_vector columns are a vector, whose votes are added up. Voters with names stay as they are.
+    """
+    of_vector = sorted((voter, vote) for voter, vote in found.votes if voter in range(n_vector))
+    given = [(voter, vote) for voter, vote in found.votes if voter not in range(n_vector)]
+    if of_vector:
+        given = sorted([*given, (0, sum(vote for _, vote in of_vector))], key=lambda one: -abs(one[1]))
+    # From here on the columns are those of the text.
+    columns: list[Any] = [voter if isinstance(voter, str) else int(voter) - n_vector for voter, _ in given]
+    known = [column for column in columns if not isinstance(column, str) and column >= 0]
+    names: dict[Any, str] = {BIAS - n_vector: "(any text)", -n_vector: VECTOR}
+    names |= dict(zip(known, text_part.names(known, text), strict=True))
+    votes: list[tuple[Label, float]] = [
+        (names.get(column, column), vote) for column, (_, vote) in zip(columns, given, strict=True)
+    ]
+    spans = text_part.spans(text)
+    return Explanation(found.label, found.score, votes, [spans.get(column, []) for column in columns])

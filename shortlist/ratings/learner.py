@@ -1,10 +1,10 @@
-"""What the learners of ordered ratings share: parameters, the stream, thresholds, probabilities, saving.
+"""Base classes of the learners of ordered ratings: parameters, learning, thresholds, probabilities, saving.
 
-A learner's own file gives the shape of its weights, the loop of its figure, and where the thresholds lie.
+The file of a learner gives the shape of its weights, its loop, and the places of its thresholds.
 
-A rule has weights [q, m] and biases [p]. Beside it stand moments of the same shape, in which each change of the rule
-counts as many times as there were examples before it: after n examples, the rule less moments / n is the rule averaged
-over all of them. So weights are [2, q, m] and biases [2, p].
+A rule has weights [q, m] and biases [p], and moments of the same shape: the sum of all changes of the rule, each times
+the number of examples before it. After n examples, the rule less moments / n is the rule averaged over all of them. So
+weights are [2, q, m] and biases [2, p].
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -30,7 +32,6 @@ from shortlist.files.container import text_to_array
 from shortlist.files.store import State
 from shortlist.files.store import save as save_file
 from shortlist.ranking import Explanation
-from shortlist.ratings.calibration import Calibration
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
 if TYPE_CHECKING:
@@ -38,18 +39,102 @@ if TYPE_CHECKING:
 
 
 HYPOTHESES = ("last", "averaged")
-ENOUGH, MOST_PASSES = 2000, 20  # rows seen for each column, all passes together; but no more passes than these
+ENOUGH, MOST_PASSES = 2000, 20  # rows for each column over all passes; largest number of passes
 RUN = 16  # rows that stay together when a pass is shuffled
-LARGEST = 1e100  # value of a row that ratings are learned from
+LARGEST = 1e100  # value of a row
+
+
+# Scores to probabilities of the ratings, and intervals of ratings that contain the true one.
+#
+# A multinomial logistic model of the learner's score, fitted to examples that were not learned:
+#
+#     P(r | x) = exp(a_r·s(x) + c_r) / Σ_q exp(a_q·s(x) + c_q),
+#
+# for a single score s this is Anderson's stereotype model for ordered answers. A rating without held-out examples gets
+# probability 0.
+#
+# An interval begins with the most probable rating and grows by the more probable of its two neighbours. The strangeness
+# of a held-out example is the probability of the interval reached just before its true rating. The interval of all
+# ratings no stranger than the ⌈(n + 1)·coverage⌉-th of n held-out examples contains the true rating of a new one with
+# at least that probability, if it is like them (split conformal prediction: Vovk et al. 2005).
+
+
+@dataclass
+class Calibration:
+    """The logistic model of a scale of k ratings, and the strangeness of the held-out examples."""
+
+    slopes: Floats  # float64[k, f]
+    offsets: Floats  # float64[k]; −∞ rules a rating out
+    strange: Floats  # ascending
+
+    @classmethod
+    def fit(cls, scores: Floats, y: Longs, n_steps: int) -> Calibration:
+        """The calibration for scores float64[n, f] of held-out examples with step numbers y."""
+        seen = np.unique(y)
+        if seen.size < 2:
+            raise InputError("the held-out examples have one rating only; probabilities need at least two")
+        spread = scores.std(axis=0)
+        spread[spread == 0] = 1.0
+        from sklearn.linear_model import LogisticRegression  # a slow import
+
+        model = LogisticRegression(solver="newton-cholesky").fit(scores / spread, y)
+        slopes, offsets = np.zeros((n_steps, scores.shape[1])), np.full(n_steps, -np.inf)
+        sloped = seen[-model.coef_.shape[0] :]  # of two ratings only the higher one has a slope
+        slopes[sloped] = model.coef_ / spread
+        offsets[seen] = 0.0
+        offsets[sloped] = model.intercept_
+        found = cls(slopes, offsets, np.zeros(0))
+        reached = reached_before(found.probabilities(scores))
+        found.strange = np.sort(reached[np.arange(y.size), y])
+        return found
+
+    @classmethod
+    def from_state(cls, state: State, n_steps: int) -> Calibration:
+        """The calibration in a model file, checked for a scale of n_steps."""
+        slopes, offsets = state.array("slopes", np.float64, 2), state.array("offsets", np.float64)
+        state.require(slopes.shape[0] == offsets.size == n_steps, "its probabilities are of another scale")
+        possible = np.isfinite(slopes).all() and (offsets < np.inf).all() and np.isfinite(offsets).any()
+        state.require(possible, "its probabilities are not numbers")
+        strange = np.array(state.array("strange", np.float64))
+        is_sorted = bool((strange >= 0).all() and (strange[1:] >= strange[:-1]).all())
+        state.require(is_sorted, "its examples are not in order")
+        return cls(slopes, offsets, strange)
+
+    def intervals(self, scores: Floats, coverage: float) -> Longs:
+        """The lowest and the highest step number of each interval, n × 2."""
+        at = int(np.ceil((self.strange.size + 1) * coverage - 1e-9)) - 1
+        most = self.strange[max(0, at)] if at < self.strange.size else np.inf
+        within = reached_before(self.probabilities(scores)) <= most
+        return np.column_stack([np.argmax(within, axis=1), within.shape[1] - 1 - np.argmax(within[:, ::-1], axis=1)])
+
+    def probabilities(self, scores: Floats) -> Floats:
+        return softmax(scores @ self.slopes.T + self.offsets, axis=1)
+
+
+def reached_before(probabilities: Floats) -> Floats:
+    """For each row (n × k) and step, the probability of the interval just before it grows to that step."""
+    n, k = probabilities.shape
+    rows, padded = np.arange(n), np.pad(probabilities, ((0, 0), (1, 1)), constant_values=-1.0)  # −1: never chosen
+    low = high = np.argmax(probabilities, axis=1) + 1
+    total, reached = padded[rows, low].copy(), np.zeros((n, k + 2))
+    for _ in range(k - 1):
+        down = padded[rows, low - 1] > padded[rows, high + 1]
+        taken = np.where(down, low - 1, high + 1)
+        low, high = np.minimum(low, taken), np.maximum(high, taken)
+        reached[rows, taken] = total
+        total = total + padded[rows, taken]
+    return reached[:, 1:-1]
+
+
+# Learners.
 
 
 class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     """A learner of ratings on an ordered scale.
 
     Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
-    Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has learned a whole number of examples.
-    Of several passes in random order, the first is shuffled example by example and the others by runs of 16 (see
-    ``in_runs``).
+    Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has learned a whole number of examples. The
+    first random pass is shuffled by examples, the others by runs of 16 (``in_runs``).
 
     Parameters
     ----------
@@ -62,7 +147,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         The scale, lowest rating first.
     """
 
-    adds_biases = True  # whether a bias is a part of the score, and not a threshold for it
+    adds_biases = True  # whether a bias is a part of the score, not a threshold
     classes_: NDArray[Any]
     n_features_in_: int
     _weights: Floats
@@ -83,7 +168,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         self.hypothesis = hypothesis
         self.scale = scale
 
-    # What each learner's own file says.
+    # For subclasses.
 
     @abstractmethod
     def _shape(self, n_steps: int) -> tuple[int, int]:
@@ -91,11 +176,11 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     @abstractmethod
     def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        """Run the figure's loop over the examples of ``order``, and the clock; ``rated`` receives the predictions."""
+        """Learn the examples of ``order`` and advance the clock; write the predictions to ``rated``."""
 
     @abstractmethod
     def _open_step(self, at: int) -> None:
-        """Make room for a new step, which gets number ``at``, in weights and biases."""
+        """Insert a new step with number ``at`` into weights and biases."""
 
     @abstractmethod
     def _rate(self, X: MatrixLike) -> Longs:
@@ -103,7 +188,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     @abstractmethod
     def _evidence(self, X: MatrixLike) -> Floats:
-        """The real numbers, n × f, from which probabilities are calibrated."""
+        """The scores, n × f, from which probabilities are calibrated."""
 
     def _check_state(self, state: State) -> None:
         """Refuse a loaded state that this learner could not have reached."""
@@ -112,7 +197,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     @writing
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
-        """Learn from all rows, forgetting what was learned before; go through them ``passes`` times."""
+        """Forget everything and learn all rows, in ``passes`` passes."""
         if self.passes is not None:
             as_whole(self.passes, "passes", least=1)
         seed = as_seed(self.random_state)
@@ -121,7 +206,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             rows, numbers = self._prepare(X, y, afresh=True)
             passes = self.passes or min(max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES)
             generator = None if seed is None else np.random.default_rng(seed)
-            if generator is not None:  # the rows move once, into random order; later passes shuffle runs of them
+            if generator is not None:  # move the rows into random order; later passes shuffle runs of them
                 shuffled = np.arange(rows.n_rows, dtype=np.int64)
                 generator.shuffle(shuffled)
                 rows, numbers = rows.take(shuffled), numbers[shuffled]
@@ -137,24 +222,24 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     @learning
     def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Go on learning from these rows, once, in the order given.
+        """Learn more rows, once, in the order given.
 
-        New columns of X and, where the scale is learned, new ratings may come at any time. ``classes`` may name ratings
-        that are still to come.
+        New columns of X and, if the scale is learned, new ratings may come at any time. ``classes`` may name ratings of
+        later examples.
         """
         self._run(*self._prepare(X, y, classes))
         return self
 
     @learning
     def predict_and_learn(self, X: MatrixLike, y: ArrayLike) -> Ratings:
-        """As ``partial_fit``, and give the rating that the last rule predicted for each row just before learning it."""
+        """``partial_fit`` that returns the rating that the last rule predicted for each row before learning it."""
         rated = self._run(*self._prepare(X, y))
         return self.classes_[rated]
 
     def _prepare(
         self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, *, afresh: bool = False
     ) -> tuple[Rows, Longs]:
-        """Check everything, then make room for it; gives the rows and the step numbers of their ratings."""
+        """Check everything, then make room; return the rows and the step numbers of their ratings."""
         if y is None:
             raise InputError("this learner requires y to be passed, but the target y is None")
         rows = _as_rows(X)
@@ -183,7 +268,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         self._weights = np.pad(self._weights, ((0, 0), (0, 0), (0, n_features - self._weights.shape[2])))
 
     def _run(self, rows: Rows, y: Longs, order: Longs | None = None) -> Longs:
-        """Go through the rows once; gives the step number predicted for each just before it was learned."""
+        """Learn the rows once; return the step number predicted for each before it was learned."""
         if order is None:
             order = np.arange(rows.n_rows, dtype=np.int64)
         rated = np.empty(rows.n_rows, dtype=np.int64)
@@ -215,9 +300,9 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     @reading
     def explain(self, x: MatrixLike, names: Sequence[str | int] | None = None) -> Explanation:
-        """What each column, by its name or number, adds to the score of one row of numbers, and the rating it gets.
+        """What each column, by its name or number, adds to the score of one row, and the rating of the row.
 
-        The score is that of the rating, where each rating has its own weights, and otherwise the row's on the scale.
+        The score is w·x, or that of the rating if each rating has weights of its own.
         """
         weights, biases = self._rule()
         x = x if getattr(x, "ndim", 0) == 2 else np.atleast_2d(np.asarray(x))
@@ -229,19 +314,19 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             raise InputError(
                 f"{there_are(len(names), 'names')} for {counted(row.shape[1], 'columns')}; each column needs its own"
             )
-        own = number if len(weights) > 1 else 0
-        votes = (weights[own] * row[0]).tolist()
+        rule = number if len(weights) > 1 else 0
+        votes = (weights[rule] * row[0]).tolist()
         pairs: list[tuple[str | int | float, float]] = list(
             zip(range(len(votes)) if names is None else names, votes, strict=True)
         )
         if self.adds_biases:
-            pairs.append(("(any row)", float(biases[own])))
+            pairs.append(("(any row)", float(biases[rule])))
         heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
         return Explanation(self.classes_[number].item(), float(sum(vote for _, vote in heaviest)), heaviest)
 
     @writing
     def calibrate(self, X: MatrixLike, y: ArrayLike) -> Self:
-        """Fit probabilities on examples that were not learned from; learning more forgets them."""
+        """Fit probabilities to examples that were not learned; learning more forgets them."""
         scores = self._evidence(X)
         ratings = as_ratings(y, scores.shape[0])
         self._calibration = Calibration.fit(scores, step_numbers(self.classes_, ratings), self.classes_.size)
@@ -262,13 +347,13 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     @available_if(_is_calibrated)
     @reading
     def interval(self, X: MatrixLike, coverage: float = 0.9) -> Ratings:
-        """The lowest and the highest rating, n × 2, between which the true one lies for this share of rows."""
+        """The lowest and the highest rating, n × 2, that contain the true one for this share of rows."""
         assert self._calibration is not None
         share = as_real(coverage, "coverage", least=0, most=1)
         return self.classes_[self._calibration.intervals(self._evidence(X), share)]
 
     def _rule(self) -> tuple[Floats, Floats]:
-        """The weights [q, m] and biases [p] that predict."""
+        """The weights [q, m] and biases [p] of the chosen hypothesis."""
         check_is_fitted(self)
         if as_choice(self.hypothesis, "hypothesis", HYPOTHESES) == "last":
             return self._weights[0], self._biases[0]
@@ -281,7 +366,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         products: Floats = matrix @ weights.T
         return products
 
-    # Model files: all that the kernels trust is checked on the way in.
+    # Model files. ``from_state`` checks everything that kernels rely on.
 
     @reading
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -290,12 +375,12 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     @snapshot
     def to_state(self) -> State:
-        """All that a fitted learner is."""
+        """The state of a fitted learner."""
         check_is_fitted(self)
         if not np.isfinite(self._weights).all() or not np.isfinite(self._biases).all():
             raise InputError(
-                f"this {type(self).__name__} is not saved: what it has learned are no longer finite numbers; learn "
-                "again from smaller values or with a smaller step"
+                f"this {type(self).__name__} cannot be saved: its weights are no longer finite numbers; learn again "
+                "from smaller values or with a smaller step"
             )
         arrays: dict[str, NDArray[Any]] = {
             "classes": text_to_array(self.classes_.tolist()),
@@ -303,7 +388,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             "biases": self._biases,
         }
         if self._calibration is not None:
-            arrays |= self._calibration.to_arrays()
+            arrays |= vars(self._calibration)
         parameters = {name: _plain(value) for name, value in self.get_params().items()}
         settings = {"parameters": parameters, "n_features": self.n_features_in_, "clock": self._clock}
         return State(type(self).__name__, settings, arrays)
@@ -331,7 +416,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     # Checking.
 
     def _note_columns(self, X: MatrixLike, *, reset: bool) -> None:
-        """Remember, or check, the number and the names of the columns as scikit-learn does."""
+        """Remember or check the number and the names of the columns, as scikit-learn does."""
         try:
             validate_data(self, X, reset=reset, skip_check_array=True)
         except ValueError as problem:
@@ -347,13 +432,13 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
 
 class ThresholdLearner(RatingLearner):
-    """A learner that places each row on a line by its score w·x, and rates it by the thresholds between which it lies.
+    """A learner that rates each row by the thresholds between which its score w·x lies.
 
     PRank moves the thresholds; Widrow-Hoff does not.
     """
 
     def _edges(self, biases: Floats) -> Floats:
-        """The thresholds [k−1] against which the scores are held, from the biases of the rule."""
+        """The thresholds [k−1] of the scores, from the biases of the rule."""
         return biases
 
     @property
@@ -370,18 +455,18 @@ class ThresholdLearner(RatingLearner):
 
     @reading
     def project(self, X: MatrixLike) -> Floats:
-        """Where each row lies on the line, to sort rows by: w·x."""
+        """The score w·x of each row, to sort rows by."""
         return self._products(X, self._rule()[0])[:, 0]
 
     @reading
     def distances(self, X: MatrixLike) -> Floats:
-        """How far each row lies above each threshold, n × (k − 1): w·x − b_r, falling with r; negative is below."""
+        """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with r; negative if below."""
         weights, biases = self._rule()
         return self._products(X, weights) - self._edges(biases)
 
     @reading
     def neighbour_distances(self, X: MatrixLike) -> Floats:
-        """How far each row lies above the threshold below it and below the one above it, n × 2; ∞ at the ends."""
+        """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the ends."""
         distances = self.distances(X)
         ends = np.full((distances.shape[0], 1), np.inf)
         fenced = np.hstack([ends, distances, -ends])
@@ -390,9 +475,9 @@ class ThresholdLearner(RatingLearner):
 
     @reading
     def decision_function(self, X: MatrixLike) -> Floats:
-        """How far each row lies inside the interval of each rating, n × k: negative outside, largest at the prediction.
+        """The distance of each row inside the interval of each rating, n × k: negative outside, largest at the rating.
 
-        Of two ratings, as scikit-learn has it, one number: the distance above the threshold between them.
+        For two ratings, as in scikit-learn, one number: the distance above the threshold between them.
         """
         distances = self.distances(X)
         distances[distances == 0] = np.finfo(np.float64).tiny  # a row on a threshold counts as above it
@@ -409,13 +494,13 @@ class ThresholdLearner(RatingLearner):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # on scikit-learn's own checks, whose classes have no order
+        tags.classifier_tags.poor_score = True  # in scikit-learn's checks, whose classes have no order
         return tags
 
 
 @step
 def move(indices: Ints, data: Floats, size: float, time: int, w: Floats, moment: Floats) -> None:
-    """Add ``size`` times a row to w, and ``time`` times that to its moment, in one go, in place."""
+    """Add ``size`` times a row to w, and ``time`` times that to its moment, in place."""
     later = size * time
     if is_full(indices):
         for j in range(data.size):
@@ -436,23 +521,22 @@ def _as_rows(X: MatrixLike) -> Rows:
 
 
 def check_size(rows: Rows) -> Rows:
-    """The same rows, refused where a value is too large to be multiplied and added up."""
+    """The same rows, refused if a value is too large for sums of products."""
     data = rows.data
     if data.size and max(data.max(), -data.min()) > LARGEST:
         place = int(np.argmax(np.abs(data)))
         row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
         raise InputError(
-            f"the value {data[place]:g} in row {row}, column {rows.indices[place]}, is too large to learn ratings from "
-            f"or to rate; scale the columns so that no value is beyond {LARGEST:g}"
+            f"the value {data[place]:g} in row {row}, column {rows.indices[place]}, is too large; scale the columns so "
+            f"that no value is beyond {LARGEST:g}"
         )
     return rows
 
 
 def in_runs(n: int, generator: np.random.Generator) -> Longs:
-    """0..n−1 in a new order: runs of neighbours, the runs shuffled, and each run shuffled within.
+    """0..n−1 in a new order: shuffled runs of neighbours, each shuffled within.
 
-    A row alone is some hundred bytes far away in memory, for which the loop would wait longer than it computes; a run
-    of rows comes in one stream.
+    Single rows far apart in memory would be read more slowly than they are learned.
     """
     starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
     order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)

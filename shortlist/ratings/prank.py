@@ -8,9 +8,9 @@ intervals, one for each rating:  ŷ = min{r : w·x − b_r < 0}.  Figure 2, on a
 Lemma 1: the thresholds stay sorted. Theorem 2: if a rule of unit norm rates a stream with margin γ and ‖x‖ ≤ R, then
 Σ_t |ŷ_t − y_t| ≤ (k − 1)·(R² + 1)/γ².  Both are tested on generated streams.
 
-Beside the paper: averaging, which it names as an extension, and a scale that may grow. A step that arrives between two
-others gets the threshold between them twice, hence no room before it is learned; one that arrives at an end lies as far
-out as the steps so far are wide on average. Ratings count from 0 in the code.
+Not in the paper: averaging, which it mentions as an extension, and a scale that may grow. A new step between two others
+begins as an empty interval: the threshold between them is doubled. A new step at an end begins one average step further
+out. Ratings count from 0 in the code.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class PRank(ThresholdLearner):
     Parameters
     ----------
     passes : int or None, default None
-        How often ``fit`` goes through the examples. None: until it has seen 2,000 for each column, 20 times at most.
+        Passes of ``fit``. None: until it has seen 2,000 examples for each column, at most 20.
     random_state : int or None, default None
-        None takes the examples in the order given; a whole number is the seed by which each pass shuffles them anew.
+        None for the order given, or the seed of a new order for each pass.
     hypothesis : {"averaged", "last"}, default "averaged"
-        What predicts: the rule averaged over all examples, or the last one.
+        The rule that predicts: averaged over all examples, or the last one.
     scale : sequence of ratings or None, default None
-        The ratings, lowest first; None learns them, in their natural order, from the examples.
+        The ratings, lowest first; None learns them from the examples, in natural order.
 
     Attributes
     ----------
@@ -70,10 +70,10 @@ class PRank(ThresholdLearner):
         self._clock = _learn(rows, order, y, self._weights, self._biases, self._clock, rated)
 
     def _open_step(self, at: int) -> None:
-        """A new step at an end is as wide as the others are on average, rounded up: thresholds stay whole numbers.
+        """Insert a new step; at an end it is as wide as the average step, rounded up.
 
-        Or the lemma that they stay in order would not hold. The moments of the new threshold are those of its
-        neighbour: so the averaged thresholds are opened by the same width.
+        Thresholds stay whole numbers, or lemma 1 would not hold. The new threshold has the moments of its neighbour, so
+        that the averaged thresholds are opened by the same width.
         """
         b = self._biases
         n = b.shape[1]

@@ -1,8 +1,8 @@
 """The scale: ordered ratings <-> step numbers 0, 1, …, k−1.
 
-Ratings are numbers (1–5, half stars) or texts (A–D, "poor"…"excellent"). A given scale says the order and is closed:
-any other rating is an error. A learned scale holds the ratings seen so far in their natural order (numbers by size,
-texts by code point) and opens for a new one at the place where that order puts it.
+Ratings are numbers (1–5, half stars) or texts (A–D, "poor"…"excellent"). A given scale defines the order and is closed:
+any other rating is an error. A learned scale contains the ratings so far in their natural order (numbers by size, texts
+by code point), and a new rating is inserted in that order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def as_ratings(ratings: ArrayLike, n_rows: int) -> Ratings:
 
 
 def as_steps(scale: ArrayLike, *, least: int = 2) -> Steps:
-    """Check a scale, lowest rating first: at least so many ratings, each once."""
+    """Check a scale, lowest rating first: at least ``least`` ratings, each once."""
     if isinstance(scale, str) or not hasattr(scale, "__len__"):
         raise InputError(f"scale must be a list of ratings, lowest first, not {scale!r}")
     steps = _numbers_or_texts(np.asarray(scale), "scale")
@@ -43,12 +43,12 @@ def as_steps(scale: ArrayLike, *, least: int = 2) -> Steps:
         raise InputError(f"scale must list at least {least} ratings, lowest first")
     unique, times = np.unique(steps, return_counts=True)
     if unique.size < steps.size:
-        raise InputError(f"scale names the rating {unique[times > 1][0]!s} twice")
+        raise InputError(f"scale lists the rating {unique[times > 1][0]!s} twice")
     return steps
 
 
 def open_for(steps: Steps, ratings: Ratings) -> tuple[Steps, list[int]]:
-    """The scale with those of the ratings that are new to it, and the step numbers at which they came in, ascending."""
+    """The scale with new ratings inserted, and the step numbers of these, ascending."""
     arrived = np.unique(ratings)
     if _is_text(steps) != _is_text(arrived):
         kinds = ("text", "numbers") if _is_text(steps) else ("numbers", "text")
@@ -76,7 +76,7 @@ def step_numbers(steps: Steps, ratings: Ratings) -> Longs:
 
 
 def steps_between(steps: Steps, given: object, true: object, *, closed: bool) -> int | None:
-    """How many steps lie between a rating of the scale and the true one; None where that is new to an open scale."""
+    """The distance in steps of a rating of the scale and the true one; None if that is new to an open scale."""
     ratings = as_ratings(np.array([true]), 1)
     if not closed and open_for(steps, ratings)[1]:
         return None
@@ -100,7 +100,7 @@ def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
         raise InputError(f"{what} {where} is {value}, which has no place on a scale")
     if array.dtype.kind not in "biufU":
         raise InputError(f"the {what} must hold numbers only or text only, not {array.dtype} or a mixture")
-    # −0 is 0: which of two equal ratings stays when they are sorted depends on the processor.
+    # −0 becomes 0: which of two equal ratings stays after sorting depends on the processor.
     return array + 0.0 if array.dtype.kind == "f" else array
 
 
@@ -109,7 +109,7 @@ def _is_text(array: NDArray[Any]) -> bool:
 
 
 def as_values(ratings: Sequence[str], scale: ArrayLike | None) -> Ratings:
-    """Ratings that were read as text, as the scale has them: numbers if they all are, text otherwise."""
+    """Ratings read from a file as text, in the type of the scale: numbers if all are numbers, otherwise text."""
     steps = [] if scale is None else np.asarray(scale, dtype=object).tolist()
     if not all(isinstance(step, (int, float, np.number)) for step in steps):
         return np.array(ratings, dtype=object if not ratings else str)
@@ -118,7 +118,7 @@ def as_values(ratings: Sequence[str], scale: ArrayLike | None) -> Ratings:
     except ValueError:
         if scale is not None:
             bad = next(rating for rating in ratings if not _is_number(rating))
-            raise InputError(f"the rating {bad!r} is not a number, and those of the model are") from None
+            raise InputError(f"the rating {bad!r} is not a number; the ratings of the model are numbers") from None
         return np.array(ratings)
     return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
 

@@ -1,13 +1,13 @@
-"""Widrow-Hoff: online least squares, whose value is rounded to the nearest rating (the paper's rival WH).
+"""Widrow-Hoff: online least squares, rounded to the nearest rating (WH in paper 002).
 
     w += η·(y − w·x)·x   after every example, η fixed;   ŷ = the rating nearest to w·x, clipped to the scale.
 
-Rounding cuts the line at the midpoints between ratings, so predictions, distances and probabilities are those of a
-learner with thresholds that stay where they are.
+The midpoints between ratings are fixed thresholds, so predictions, distances and probabilities are those of a threshold
+learner.
 
-Beside the paper: y is the rating itself on a scale of ascending numbers, which for 1..k is its rank, and the rank
-1..k on any other scale; an intercept c += η·(y − w·x − c), off in the paper's experiments. Each error is multiplied by
-1 − η·‖x‖², so a step η > 2/‖x‖² can make w grow without end: a value past all numbers stops the learner with an error.
+Not in the paper: y is the rating itself on a scale of ascending numbers, and the rank 1..k on any other scale; an
+intercept c += η·(y − w·x − c), off in the paper's experiments. Each error is multiplied by 1 − η·‖x‖², so a step
+η > 2/‖x‖² can make w overflow, which is an error.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class WidrowHoff(ThresholdLearner):
     fit_intercept : bool, default True
         Whether to add a constant to the score.
     passes : int or None, default 1
-        How often ``fit`` goes through the examples; None: as often as PRank by itself.
+        Passes of ``fit``; None: as many as PRank's default.
     random_state, hypothesis, scale
         As those of :class:`~shortlist.ratings.prank.PRank`.
 
@@ -94,7 +94,7 @@ class WidrowHoff(ThresholdLearner):
             )
 
     def _open_step(self, at: int) -> None:
-        """Nothing to do: a new step is one more place to round to."""
+        """Nothing to do: ratings are not stored in weights or biases."""
 
     def _positions(self) -> Floats:
         """The number that stands for each rating."""

@@ -33,10 +33,10 @@ from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
 from shortlist.inputs.format import Option
 from shortlist.inputs.labelled import ERRORS
-from shortlist.models.answers import Assigned
 from shortlist.models.auditing import shown
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
+from shortlist.models.category_model import Assigned
 from shortlist.models.observing import DEPTH
 from shortlist.server.journal import (
     ALONE,

@@ -34,8 +34,8 @@ from shortlist.files.drafts import whole_file
 from shortlist.inputs import Stream, read
 from shortlist.inputs.labelled import teaching
 from shortlist.measures.significance import paired_bootstrap
+from shortlist.models.base import changed, named
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.learners import changed, named
 from shortlist.models.making import TEXT, open_model
 from shortlist.server import snapshots
 from shortlist.server.journal import ALONE, Entry, Journal, identity_of, read_vector

@@ -17,8 +17,8 @@ from starlette.exceptions import HTTPException
 from shortlist.errors import InputError, counted
 from shortlist.labels import judged
 from shortlist.models.auditing import PARTS, Audit, audit, same
+from shortlist.models.base import learners
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.learners import learners
 from shortlist.models.making import open_model
 from shortlist.models.named_values import named_values
 from shortlist.models.relabelling import Change

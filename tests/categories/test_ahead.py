@@ -9,7 +9,7 @@ from shortlist import TunedIndex
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_rows
 from shortlist.categories.index.retrieval import NOBODY
-from shortlist.models.observing import honest
+from shortlist.models.observing import rank_before_learning
 
 K = 3
 
@@ -40,7 +40,7 @@ def ranked_one_by_one(learner, rows, Y, which):
     for i in range(rows.n_rows):
         one = rows.take(np.array([i]))
         if i in which:
-            ranking, known = honest(learner, one, np.zeros(1, dtype=np.int64))
+            ranking, known = rank_before_learning(learner, one, np.zeros(1, dtype=np.int64))
             found[i] = ranking.ids[0, :K], ranking.scores[0, :K], known[0]
         learner._learn_rows(one, Y[i : i + 1])
     return [found[i] for i in which]

@@ -17,7 +17,7 @@ from shortlist import (
     TopicPerceptron,
     TunedIndex,
 )
-from shortlist.models.learners import learners
+from shortlist.models.base import learners
 from tests import contract
 from tests.contract import PROMISES, check_learner
 

@@ -7,8 +7,8 @@ import pytest
 
 from shortlist import Categorizer
 from shortlist.measures import wilcoxon
-from shortlist.models.comparing import Contestant, compare, differences
-from shortlist.models.learners import learners
+from shortlist.models.base import learners
+from shortlist.models.search import Contestant, compare, differences
 from tests.cli.test_bad_input import refused
 
 

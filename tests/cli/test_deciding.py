@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shortlist.models.judging import drawn
+from shortlist.models.category_model import drawn
 
 
 def write(path, n, seed):

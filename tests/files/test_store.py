@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 import shortlist as sl
 from shortlist.files import store
 from shortlist.files.store import FORMAT, KEY
-from shortlist.models.learners import learners
+from shortlist.models.base import learners
 
 
 @pytest.fixture

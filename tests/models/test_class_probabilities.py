@@ -10,7 +10,7 @@ from sklearn.preprocessing import label_binarize
 
 import shortlist as sl
 from shortlist.errors import InputError
-from shortlist.models import answers as class_probabilities
+from shortlist.models import category_model as class_probabilities
 from shortlist.ranking import Ranking
 from tests.models.test_deciding import LABELS, examples
 

@@ -14,7 +14,8 @@ from shortlist.categories.learner import at_once
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.models import categorizer, observing
-from shortlist.models.confidence import Confidence, Precision, Reason
+from shortlist.models.calibration import Precision
+from shortlist.models.confidence import Confidence, Reason
 from tests.contract import as_bytes
 
 LABELS = 12
@@ -261,7 +262,7 @@ def test_a_saved_model_answers_and_goes_on_alike(single, new, tmp_path):
 def test_a_damaged_confidence_is_refused(single):
     for damage, sentence in (
         (lambda part: setattr(part, "kind", "Window"), "its confidence is a Confidence"),
-        (lambda part: part.parts["window"].arrays["ids"].__setitem__((0, 0), LABELS), "are its own"),
+        (lambda part: part.parts["window"].arrays["ids"].__setitem__((0, 0), LABELS), "are labels of the model"),
         (lambda part: part.settings.update(fitted_on=-1), "fitted_on"),
     ):
         state = single.to_state()

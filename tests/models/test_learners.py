@@ -7,8 +7,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
-from shortlist.models.base import Model
-from shortlist.models.learners import TASKS, base, learners, named
+from shortlist.models.base import TASKS, Model, base, learners, named
 from shortlist.models.making import Settings, open_model
 from shortlist.models.row_categorizer import RowCategorizer
 

@@ -116,7 +116,7 @@ def test_ratings_of_texts_by_their_meaning(tmp_path):
     assert rater.rate(["a match with new words"]).tolist() == [3]
     found = rater.explain("a new loan")
     assert dict(found.votes).keys() >= {"(vector)", "loan"}
-    row = rater._scaled(["a new loan"], None)
+    row = rater._matrix(["a new loan"], None)
     assert sum(vote for _, vote in found.votes) == pytest.approx(rater.learner_.explain(row).score)
     rater.save(tmp_path / "stars.shortlist")
     opened = sl.load(tmp_path / "stars.shortlist")

@@ -10,7 +10,7 @@ import pytest
 
 from shortlist import Categorizer, FeatureFocus, InputError, Rocchio, TextVectorizer, load
 from shortlist.arrays.validation import as_size
-from shortlist.models.confidence.window import MOST_BYTES
+from shortlist.models.confidence import MOST_BYTES
 from shortlist.models.memory import LEAST, MOST, Bound, RoomMade
 from tests.contract import as_bytes
 

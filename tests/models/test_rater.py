@@ -68,7 +68,6 @@ def test_few_rows_are_gone_through_as_often_as_it_takes():
         lambda rater: rater.neighbour_distances([[1.0]]),
         lambda rater: rater.explain([1.0]),
         lambda rater: rater.classes_,
-        lambda rater: rater.column_names,
         lambda rater: rater.is_calibrated,
         lambda rater: rater.to_state(),
         lambda rater: rater.save("nowhere"),
@@ -182,7 +181,7 @@ def test_sparse_rows_stay_sparse_and_are_rated_as_the_same_rows_in_full():
     ratings = 1 + np.digitize(X @ chance.normal(size=300), [-0.5, 0.5])
     rater = sl.Rater().fit(X, ratings)
     assert not rater.mean_.any()
-    scaled = rater._scaled(X, None)
+    scaled = rater._matrix(X, None)
     assert scaled.nnz == X.nnz
     assert np.mean(scaled.multiply(scaled).sum(axis=1)) == pytest.approx(1.0)
     full = sl.Rater().fit(X.toarray(), ratings)

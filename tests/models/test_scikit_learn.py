@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 import shortlist as sl
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.rocchio_selection import RocchioSelection
-from shortlist.models.learners import learners
+from shortlist.models.base import learners
 
 COLUMNS_ARRIVE = "columns that were never seen may arrive, and are ranked by those that were"
 LABELS_ARRIVE = "a label may arrive at any time: two labels have two columns of scores, in order of first appearance"

@@ -9,18 +9,7 @@ from shortlist.files.store import State
 from shortlist.inputs.examples import Examples
 from shortlist.models import search as searching
 from shortlist.models.row_categorizer import RowCategorizer
-from shortlist.models.search import (
-    OUT_OF_MEMORY,
-    OUT_OF_TIME,
-    Candidate,
-    Trial,
-    candidates,
-    decide,
-    features,
-    rounds,
-    search,
-    together,
-)
+from shortlist.models.search import OUT_OF_TIME, Trial, called, candidates, decide, search
 from shortlist.texts import WithVectors
 
 
@@ -48,8 +37,8 @@ def few(monkeypatch):
     """Say which models are tried."""
 
     def set_to(*others):
-        made = [Candidate(model, model._new_learner()) for model in others]
-        monkeypatch.setattr(searching, "candidates", lambda usual, examples: [Candidate(usual), *made])
+        made = [Trial(called(model._new_learner()), model) for model in others]
+        monkeypatch.setattr(searching, "candidates", lambda usual, examples: [Trial("the usual", usual), *made])
 
     return set_to
 
@@ -60,7 +49,7 @@ def few(monkeypatch):
 def test_another_model_is_taken_where_it_is_surely_better(few):
     few(sl.Categorizer("feature-focus"), sl.Categorizer("frequency"))
     found = search(sl.Categorizer("frequency"), examples(400))
-    assert found.chosen == found.trials[0].candidate.name == "FeatureFocus(margin=0.3)"
+    assert found.chosen == found.trials[0].name == "FeatureFocus(margin=0.3)"
     assert found.model.score(*notes(200, seed=5)) > 0.8
     assert found.model.learner_.n_examples_ == 400
 
@@ -74,12 +63,12 @@ def test_the_usual_model_stays_where_none_is_surely_better():
         ours, theirs = model.to_state().all_arrays(), usual.to_state().all_arrays()
         assert ours.keys() == theirs.keys()
         assert all(np.array_equal(ours[name], theirs[name], equal_nan=True) for name in ours)
-    assert len(model.search_["tried"]) > 15
+    assert len(model.search_["tried"]) > 8
 
 
 def test_better_by_chance_is_not_enough():
     random = np.random.default_rng(0)
-    usual, lucky, better = (Trial(Candidate(sl.Categorizer()), n_learned=9) for _ in range(3))
+    usual, lucky, better = (Trial("", sl.Categorizer()) for _ in range(3))
     usual.values = (random.random(2000) < 0.80).astype(float)
     lucky.values, better.values = usual.values.copy(), usual.values.copy()
     wrong = np.flatnonzero(usual.values == 0)
@@ -93,11 +82,11 @@ def test_better_by_chance_is_not_enough():
 
 
 def test_many_finalists_need_better_proof():
-    usual, other = (Trial(Candidate(sl.Categorizer()), n_learned=9) for _ in range(2))
+    usual, other = (Trial("", sl.Categorizer()) for _ in range(2))
     usual.values, other.values = np.zeros(1000), np.zeros(1000)
     usual.values[:8], other.values[8:28] = 1.0, 1.0  # 20 better, 8 worse: p of about 0.03
     assert decide(usual, [other]) is other
-    equal = [Trial(Candidate(sl.Categorizer()), usual.values.copy(), n_learned=9) for _ in range(3)]
+    equal = [Trial("", sl.Categorizer(), usual.values.copy()) for _ in range(3)]
     assert decide(usual, [other, *equal]) is usual
 
 
@@ -118,14 +107,6 @@ def test_without_time_the_usual_model_learns():
     assert found.chosen == "the usual"
     assert {one.verdict for one in found.trials[1:]} == {OUT_OF_TIME}
     assert found.model.learner_.n_examples_ == 120
-
-
-def test_what_would_take_too_much_memory_goes_no_further(few, monkeypatch):
-    few(sl.Categorizer("feature-focus"))
-    monkeypatch.setattr(searching, "ROOM", 1000)
-    found = search(sl.Categorizer("frequency"), examples(400))
-    assert found.chosen == "the usual"
-    assert found.trials[-1].verdict == OUT_OF_MEMORY
 
 
 def test_within_a_bound_only_learners_that_can_make_room_are_tried():
@@ -160,13 +141,19 @@ def test_what_cannot_be_searched_is_refused():
 # What is tried, on which examples.
 
 
+def texts_tried(texts, single):
+    some = Examples(texts=texts, labels=[["a"] if single else ["a", str(n)] for n in range(len(texts))])
+    return [one for one in candidates(sl.Categorizer(), some) if one.model.text is not None], some
+
+
 def test_only_features_that_differ_are_tried():
     short, long = notes(100)[0], [text * 40 for text in notes(100)[0]]
-    tried = [text.settled(long, True).get_params() for text in features(long, True)]
-    assert tried
-    assert sl.Categorizer()._new_text().settled(long, True).get_params() not in tried
-    assert [text.ngrams for text in features(long, True)].count(1) == 0  # they have single words by themselves
-    assert [text.ngrams for text in features(short, True)].count(1) == 1
+    tried, _ = texts_tried(long, True)
+    settled = [one.model.text.settled(long, True).get_params() for one in tried]
+    assert settled
+    assert sl.Categorizer()._new_text().settled(long, True).get_params() not in settled
+    assert [one.model.text.ngrams for one in tried].count(1) == 0  # they have single words by themselves
+    assert [one.model.text.ngrams for one in texts_tried(short, True)[0]].count(1) == 1
 
 
 @pytest.mark.parametrize("single", [True, False])
@@ -174,35 +161,20 @@ def test_only_features_that_differ_are_tried():
 def test_runs_of_characters_weigh_less_than_words(single, longer):
     """As they do in the usual features of short texts."""
     texts = [text * longer for text in notes(100)[0]]
-    found = [text for text in features(texts, single) if isinstance(text.characters, tuple)]
-    assert [(text.characters, text.character_weight, text.prefix) for text in found] == [
+    found = [one for one in texts_tried(texts, single)[0] if isinstance(one.model.text.characters, tuple)]
+    assert [(text.characters, text.character_weight, text.prefix) for text in (one.model.text for one in found)] == [
         ((2, 4), 0.6, None),
         ((3, 4), 0.6, 4),
     ]
-    for text in found:
-        named = Candidate(sl.Categorizer(), None, text).name
-        assert "character_weight=0.6" in named
-        text.fit(texts)
-
-
-def test_the_best_learners_are_tried_with_the_best_features():
-    usual = sl.Categorizer()
-    alone = [Trial(one) for one in candidates(usual, examples())]
-    for place, trial in enumerate(alone):
-        trial.values, trial.seconds = np.array([1 / (1 + place)]), 1.0 + place
-    both = together(alone[0], alone)
-    learners = [one.candidate for one in alone if one.candidate.learner is not None][:3]
-    texts = [one.candidate for one in alone if one.candidate.text is not None][:3]
-    assert [one.candidate.name for one in both] == [f"{a.name}, {b.name}" for a in learners for b in texts]
-    assert both[0].candidate.model.learner is learners[0].learner
-    assert both[0].candidate.model.text is texts[0].text
-    assert both[0].seconds == max(alone[place].seconds for place in (1, len(features(examples().texts, True)) + 1))
+    for one in found:
+        assert "character_weight=0.6" in one.name
+        one.model.text.fit(texts)
 
 
 def test_rows_of_features_have_other_learners_only():
     X = np.random.default_rng(0).random((60, 4))
     some = Examples(rows=as_rows(X), labels=[[int(x[0] > 0.5)] for x in X])
-    assert all(one.text is None for one in candidates(RowCategorizer(sl.TunedIndex()), some))
+    assert all(not one.name.startswith("text") for one in candidates(RowCategorizer(sl.TunedIndex()), some))
     found = search(RowCategorizer(sl.TunedIndex()), some)
     assert found.model._rank_examples(some, 1).labels.shape == (60, 1)
 
@@ -225,21 +197,25 @@ def test_texts_with_vectors_are_tried_with_learners_of_both(few):
         sl.Categorizer.tuned(texts, labels, vectors=V[:5])
 
 
-@pytest.mark.parametrize("n", [20, 300, 3000, 12_000, 80_000])
-def test_rounds_learn_more_and_are_tried_on_others(n):
-    plan = rounds(n, random_state=1)
-    sizes, kept = [one.n_learned for one in plan], [one.keep for one in plan]
-    assert sizes == sorted(sizes)
-    assert sizes[-1] == n - min(n // 5, 10_000)
-    assert kept == [9, 5, 5]
-    for part in (part for one in plan for part in one.parts):
-        assert len(part.to_try) > 0
-        assert not set(part.to_learn) & set(part.to_try)
-    last = [i for part in plan[-1].parts for i in part.to_try]
-    assert len(last) == len(set(last)) >= min(2000, n)
-    if n == 80_000:  # what was held back is new
-        before = {i for one in plan[:-1] for part in one.parts for i in (*part.to_learn, *part.to_try)}
-        assert not before & set(last)
+def test_many_examples_are_sampled_first(few, monkeypatch):
+    """All candidates learn the sample, the best few and the usual model all but the held-out part."""
+    monkeypatch.setattr(searching, "SAMPLE", 100)
+    monkeypatch.setattr(searching, "FINALISTS", 1)
+    learned, attempt = [], searching._attempt
+
+    def note(trial, part, test, measure):
+        learned.append((trial.name, len(part), len(test), test.texts[0]))
+        attempt(trial, part, test, measure)
+
+    monkeypatch.setattr(searching, "_attempt", note)
+    few(sl.Categorizer("feature-focus"), sl.Categorizer("rocchio"))
+    steps = []
+    found = search(sl.Categorizer("frequency"), examples(400), progress=lambda *step: steps.append(step))
+    assert [one[1:3] for one in learned] == [(100, 80)] * 3 + [(320, 80)] * 2
+    assert len({one[3] for one in learned}) == 1  # always the same part is held out
+    assert [one.n_learned for one in found.trials] == [320, 320, 100]
+    assert found.trials[-1].verdict == "left behind on the sample"
+    assert steps == [(n, 5) for n in range(5)]
 
 
 # What is left of it.
@@ -260,7 +236,7 @@ def test_the_file_has_what_was_tried(few, tmp_path):
 def test_a_record_that_is_none_is_refused(search):
     state = sl.Categorizer().fit(*notes(30)).to_state()
     damaged = State(state.kind, {**state.settings, "search": search}, parts=state.parts)
-    with pytest.raises(sl.ModelFileError, match="search has tried"):
+    with pytest.raises(sl.ModelFileError, match="trials of its search"):
         sl.Categorizer.from_state(damaged)
 
 

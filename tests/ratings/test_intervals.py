@@ -9,7 +9,7 @@ import shortlist as sl
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist.errors import InputError
 from shortlist.files import store
-from shortlist.ratings.calibration import reached_before
+from shortlist.ratings.learner import reached_before
 from tests.ratings.streams import rated_rows
 
 

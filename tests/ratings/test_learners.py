@@ -221,7 +221,7 @@ def test_probabilities_of_ratings_not_held_out_are_zero(learner):
         ({"scale": [1, 2, 3]}, [[1.0], [2.0]], [1, 4], "rating 4 of row 1 is outside the scale 1, 2, 3"),
         ({"scale": [1, 2, 3]}, [[1.0], [2.0]], ["1", "2"], "rating 1 of row 0 is outside the scale"),
         ({"scale": ["low", "high"]}, [[1.0]], ["mid"], "rating mid of row 0 is outside the scale low, high"),
-        ({"scale": [1, 1, 2]}, [[1.0]], [1], "names the rating 1 twice"),
+        ({"scale": [1, 1, 2]}, [[1.0]], [1], "lists the rating 1 twice"),
         ({"scale": [1]}, [[1.0]], [1], "at least 2 ratings"),
         ({"scale": "ABC"}, [[1.0]], ["A"], "must be a list of ratings"),
         ({}, [[1.0], [np.nan]], [1, 2], "NaN"),

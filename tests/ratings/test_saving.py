@@ -99,6 +99,6 @@ def test_a_learner_that_has_diverged_is_not_saved(tmp_path):
     learner.save(tmp_path / "m.shortlist")
     before = (tmp_path / "m.shortlist").read_bytes()
     learner._weights[1] = np.inf
-    with pytest.raises(InputError, match="not saved"):
+    with pytest.raises(InputError, match="cannot be saved"):
         learner.save(tmp_path / "m.shortlist")
     assert (tmp_path / "m.shortlist").read_bytes() == before

@@ -11,8 +11,8 @@ from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import F1, Confidence
-from shortlist.models.confidence.window import MOST_BYTES, SIZE
+from shortlist.models.calibration import F1
+from shortlist.models.confidence import MOST_BYTES, SIZE, Confidence
 from shortlist.models.observing import FirstPass, stretches
 from tests.models.confidence.made_up import several, single
 

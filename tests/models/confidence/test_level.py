@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from shortlist import Categorizer, TunedIndex
 from shortlist.arrays.validation import as_rows
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import Confidence
-from shortlist.models.confidence.calibration import TOGETHER
-from shortlist.models.confidence.window import NEVER, WIDTH, look
+from shortlist.models.calibration import TOGETHER, WIDTH
+from shortlist.models.confidence import NEVER, Confidence, look
 from shortlist.models.memory import Bound
 from shortlist.models.observing import ROWS, FirstPass, moved_level, rows_of_few_labels
 from tests.models.confidence.made_up import hits_of

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import F1, Confidence, Costs, Precision, Reason
-from shortlist.models.confidence.calibration import calibration_error, reliability
+from shortlist.models.calibration import F1, Costs, Precision, calibration_error, reliability
+from shortlist.models.confidence import Confidence, Reason
 from tests.models.confidence.made_up import hits_of, several, single
 
 

@@ -11,8 +11,8 @@ from scipy.stats import binom
 
 import shortlist as sl
 from shortlist.labels import LabelSets
-from shortlist.models.confidence.conformal import SURE, safe_level
-from shortlist.models.confidence.runs import LEAST, WINDOW, Runs
+from shortlist.models.calibration import SURE, safe_level
+from shortlist.models.confidence import LEAST, WINDOW, Runs
 from tests.cli.conftest import run  # noqa: F401 - a fixture
 
 WORDS = ["wheat", "bank", "goal", "ship", "gold"]

@@ -3,8 +3,8 @@
 import numpy as np
 
 from shortlist.labels import LabelSets
+from shortlist.models.calibration import TOGETHER, calibration_error
 from shortlist.models.confidence import Confidence
-from shortlist.models.confidence.calibration import TOGETHER, calibration_error
 
 
 def spread(n, seed, labels=12):

@@ -10,11 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.labels import LabelSets
-from shortlist.models.confidence import F1, Confidence, Precision
-from shortlist.models.confidence.calibration import FURTHEST, PENALTY, TOGETHER, exponential, most_likely
-from shortlist.models.confidence.conformal import limit
-from shortlist.models.confidence.thresholds import find_threshold
-from shortlist.models.confidence.window import ALARM, NEVER, WIDTH, Seen, look, stretch_to_keep
+from shortlist.models.calibration import (
+    F1,
+    FURTHEST,
+    PENALTY,
+    TOGETHER,
+    WIDTH,
+    Precision,
+    exponential,
+    find_threshold,
+    limit,
+    most_likely,
+)
+from shortlist.models.confidence import ALARM, NEVER, Confidence, Seen, look, stretch_to_keep
 from tests.models.confidence.made_up import several
 from tests.reference import confidence as twin
 

@@ -1,4 +1,4 @@
-"""A ranking, what every learner of categories answers, and an explanation, why."""
+"""Rankings, the answers of learners of categories, and explanations."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     import polars
 
 
-# Tables as notebooks show them: what ``_repr_html_`` of rankings, explanations, evaluations and models gives.
+# Tables for notebooks: the ``_repr_html_`` of rankings, explanations and evaluations.
 
 
 LEFT, RIGHT = "text-align:left", "text-align:right"
 
 
 def html_table(heading: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """A plain table without scripts or styles of its own; whatever stands in a cell is text, never markup."""
+    """A plain table without scripts or style sheets; the contents of cells are escaped."""
     cells = [list(row) for row in rows]
     numeric = [all(_is_number(row[n]) for row in cells) for n in range(len(heading))]
     styles = [RIGHT if right else LEFT for right in numeric]
@@ -47,11 +47,11 @@ def _shown(value: object) -> str:
     return f"{value:,}" if _is_number(value) else escape(str(value))
 
 
-AT_ONCE = 2**18  # places of rankings that are looked at in one go
+AT_ONCE = 2**18  # places of rankings compared at once
 
 
 def places_of(labels: NDArray[np.int32], rows: NDArray[np.int64], ids: NDArray[np.int32]) -> NDArray[np.int64]:
-    """At which place, from 0, each label stands in its row of rankings (ids n × k); k where it does not."""
+    """The place, from 0, of each label in its row of rankings (ids n × k); k if it is absent."""
     k = ids.shape[1]
     found, step = np.full(labels.size, k, dtype=np.int64), AT_ONCE // max(k, 1) + 1
     for first in range(0, labels.size if k else 0, step):
@@ -62,7 +62,7 @@ def places_of(labels: NDArray[np.int32], rows: NDArray[np.int64], ids: NDArray[n
 
 
 SHOWN = 10  # rows of a ranking of many in a notebook
-Promise = Callable[[], NDArray[np.float64]]  # gives probabilities once they are asked for
+Promise = Callable[[], NDArray[np.float64]]  # computes probabilities when they are needed
 
 
 class Ranking:
@@ -79,8 +79,7 @@ class Ranking:
     names : sequence
         The labels, by their numbers.
     probabilities : ndarray of float64 or callable, default=None
-        How likely each label is to be right, or what gives that once it is asked for; NaN
-        throughout if None.
+        The probability of each label, or a function that computes it; NaN throughout if None.
 
     Attributes
     ----------
@@ -91,7 +90,7 @@ class Ranking:
     ids : ndarray of int32
         Their numbers.
     probabilities : ndarray of float64
-        How likely each is to be right; NaN where that is not known, as in all rankings of a learner by itself.
+        Their probabilities; NaN where unknown, as in all rankings of a learner without a model.
 
     References
     ----------
@@ -152,19 +151,19 @@ class Ranking:
         return self._part((slice(None), slice(k)))
 
     def alone(self) -> Ranking:
-        """A ranking of many that has one row, as the ranking of one that it is."""
+        """The ranking of one in a ranking of many with one row."""
         return self._part(0)
 
     def _part(self, which: Any) -> Ranking:
-        """Some of it, whose probabilities are worked out no sooner than those of the whole."""
+        """A part of this ranking; its probabilities are computed when needed."""
         chances = None if self._probabilities is None else lambda: self.probabilities[which]
         return Ranking(self.ids[which], self.scores[which], self._names, chances)
 
     def only(self, kept: NDArray[np.bool_]) -> list[Ranking]:
-        """Of a ranking of many, rankings of one that hold some of its labels each."""
+        """For each row of a ranking of many, a ranking of the labels that are kept."""
         p = self.probabilities
         rows = enumerate(kept & (self.ids >= 0))
-        return [Ranking(self.ids[i, own], self.scores[i, own], self._names, p[i, own]) for i, own in rows]
+        return [Ranking(self.ids[i, which], self.scores[i, which], self._names, p[i, which]) for i, which in rows]
 
     @property
     def labels(self) -> NDArray[np.object_]:
@@ -196,7 +195,7 @@ class Ranking:
         return "\n".join(f"{score:8.4f}  {label}" for label, score in self) or "<Ranking: nothing retrieved>"
 
     def _columns(self) -> dict[str, list[Any]]:
-        """Row (of a ranking of many), place, label, score and probability of all that was retrieved."""
+        """The columns of ``to_frame``."""
         ids, scores, chances = np.atleast_2d(self.ids), np.atleast_2d(self.scores), np.atleast_2d(self.probabilities)
         rows, places = np.nonzero(ids >= 0)
         found: dict[str, list[Any]] = {"row": rows.tolist()} if self.ids.ndim == 2 else {}
@@ -207,10 +206,10 @@ class Ranking:
         return found
 
     def to_frame(self) -> pandas.DataFrame | polars.DataFrame:
-        """A data frame with a line for each label that was retrieved: of pandas where it is installed, else of polars.
+        """A data frame with a row for each retrieved label: of pandas if it is installed, otherwise of polars.
 
-        Its columns are ``row`` (of a ranking of many), ``place`` from 1, ``label``, ``score``, and ``probability``
-        where it is known.
+        Its columns are ``row`` (of a ranking of many), ``place`` from 1, ``label``, ``score``, and ``probability`` if
+        known.
         """
         try:
             import pandas
@@ -221,7 +220,7 @@ class Ranking:
         return pandas.DataFrame(self._columns())
 
     def _repr_html_(self) -> str:
-        """A table, for notebooks; of a ranking of many the first rows."""
+        """A table for notebooks; of a ranking of many the first rows."""
         few = self if self.ids.ndim == 1 else self._part(slice(SHOWN))
         columns = few._columns()
         caption = "" if self.ids.ndim == 1 or len(self) <= SHOWN else f"the first {SHOWN} of {len(self):,} rows"
@@ -230,19 +229,19 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a label has its score: the votes of the features, heaviest first. The votes sum to the score.
+    """The votes of the features for a label, heaviest first. They sum to its score.
 
     Parameters
     ----------
     label : str, int or float
-        What is explained.
+        The explained label.
     score : float
         Its score.
     votes : list of (feature, vote)
         The features and their votes, heaviest first.
     spans : list of lists of (int, int), default=[]
-        For each vote where its feature stands in the text: pairs of the first character and the one after the last.
-        Empty where there is no text.
+        For each vote the places of its feature in the text: pairs of the first character and the one after the last.
+        Empty if there is no text.
 
     Attributes
     ----------
