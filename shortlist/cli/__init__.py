@@ -15,23 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from shortlist import __version__, own_process
-from shortlist.cli import (
-    audit,
-    compare,
-    connect,
-    demo,
-    evaluate,
-    export,
-    inspect,
-    labels,
-    people,
-    queue,
-    rank,
-    rehearse,
-    serve,
-    train,
-    warmup,
-)
+from shortlist.cli import demo, improve, models, rank, rehearse, serve, train, warmup
 from shortlist.concurrency import is_stuck
 from shortlist.errors import ShortlistError
 
@@ -42,28 +26,28 @@ GROUPS: dict[str, dict[Callable[..., None], str]] = {
         train.learn: "Teach a model file more examples.",
         rank.rank: "Rank the labels of texts, or assign labels to them.",
         rank.explain: "Show why a text gets a label.",
-        labels.labels: "List, rename, merge, split or retire labels of a model.",
-        inspect.inspect: "Show what a model file or a data file holds.",
+        models.labels: "List, rename, merge, split or retire labels of a model.",
+        models.inspect: "Show what a model file or a data file holds.",
     },
     "Improve": {
-        evaluate.evaluate: "Measure a model on examples that it has not learned.",
-        compare.compare: "Compare learners on the same random splits.",
-        audit.audit: "Find labels in a file that may be wrong.",
+        improve.evaluate: "Measure a model on examples that it has not learned.",
+        improve.compare: "Compare learners on the same random splits.",
+        improve.audit: "Find labels in a file that may be wrong.",
         rehearse.rehearse: "Compare a new model with the one that is served.",
         rehearse.promote: "Serve the model of the last rehearsal.",
         rehearse.go_back: "Serve the model from before the last promotion.",
     },
     "Serve": {
         serve.serve: "Serve a model over HTTP, with a web page.",
-        queue.queue: "Add texts to the queue of a server, or show it.",
-        people.people: "Say who may use a server.",
-        export.export: "Write the examples that a server has learned.",
+        serve.queue: "Add texts to the queue of a server, or show it.",
+        serve.people: "Say who may use a server.",
+        serve.export: "Write the examples that a server has learned.",
         rehearse.backup: "Copy the state of a running server to a new folder.",
     },
     "Connect": {
-        connect.mcp: "Offer a server to assistants (Model Context Protocol).",
-        connect.annif: "Run Annif with shortlist as one of its backends.",
-        connect.label_studio: "Offer a server to Label Studio as its backend.",
+        serve.mcp: "Offer a server to assistants (Model Context Protocol).",
+        serve.annif: "Run Annif with shortlist as one of its backends.",
+        serve.label_studio: "Offer a server to Label Studio as its backend.",
     },
     "Set up": {
         demo.demo: "Learn from Python's own docstrings; no download.",
@@ -96,7 +80,7 @@ app = typer.Typer(
 )
 for group in GROUPS.values():
     for command, said in group.items():
-        own = connect.CONTEXT if command is connect.annif else None
+        own = serve.ANNIF if command is serve.annif else None
         app.command(context_settings=own, short_help=said)(command)
 
 LIBRARIES = ("numba", "numpy", "scipy", "scikit-learn")  # on which results and speed depend

@@ -18,7 +18,7 @@ from shortlist.errors import InputError
 from shortlist.models.named_values import named_values as named_values
 
 if TYPE_CHECKING:
-    from shortlist.concepts.vocabulary import LabelVocabulary
+    from shortlist.concepts import LabelVocabulary
     from shortlist.inputs import Stream
     from shortlist.models.base import Model
     from shortlist.models.encoding import Encoder
@@ -324,7 +324,7 @@ def read_names(vocabulary: Path | None, language: str | None, policy: str, teach
         if language is not None or policy != "grow" or teach:
             raise InputError("--language, --policy and --teach need a vocabulary; name its file with --vocabulary")
         return None
-    from shortlist.concepts.reading import read_vocabulary
+    from shortlist.concepts import read_vocabulary
 
     chosen = {"grow": "grow", "known": "known", "known only": "known"}.get(policy)
     if chosen is None:

@@ -51,7 +51,7 @@ from shortlist.cli.terminal import (
 from shortlist.errors import InputError, ShortlistError, counted
 
 if TYPE_CHECKING:
-    from shortlist.concepts.vocabulary import LabelVocabulary
+    from shortlist.concepts import LabelVocabulary
     from shortlist.inputs import Stream
     from shortlist.models.base import Model
     from shortlist.models.making import Settings

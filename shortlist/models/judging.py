@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Longs
-from shortlist.concepts.vocabulary import LabelVocabulary
+from shortlist.concepts import LabelVocabulary
 from shortlist.labels import LabelSets
 from shortlist.measures import hierarchical_f1
 from shortlist.models.base import Table
