@@ -30,8 +30,8 @@ from shortlist.files import store
 from shortlist.files.container import array_to_text, text_to_array
 from shortlist.files.store import State
 from shortlist.inputs import Examples, Skipped
+from shortlist.inputs.examples import apart
 from shortlist.inputs.labelled import with_labels
-from shortlist.inputs.vectors import apart
 from shortlist.labels import LabelIndex, LabelSets, numbered
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel

@@ -23,10 +23,8 @@ from fsspec.core import url_to_fs
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs import FORMATS, Stream, read
-from shortlist.inputs.compression import Peekable, decompressed
-from shortlist.inputs.format import Format, Option
 from shortlist.inputs.reading import sniff
-from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.source import Format, Option, Peekable, Progress, Source, decompressed
 
 PART_SIZE = 1 << 25
 HEAD = 1 << 16

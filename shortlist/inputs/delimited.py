@@ -124,7 +124,7 @@ class Csv(Table):
             if first == 1 and NAMED.fullmatch(said.decode("utf-8", "replace")):
                 first, block = first + 1, rest
             if quoting and (quoting.waiting or quoting.quote.encode() in block):
-                numbers, rows = quoting.rows(*source.decoded(first, block))
+                numbers, rows = quoting.rows(first, source.decoded_text(first, block))
             else:
                 lines = zip(*source.decoded(first, block.replace(b"\r\n", b"\n")), strict=True)
                 full = [(number, line.split(separator)) for number, line in lines if line]
@@ -132,7 +132,7 @@ class Csv(Table):
             if rows:
                 yield numbers, _unguarded(rows)
         if quoting and quoting.waiting:
-            numbers, rows = quoting.rows([], [], last=True)
+            numbers, rows = quoting.rows(0, "", last=True)
             if rows:
                 yield numbers, _unguarded(rows)
 
@@ -356,92 +356,85 @@ def place_of(field: int, row: Sequence[str]) -> int:
 
 
 class Quoting:
-    """Lines -> rows of fields. ``waiting`` holds the lines of a record whose quote is still open.
+    """Split lines into rows of fields, some of which are quoted.
 
-    A carriage return at the end of a line belongs to a field that is still open, and else to the end of the line.
+    A carriage return before a line feed belongs to the field inside quotes, and to the end of the line elsewhere.
     """
 
     def __init__(self, source: Source, separator: str, quote: str) -> None:
         self.source = source
         self.separator = separator
         self.quote = quote
-        self.waiting: list[tuple[int, str]] = []
-        self._held = 0
-        q, s = re.escape(quote), re.escape(separator)
+        self.waiting: list[str] = []  # the beginning of a record whose quote is still open
+        self._begins = 0  # the line on which that record begins
+        q = re.escape(quote)
         self._odd_quotes = re.compile(f"{q}(?<!{q}{q})(?:{q}{q})*(?!{q})")
-        self._field = re.compile(f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}(?!{q})|(?!{q})[^{s}]*")
+        self._quoted = re.compile(f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}(?!{q})")
 
-    def rows(self, numbers: Sequence[int], lines: list[str], last: bool = False) -> tuple[list[int], list[list[str]]]:
-        """The rows of the lines that waited and of these, with the number of the line on which each begins."""
-        queue, waited = self.waiting, bool(self.waiting)
-        queue.extend(zip(numbers, lines, strict=True))
-        if waited and not last and not any(map(self._closes, lines)) and self._fits(lines):
-            return [], []
-        self.waiting, self._held = [], 0
+    def rows(self, first: int, text: str, last: bool = False) -> tuple[list[int], list[list[str]]]:
+        """Return the rows of the waiting record and these whole lines, and the line on which each row begins."""
+        longest = self.source.progress.max_record
+        if self.waiting:
+            self.waiting.append(text)
+            if not last and not self._odd_quotes.search(text) and sum(map(len, self.waiting)) <= longest:
+                return [], []
+            first, text, self.waiting = self._begins, "".join(self.waiting), []
         starts: list[int] = []
         rows: list[list[str]] = []
-        at = 0
-        while at < len(queue):
-            number, first = queue[at]
-            try:
-                fields, at = self._record(queue, at)
-                if first not in ("", "\r"):
-                    starts.append(number)
-                    rows.append(fields)
-            except _BadQuote as problem:
-                may_close = isinstance(problem, _Unclosed) and not last
-                if may_close and self._fits([line for _, line in queue[at:]]):
-                    self.waiting = queue[at:]
-                    break
-                self.source.bad(queue[problem.line][0], problem.column, str(problem))
-                at = problem.line + 1  # the lines after the one that opens a quote may still be good
+        at, number = 0, first
+        while at < len(text):
+            end = text.index("\n", at) + 1
+            if text.find(self.quote, at, end) < 0:
+                fields = (
+                    line.split(self.separator) if (line := text[at:end].removesuffix("\n").removesuffix("\r")) else []
+                )
+            else:
+                try:
+                    fields, end = self._record(text, at)
+                except _BadQuote as problem:
+                    if problem.may_go_on and not last and len(text) - at <= longest:
+                        self.waiting, self._begins = [text[at:]], number
+                        break
+                    place = problem.place
+                    column = place - text.rfind("\n", 0, place)
+                    self.source.bad(number + text.count("\n", at, place), column, str(problem))
+                    fields, end = [], text.index("\n", place) + 1  # the lines after the mistake may be good
+            if fields:
+                starts.append(number)
+                rows.append(fields)
+            number, at = number + text.count("\n", at, end), end
         return starts, rows
 
-    def _fits(self, lines: list[str]) -> bool:
-        """Whether the record that is open may go on: it is not too long with these lines."""
-        self._held += sum(map(len, lines))
-        return self._held <= self.source.progress.max_record
-
-    def _closes(self, line: str) -> bool:
-        """Whether a line that begins inside quotes closes them: some of its quotes are an odd number in a row."""
-        return self.quote in line and self._odd_quotes.search(line) is not None
-
-    def _record(self, queue: list[tuple[int, str]], at: int) -> tuple[list[str], int]:
-        """The fields of the record that begins on line ``at`` of the queue, and the line after its last."""
-        line = queue[at][1]
-        if self.quote not in line:
-            return line.removesuffix("\r").split(self.separator), at + 1
+    def _record(self, text: str, at: int) -> tuple[list[str], int]:
+        """Return the fields of the record that begins here, and where the next record begins."""
         fields = []
-        column, end = 0, len(line.removesuffix("\r"))
+        end = _line_end(text, at)
         while True:
-            field = self._field.match(line, column, end)
-            if field is None:  # a quote opens that another line closes
-                last = next((i for i in range(at + 1, len(queue)) if self._closes(queue[i][1])), None)
-                if last is None:
-                    raise _Unclosed(at, column, "expected a closing quote for the one that opens here, found none")
-                opened = "\n".join([line[column:], *(inner for _, inner in queue[at + 1 : last]), ""])
-                at, line = last, queue[last][1]
-                end = len(line.removesuffix("\r"))
-                field = self._field.match(opened + line, 0, len(opened) + end)
-                assert field is not None
-                column = field.end() - len(opened)
+            if text.startswith(self.quote, at):
+                field = self._quoted.match(text, at)
+                if field is None:
+                    raise _BadQuote(at, "expected a closing quote for the one that opens here, found none", True)
+                fields.append(field[1].replace(self.quote * 2, self.quote))
+                at = field.end()
+                end = end if at <= end else _line_end(text, at)
             else:
-                column = field.end()
-            fields.append(field[0] if field[1] is None else field[1].replace(self.quote * 2, self.quote))
-            if column == end:
-                return fields, at + 1
-            if line[column] != self.separator:
-                wrong = f"expected {self.separator!r} after the closing quote, found {line[column]!r}"
-                raise _BadQuote(at, column, wrong)
-            column += 1
+                stop = text.find(self.separator, at, end)
+                fields.append(text[at : end if stop < 0 else stop])
+                at = end if stop < 0 else stop
+            if at == end:
+                return fields, text.index("\n", at) + 1
+            if text[at] != self.separator:
+                raise _BadQuote(at, f"expected {self.separator!r} after the closing quote, found {text[at]!r}")
+            at += 1
+
+
+def _line_end(text: str, at: int) -> int:
+    """Return where the line ends, before its carriage return if it has one."""
+    end = text.index("\n", at)
+    return end - 1 if end > at and text[end - 1] == "\r" else end
 
 
 class _BadQuote(Exception):
-    def __init__(self, line: int, place: int, sentence: str) -> None:
+    def __init__(self, place: int, sentence: str, may_go_on: bool = False) -> None:
         super().__init__(sentence)
-        self.line = line  # of the queue
-        self.column = place + 1
-
-
-class _Unclosed(_BadQuote):
-    pass
+        self.place, self.may_go_on = place, may_go_on

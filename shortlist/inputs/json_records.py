@@ -7,6 +7,7 @@ skipped over.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +17,6 @@ from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import msgspec
-import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
@@ -35,6 +35,9 @@ class Place(NamedTuple):
 
     line: int
     column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
 
     def after(self, text: str) -> Place:
         """The place behind this text, which begins here."""
@@ -194,12 +197,12 @@ def _column(line: str, field: Any) -> int:
     return max(line.find(json.dumps(field, ensure_ascii=False)), 0) + 1
 
 
-# A JSON array of objects, on any number of lines. It is never held as a whole: each of its objects is a record.
+# A JSON array of objects, on any number of lines. One object is held at a time.
 
-ESCAPED = re.compile(rb"\\.", re.DOTALL)
-OPENING, CLOSING, QUOTE = b"{[", b"}]", ord('"')
-DEEPER = np.array([(code in OPENING) - (code in CLOSING) for code in range(256)], dtype=np.int8)
-# What is expected outside of objects, and after each letter that may stand there.
+SCAN = json.JSONDecoder().raw_decode
+SOLID = re.compile(r"[^ \t\r\n]")
+NEAR_END = 12  # characters: a mistake so near to the end may be an object of which only the beginning was read
+# What is expected outside of objects, and what after each character that may stand there.
 START, FIRST, NEXT, BEHIND, DONE = (
     "[, which begins a JSON array", "an object, {…}, or ]", "an object, {…}", ", or ] behind an object",
     "nothing behind the array",
@@ -228,56 +231,47 @@ class JsonArray(JsonLines):
             yield self._examples_of(source, to_row, records)
 
     def _records(self, source: Source) -> Iterator[list[tuple[Place, bytes]]]:
-        """The objects of the array and where each begins, some at a time."""
-        held, place, expected, after = b"", Place(1, 1), START, START
-        while data := source.read(max(source.progress.batch, len(held))):  # an open object is looked at again
-            held += data
-            objects, rest = _objects(held, depth=0 if expected == START else 1)
-            found, at, before, wrong = [], 0, "", None
-            for start, end in [*objects, (rest, rest)]:
-                before = held[at : start + 1].decode("utf-8", "replace")  # with the { of the object
-                after, wrong = _step_over(before, expected)
-                if wrong is not None or start == end:
+        """Yield the objects of the array, some at a time, each with its place."""
+        decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode  # bad bytes are reported by object
+        longest = source.progress.max_record
+        held, place, expected, ended = "", Place(1, 1), START, False
+        while not ended:
+            data = source.read(max(source.progress.batch, len(held)))
+            held, at, ended = held + decode(data, final=not data), 0, not data
+            found = []
+            while solid := SOLID.search(held, at):
+                begin, letter = solid.start(), solid[0]
+                place = place.after(held[at:begin])
+                at = begin
+                if (expected, letter) not in STEPS:
+                    raise InputError(f"{source.name}, {place}: expected {expected}, found {letter!r}")
+                end = _end_of_object(source, held, begin, place) if letter == "{" else begin + 1
+                if end is None:
                     break
-                place = place.after(before[:-1])
-                found.append((place, held[start:end]))
-                place, at, expected = place.after(held[start:end].decode("utf-8", "replace")), end, after
+                if letter == "{":
+                    found.append((place, held[begin:end].encode("utf-8", "surrogateescape")))
+                place, at, expected = place.after(held[begin:end]), end, STEPS[expected, letter]
             yield found
-            if wrong is not None:
-                line, column = place.after(before[:wrong])
-                there = f"{source.name}, line {line}, column {column}"
-                raise InputError(f"{there}: expected {after}, found {before[wrong]!r}")
             held = held[at:]
-            if len(held) > source.progress.max_record:
-                longest = source.progress.max_record
+            if len(held) > longest:
                 raise InputError(f"{source.name}, line {place.line}: expected an object of at most {longest} bytes")
-        if after not in (START, DONE):
+        if expected not in (START, DONE):
             raise InputError(f"{source.name}: expected ] at the end of the array, found the end of the file")
 
 
-def _objects(data: bytes, depth: int) -> tuple[list[tuple[int, int]], int]:
-    """Where the objects of an array begin and end, and where one begins that is not whole yet, or the data end.
-
-    ``depth``: 1 inside of the array, 0 outside.
-    """
-    letters = np.frombuffer(ESCAPED.sub(b"  ", data) if b"\\" in data else data, dtype=np.uint8)
-    in_string = np.logical_xor.accumulate(letters == QUOTE)
-    brackets = np.flatnonzero(np.where(in_string, 0, DEEPER[letters]))
-    steps = DEEPER[letters[brackets]]
-    depths = depth + np.cumsum(steps, dtype=np.int64)
-    starts = brackets[(steps > 0) & (depths == 2)].tolist()
-    ends = (brackets[(steps < 0) & (depths == 1)] + 1).tolist()
-    return list(zip(starts, ends, strict=False)), starts[-1] if len(starts) > len(ends) else len(data)
-
-
-def _step_over(text: str, expected: str) -> tuple[str, int | None]:
-    """What is expected behind text outside of objects, and which of its letters was not expected, if one was not."""
-    for at, letter in enumerate(text):
-        if letter not in " \t\r\n":
-            if (expected, letter) not in STEPS:
-                return expected, at
-            expected = STEPS[expected, letter]
-    return expected, None
+def _end_of_object(source: Source, text: str, begin: int, place: Place) -> int | None:
+    """Return where the object that begins here ends; None if the text ends before it."""
+    try:
+        return SCAN(text, begin)[1]
+    except RecursionError:
+        raise InputError(f"{source.name}, {place}: expected a JSON object, found one nested too deeply") from None
+    except json.JSONDecodeError as problem:
+        if problem.pos >= len(text) - NEAR_END or problem.msg.startswith("Unterminated string"):
+            return None
+        there = place.after(text[begin : problem.pos])
+        raise InputError(
+            f"{source.name}, {there}: expected a JSON object, found a mistake in it: {problem.msg}"
+        ) from None
 
 
 # Tasks of Label Studio, as its JSON export has them: an array of objects with ``data`` and ``annotations``. The text is

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, stacked
 from shortlist.inputs.reading import Stream
 from shortlist.inputs.tables import named
-from shortlist.inputs.vectors import stacked
 from shortlist.labels import NumberedLabels, label_counts
 from shortlist.texts import WithVectors, lengths_of
 

@@ -10,17 +10,14 @@ from typing import Any, BinaryIO, cast
 
 from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.errors import InputError
-from shortlist.inputs.compression import ENDINGS
 from shortlist.inputs.delimited import Csv, Numbers, Tsv
-from shortlist.inputs.examples import Examples
-from shortlist.inputs.format import Format, Option
+from shortlist.inputs.examples import Examples, beside
 from shortlist.inputs.frames import Frame, Frames, Parquet
 from shortlist.inputs.json_records import Doccano, JsonArray, JsonLines, LabelStudio
-from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
+from shortlist.inputs.source import BATCH, ENDINGS, MAX_RECORD, Format, Option, Progress, Source, is_open
 from shortlist.inputs.sparse import Letor, SvmLight
 from shortlist.inputs.tables import Names
 from shortlist.inputs.text_files import ClassFolders, FastText, PlainLines
-from shortlist.inputs.vectors import beside
 
 # From the most particular to the most general: sniffing asks them in this order.
 KINDS: tuple[type[Format], ...] = (

@@ -1,25 +1,125 @@
-"""One file of an input: opened, decompressed, in UTF-8, a block of whole lines at a time.
-
-Memory is bounded by two numbers: ``batch``, the bytes of a block, and ``max_record``, the longest line or record.
-"""
+"""One file of an input: decompressed, in UTF-8, a block of whole lines at a time; and what every format is."""
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import gzip
+import lzma
 import os
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from shortlist.errors import InputError
-from shortlist.inputs.compression import Peekable, Readable, decompressed, problems
-from shortlist.inputs.examples import Skipped
+from shortlist.errors import InputError, installing
+from shortlist.inputs.examples import Examples, Skipped
+
+WINDOW = 1 << 27  # zstd --ultra -22 and xz -9 need no more than 128 MiB
+PIECE = 1 << 16
+
+
+class Readable(Protocol):
+    """All that is asked of a stream of bytes."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Peekable:
+    """A stream of bytes whose beginning can be looked at before it is read."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._held = b""
+
+    def peek(self, least: int) -> bytes:
+        """The bytes that come next, left where they are: as many as are there, but ``least``, or fewer at the end."""
+        while len(self._held) < least and (piece := self._stream.read(PIECE)):
+            self._held += piece
+        return self._held
+
+    def read(self, size: int) -> bytes:
+        if self._held:
+            piece, self._held = self._held[:size], self._held[size:]
+            return piece
+        return self._stream.read(size)
+
+
+class _Xz:
+    """xz streams, one after another. Unlike lzma.LZMAFile it refuses a dictionary that would not fit in memory."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._decoder: lzma.LZMADecompressor | None = None
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self._decoder is None or self._decoder.eof:
+                data = (self._decoder.unused_data if self._decoder else b"") or self._stream.read(PIECE)
+                if not data:
+                    return b""
+                self._decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2 * WINDOW)
+            else:
+                data = self._stream.read(PIECE) if self._decoder.needs_input else b""
+                if not data and self._decoder.needs_input:
+                    raise EOFError
+            piece = self._decoder.decompress(data, size)
+            if piece:
+                return piece
+
+
+def _zst(stream: Any) -> Readable:
+    zstd = _zstd()
+    if zstd is None:
+        raise InputError(
+            "this file is compressed with zstd, which needs Python 3.14 or the package backports.zstd; "
+            + installing("zstd")
+        )
+    return zstd.ZstdFile(stream, options={zstd.DecompressionParameter.window_log_max: WINDOW.bit_length() - 1})
+
+
+def _zstd() -> Any:
+    """Python's own module since 3.14, the same module as a package before, or None."""
+    try:
+        return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    except ImportError:
+        return None
+
+
+# How a compressed file begins -> what undoes it.
+_BEGINNINGS: dict[bytes, Callable[[Any], Readable]] = {
+    b"\x1f\x8b\x08": lambda stream: gzip.GzipFile(fileobj=stream),
+    b"\xfd7zXZ\x00": _Xz,
+    b"\x28\xb5\x2f\xfd": _zst,
+    **{b"BZh%d1AY&SY" % level: bz2.BZ2File for level in range(1, 10)},
+}
+
+ENDINGS = (".gz", ".xz", ".zst", ".bz2")
+
+
+@cache
+def problems() -> tuple[type[Exception], ...]:
+    """Whatever reading raises when the file cannot be read, or its compressed data are damaged or stop too early."""
+    zstd = _zstd()
+    return (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, *([zstd.ZstdError] if zstd else []))
+
+
+def decompressed(stream: Peekable) -> Readable | None:
+    """What the compressed bytes of a stream stand for; None where they are not compressed."""
+    beginning = stream.peek(10)  # the longest of the beginnings
+    for magic, undo in _BEGINNINGS.items():
+        if beginning.startswith(magic):
+            return undo(stream)
+    return None
+
 
 BATCH = 1 << 18  # what a processor's cache holds; larger blocks are read more slowly
 MAX_RECORD = 1 << 26
@@ -198,6 +298,14 @@ class Source:
                     lines.append(text)
             return numbers, lines
 
+    def decoded_text(self, first: int, block: bytes) -> str:
+        """Return a block as text, in which bad lines are empty."""
+        try:
+            return block.decode()
+        except UnicodeDecodeError:
+            lines = (self.decoded_line(number, line) for number, line in enumerate(block.split(b"\n")[:-1], first))
+            return "".join(f"{line or ''}\n" for line in lines)
+
     def decoded_line(self, number: int, line: bytes) -> str | None:
         """One line, or one record that begins there, as text; None where it is bad and skipped."""
         try:
@@ -300,3 +408,88 @@ def _name_of(where: Any) -> str:
         return "standard input"
     name = getattr(where, "name", None)
     return name if isinstance(name, str) else f"<{type(where).__name__}>"
+
+
+Kind = TypeVar("Kind", bound="Format")
+Option = str | int | float | list[str] | list[int] | list[str | int] | None  # a value of an option of a format
+NONE: Mapping[str, Option] = {}
+
+
+@dataclass
+class Format:
+    """A format; its fields are its options."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    carries: ClassVar[tuple[str, ...]]  # the fields of Examples that it fills
+    endings: ClassVar[tuple[str, ...]] = ()  # endings of the names of such files
+    encoding: ClassVar[str] = "utf-8"
+    obtained: ClassVar[str] = ""  # where the data set can be had, for the formats that are one data set's own
+
+    @classmethod
+    def with_options(cls: type[Kind], options: Mapping[str, Option], preferred: Mapping[str, Option] = NONE) -> Kind:
+        """The format with these options, refused if it does not have them; preferred ones only if it has them."""
+        known = [option.name for option in fields(cls)]
+        options = {name: value for name, value in preferred.items() if name in known} | dict(options)
+        for option in options:
+            if option not in known:
+                takes = f"its options are {', '.join(known)}" if known else "it has none"
+                raise InputError(f"the format {cls.name} has no option {option!r}; {takes}")
+        given: dict[str, Any] = dict(options)
+        return cls(**given)
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        """Whether a file of this name (lower case, without .gz and the like) that begins so is of this format."""
+        return False
+
+    @classmethod
+    def recognises_folder(cls, folder: Path) -> bool:
+        """Whether this folder is of this format."""
+        return False
+
+    # How a file can be cut into pieces that are read apart.
+
+    @property
+    def by_line(self) -> bool:
+        """Whether every record is a line, so that a file can be cut after any line."""
+        return False
+
+    def together(self, line: bytes, after: bytes) -> bool:
+        """Whether a line must stay with the one after it all the same."""
+        return False
+
+    def of_pieces(self: Kind, source: Source, first: str) -> tuple[str, bool, Kind]:
+        """From the first line of a file: the line that every piece needs before its own, if any; whether it is that
+        first line itself; and how the pieces are read, with nothing left to guess."""
+        return "", False, self
+
+    def files(self, folder: Path) -> list[Path]:
+        """The files of a folder of this format, in order."""
+        raise InputError(f"{folder} is a folder, and the format {self.name} is read from a file")
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        """Read an open file, a batch at a time."""
+        raise InputError(f"the format {self.name} is read from a folder, not a file, and {source.name} is a file")
+
+    def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
+        """Read a folder, a batch at a time: its files one after another."""
+        for _, source in self.opened(folder, progress):
+            yield from self.examples(source)
+
+    def file_examples(self, path: Path, progress: Progress) -> Iterator[Examples]:
+        """Open one file, read it, and close it."""
+        for _, source in self.opened(path, progress):
+            yield from self.examples(source)
+
+    def opened(self, where: Path, progress: Progress) -> Iterator[tuple[Path, Source]]:
+        """The file, or each file of a folder, open until the next one is asked for."""
+        files = self.files(where) if where.is_dir() else [where]
+        progress.bytes_total = sum(path.stat().st_size for path in files)
+        for path in files:
+            source = Source(path, progress)
+            try:
+                source.decode_as(self.encoding)
+                yield path, source
+            finally:
+                source.close()

@@ -29,8 +29,7 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Source
+from shortlist.inputs.source import Format, Source
 
 LARGEST_INDEX = int(np.iinfo(np.int32).max)
 LARGEST_VALUE = 1e270

@@ -15,8 +15,7 @@ import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Progress
+from shortlist.inputs.source import Format, Progress
 from shortlist.labels import NumberedLabels
 from shortlist.texts import Document, Fielded, Value, WithVectors, cell_value, features_of
 

@@ -18,8 +18,7 @@ from pathlib import Path
 
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places, in_batches
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.source import Format, Progress, Source
 
 WORD = re.compile(r"(\S+)\s*")
 
