@@ -37,14 +37,14 @@ class OnCluster:
 
     def evaluate(self, model: Model[Any], measures: list[str] | None, details: bool) -> Report:
         """What ``evaluate`` prints."""
-        from shortlist.distributed.answers import judge
+        from shortlist.distributed.categories import judge
 
         chosen = model._usual_measures if measures is None else measures
         return model._report(judge(self.cluster, self.parts, model, chosen, self.skipped), chosen, details=details)
 
     def lines(self, model: Model[Any], k: int, as_json: bool) -> Iterator[str]:
         """What ``rank`` prints."""
-        from shortlist.distributed.answers import answers
+        from shortlist.distributed.categories import answers
 
         for found in answers(self.cluster, self.parts, model, answered, k, as_json, skipped=self.skipped):
             yield found["lines"].tobytes().decode("utf-8", "surrogatepass")

@@ -103,7 +103,7 @@ def test_a_part_that_kills_every_worker_is_named(client, json_file, monkeypatch)
             os.kill(os.getpid(), signal.SIGKILL)
 
     part = Always(*cut(str(json_file))[0])
-    with pytest.raises(ClusterLost, match=r"workers died, .*, over the same task \(survey, part 1 of 1\)"):
+    with pytest.raises(ClusterLost, match=r"workers died over the same task \(survey, part 1 of 1\)"):
         categories.train(Cluster(client), [part], sl.Categorizer(sl.Rocchio(), WORDS))
 
 
