@@ -122,9 +122,9 @@ def test_a_lost_cluster_is_named_and_the_next_one_goes_on(client, json_file, tmp
                         process.kill()
                 return super().each(function, *arguments)
 
-        with pytest.raises(ClusterLost, match=r"is kept in .*: run the same again to go on from there") as lost:
+        with pytest.raises(ClusterLost, match=r"are kept in .*: run the same again to continue from there") as lost:
             categories.train(Vanishing(doomed, kept), parts, sl.Categorizer(sl.Rocchio(), WORDS))
-    assert f"({len(parts)} results)" in str(lost.value)
+    assert f"{len(parts)} finished results" in str(lost.value)
     assert len(opened.read_text().split()) == len(parts)  # all surveyed, none learned
     model = categories.train(Cluster(client, kept), parts, sl.Categorizer(sl.Rocchio(), WORDS))
     assert len(opened.read_text().split()) == 2 * len(parts)  # not surveyed again
