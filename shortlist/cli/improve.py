@@ -28,10 +28,12 @@ from shortlist.cli.terminal import counting, print_json, print_table, progress, 
 from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from shortlist.arrays.given_labels import Label
     from shortlist.models.categorizer import Categorizer
 
-SHOWN = 30  # rows of a table for people
+ROWS = 30  # of a table of details
+DOUBTS = 15  # duplicates, and pairs of labels, in a table
+LETTERS = 70  # of a text in a table
+SURE = 0.05
 
 
 @reads
@@ -89,12 +91,9 @@ def evaluate(
         return
     print(found.measures.table())
     for table in found.tables:
-        print_table(table.title, table.columns, table.rows[:SHOWN])
-        if len(table.rows) > SHOWN:
-            print(f"and {len(table.rows) - SHOWN:,} {table.what} more; --json gives all")
-
-
-SURE = 0.05
+        print_table(table.title, table.columns, table.rows[:ROWS])
+        if len(table.rows) > ROWS:
+            print(f"and {len(table.rows) - ROWS:,} {table.what} more; --json gives all")
 
 
 @reads
@@ -104,9 +103,7 @@ def compare(
     learners: Annotated[str, typer.Option(help="Short names of learners with commas between, or all.")] = (
         "tuned-index,feature-focus,independent,mmp1,rocchio,frequency"
     ),
-    splits: Annotated[int, typer.Option(help="How many random splits.")] = 5,
-    held_out: Annotated[float, typer.Option(help="The share of examples to test on.")] = 0.2,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the splits.")] = 0,
+    splits: Annotated[int, typer.Option(min=1, help="How many random splits; each tests on a fifth.")] = 5,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -131,15 +128,13 @@ def compare(
         raise InputError(f"--learners must name some of {', '.join(known)}, or be all")
     for name in names:
         named("categories", name, "--learners")
-    if not 0 < held_out < 1 or splits < 1:
-        raise InputError("--held-out must lie between 0 and 1, and --splits must be at least 1")
     stream = reading.open_for("categories", data)
     given = gathered(teaching("categories", data, stream, progress(stream, "reading")))
     examples: Any = list(given.texts) if given.texts is not None else given.rows
     labels = [list(own) for own in given.labels or ()]
-    rounds = compare_learners(names, examples, labels, splits=splits, held_out=held_out, random_state=seed)
+    rounds = compare_learners(names, examples, labels, splits=splits, held_out=0.2, random_state=0)
     watched = track(rounds, "comparing", splits, console=Console(stderr=True), transient=True)
-    contestants = deque(watched, maxlen=1)[0]  # each round has what is known so far
+    contestants = deque(watched, maxlen=1)[0]  # each round adds to the last
     found = differences(contestants)
     if as_json:
         kept = [{**asdict(one), "per_row": None} for one in contestants]
@@ -159,10 +154,6 @@ def compare(
         for one in found
     ]  # fmt: skip
     print_table("Differences", ["", ORDERED_BY, "sign test p", "Wilcoxon p", "more than chance"], shown)
-
-
-LETTERS = 70  # of a text that a table shows
-SHOWN = 15  # duplicates, and pairs of labels, that a table shows
 
 
 @reads
@@ -194,7 +185,7 @@ def audit(
     stream = reading.open_for("categories", data)
     batches = list(teaching("categories", data, stream, progress(stream, "reading")))
     if batches[0].texts is None:
-        raise InputError(f"{data} holds rows of numbers, and audit looks through texts; --text-column names theirs")
+        raise InputError(f"{data} holds rows of numbers, and audit needs texts; name their column with --text-column")
     pairs = [texts_and_labels(batch) for batch in batches]
     texts = [text for some, _ in pairs for text in some]
     labels = NumberedLabels.stack([own for _, own in pairs])  # type: ignore[misc]
@@ -208,35 +199,24 @@ def audit(
         f"{found.contradicted:,} of {found.examples:,} examples {are} contradicted by a model that learned the others."
     )
     called = auditor.name_of
-    rows = [
-        [
-            one.number,
-            called(one.label),
-            called(one.found),
-            one.by,
-            ", ".join(word for word, _ in one.words),
-            one.text[:LETTERS],
-        ]
-        for one in found.doubts
-    ]
+    rows = []
+    for one in found.doubts:
+        words = ", ".join(word for word, _ in one.words)
+        rows.append([one.number, called(one.label), called(one.found), one.by, words, one.text[:LETTERS]])
     print_table("Most doubtful", ["example", "label", "rather", "by", "because of", "text"], rows)
     if found.duplicates:
-        said = [
-            [
-                ", ".join(map(str, one.numbers)),
-                " | ".join(in_words([*map(called, own)]) for own in one.labels),
-                one.text[:LETTERS],
-            ]
-            for one in found.duplicates[:SHOWN]
-        ]
-        print_table(f"Equal texts, different labels ({len(found.duplicates):,})", ["examples", "labels", "text"], said)
+        rows = []
+        for equal in found.duplicates[:DOUBTS]:
+            labels_of = " | ".join(", ".join(map(called, own)) or "none" for own in equal.labels)
+            rows.append([", ".join(map(str, equal.numbers)), labels_of, equal.text[:LETTERS]])
+        print_table(f"Equal texts, different labels ({len(found.duplicates):,})", ["examples", "labels", "text"], rows)
     if found.confusions:
-        often = [[called(one.label), called(one.found), len(one.numbers)] for one in found.confusions[:SHOWN]]
+        often = [[called(one.label), called(one.found), len(one.numbers)] for one in found.confusions[:DOUBTS]]
         print_table("Labels that get confused", ["label", "rather", "examples"], often)
 
 
 def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any]) -> Categorizer:
-    """A model of the settings that are asked for: those of a model file, or these."""
+    """Return a new model with the settings of a model file, or with these."""
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.making import Settings, open_model
 
@@ -249,7 +229,3 @@ def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any])
     if not isinstance(found, Categorizer):
         raise InputError(f"{path} is not a model of texts with labels, and has no settings for one")
     return found
-
-
-def in_words(labels: list[Label]) -> str:
-    return ", ".join(map(str, labels)) or "none"
