@@ -361,9 +361,9 @@ def find_encoder(named: str) -> Encoder:
     try:
         found: Any = importlib.import_module(module)
     except (Exception, SystemExit) as problem:  # a module may raise anything
-        said = f"cannot import {module}: {failure(problem)}; correct it, or name another MODULE:FUNCTION"
+        said = f"cannot import {module}: {failure(problem)}; mend it, or name another MODULE:FUNCTION"
         if isinstance(problem, ModuleNotFoundError) and module.startswith(str(problem.name)):
-            said = f"there is no module {problem.name} in this folder or installed"
+            said = f"there is no module {problem.name} here or among what is installed; install it"
         raise InputError(f"--encoder: {said}") from None
     finally:
         sys.path.remove(os.getcwd())
