@@ -107,7 +107,7 @@ class Csv(Table):
             yield own._examples(source, layout, numbers, rows) if rows else Examples(texts=[])
 
     def _separated(self, source: Source) -> Csv:
-        """The same format, knowing what separates its cells."""
+        """Return the format with its separator, which is recognised if it is not given."""
         if self.separator is not None:
             return self
         asked = [column for column in self.wanted() if column.what == "labels" or not column.may_be_absent]
@@ -117,7 +117,7 @@ class Csv(Table):
         return replace(self, separator=separator)
 
     def _rows(self, source: Source) -> Iterator[tuple[list[int], list[list[str]]]]:
-        """Blocks of rows that are not blank, and the number of the line on which each begins."""
+        """Yield blocks of rows that are not blank, with the line on which each begins."""
         quoting, separator = self._quoting(source), self._between
         for first, block in source.blocks(as_they_are=quoting is not None):
             said, _, rest = block.partition(b"\n")
@@ -142,7 +142,7 @@ class Csv(Table):
         return self.separator
 
     def _quoting(self, source: Source) -> Quoting | None:
-        """What reads quoted fields; the options are checked here."""
+        """Return the reader of quoted fields; the options are checked here."""
         for option in (self.separator, *([self.quote] if self.quote is not None else [])):
             if not isinstance(option, str) or len(option.encode()) != 1 or option in "\r\n":
                 raise InputError(f"separator and quote must each be one ASCII character, not {option!r}")
@@ -151,7 +151,7 @@ class Csv(Table):
         return None if self.quote is None else Quoting(source, self._between, self.quote)
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
-        """Where the columns are, from the first row."""
+        """Return the places of the columns by the first row."""
         wanted = [column._replace(name=_number(column.name, first)) for column in self.wanted()]
         if all(isinstance(column.name, int) or column.may_be_absent for column in wanted):
             places = {column: column.name for column in wanted if isinstance(column.name, int)}
@@ -183,7 +183,7 @@ class Csv(Table):
         return Layout(len(first), self.present(first, f"{source.name}, line 1", source.progress), True)
 
     def _examples(self, source: Source, layout: Layout, numbers: list[int], rows: list[list[str]]) -> Examples:
-        """The examples of rows that have as many fields as there are columns."""
+        """Return the examples of rows of the right width."""
         if self.brackets or not {column.what for column in layout.columns} <= PLAIN:
             found = [self._row(source, layout, number, row) for number, row in zip(numbers, rows, strict=True)]
             good = [(number, row) for number, row in zip(numbers, found, strict=True) if row is not None]
@@ -200,7 +200,7 @@ class Csv(Table):
         )
 
     def _documents(self, layout: Layout, columns: Sequence[Sequence[str]]) -> Fielded:
-        """The texts of several columns, and the values that belong to them."""
+        """Return texts of several columns, and their categories and numbers."""
         texts: dict[str, Sequence[str]] = {}
         values: dict[str, list[Value | None]] = {}
         for column, place in layout.columns.items():
@@ -211,7 +211,7 @@ class Csv(Table):
         return Fielded(texts, values, len(columns[0]))
 
     def _row(self, source: Source, layout: Layout, number: int, row: list[str]) -> Row | None:
-        """The example of a row; None where it is bad and skipped."""
+        """Return the example of a row; None if it is bad and skipped."""
         try:
             return self.to_row((column, self._value(column, row[place])) for column, place in layout.columns.items())
         except BadValue as problem:
@@ -220,7 +220,7 @@ class Csv(Table):
             return None
 
     def _value(self, column: Column, cell: str) -> object:
-        """What a cell of a column stands for."""
+        """Return the value of a cell."""
         what = column.what
         if what in ("vector", "rating", "features") and self.separator == ";":
             cell = with_point(cell)
@@ -237,7 +237,7 @@ class Csv(Table):
         return cell.strip() if what == "complete" else cell
 
     def _with_point(self, cell: str) -> str:
-        """A number as Python reads it: where semicolons separate cells, it may have a decimal comma."""
+        """Return a number as Python writes it; with semicolons between cells, it may have a decimal comma."""
         return with_point(cell) if self.separator == ";" else cell
 
 
@@ -246,14 +246,14 @@ def _unguarded(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _number(column: str | int, first: list[str]) -> str | int:
-    """A column's number where it is given as text, as on the command line, and is not itself a name."""
+    """Return the number of a column that is given as text, unless it is a name."""
     is_number = isinstance(column, str) and re.fullmatch("[0-9]{1,9}", column) and column not in first
     return int(column) if is_number else column
 
 
 @dataclass
 class Layout:
-    """How many columns there are, where those asked for stand, and whether the first line names them."""
+    """The number of columns, the places of the wanted ones, and whether the first line names them."""
 
     width: int
     columns: dict[Column, int]
@@ -271,8 +271,8 @@ class Tsv(Csv):
     quote: str | None = None
 
 
-# Tables of numbers: CSV or TSV whose first line names the columns, one of which may be the target. The target, a
-# rating, may be a number or a text; all other columns are features. ``columns`` of the stream names them.
+# Tables of numbers: the first line names the columns. The target, a number or a text, is the label or rating; all
+# other columns are features.
 
 TEXTS = "; to learn from texts, name their column with --text-column"
 LEARNED = "; the column of what is learned is named with --target"
@@ -296,7 +296,7 @@ class Numbers(Csv):
         return [] if self.target is None else [Column("target", self.target)]
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
-        """The columns by name: the target if it is there, and the features."""
+        """Return the places of the target and of the features."""
         written, first = first, [name.strip() for name in first]
         if len(set(first)) != len(first):
             name = next(name for name in first if first.count(name) > 1)
@@ -329,7 +329,7 @@ class Numbers(Csv):
         return Examples(rows=as_rows(table), labels=labels, places=Places(source.name, numbers))
 
     def _is_good(self, source: Source, number: int, row: list[str], names: dict[int, str]) -> bool:
-        """Whether the cells of a row are numbers; the first that is none is reported."""
+        """Whether the cells of a row are numbers; report the first that is not."""
         for place, name in names.items():
             cell = self._with_point(row[place])
             if not _is_number(cell):
@@ -351,7 +351,7 @@ def _is_number(cell: str) -> bool:
 
 
 def place_of(field: int, row: Sequence[str]) -> int:
-    """The column of the line, from 1, in which a field begins, where one character stands between fields."""
+    """Return the column, from 1, in which a field begins, if one character separates fields."""
     return sum(len(before) + 1 for before in row[:field]) + 1
 
 

@@ -123,7 +123,7 @@ def in_batches(names: tuple[str, ...], examples: Iterable[Sequence[str | list[st
 
 
 def open_vectors(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """The matrix in a .npy file, of which rows are read as they are asked for. Nothing but numbers is opened."""
+    """Open the matrix in a .npy file, whose rows are read when they are needed. Only numbers are accepted."""
     try:
         found: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
@@ -139,7 +139,7 @@ def open_vectors(path: str | os.PathLike[str]) -> NDArray[Any]:
 def beside(
     path: str | os.PathLike[str], batches: Iterator[Examples], first: int = 0, end: int | None = None
 ) -> Iterator[Examples]:
-    """The same batches, each text with its row of the file, which must have as many; or of its rows first..end-1."""
+    """Put the rows first..end-1 of a .npy file beside the texts of batches; there must be one for each."""
     vectors, began = open_vectors(path), first
     end = len(vectors) if end is None else min(end, len(vectors))
     for batch in batches:
@@ -154,22 +154,17 @@ def beside(
         yield replace(batch, texts=WithVectors(as_documents(batch.texts), own))
         first = last
     if first < end:
-        raise unequal(path, end - began, first - began)
-
-
-def unequal(path: str | os.PathLike[str], n_rows: int, n_texts: int) -> InputError:
-    return InputError(
-        f"{path} has {counted(n_rows, 'rows')}, and {there_are(n_texts, 'texts')}; it needs a row for each"
-    )
+        rows, texts = counted(end - began, "rows"), there_are(first - began, "texts")
+        raise InputError(f"{path} has {rows}, and {texts}; it needs a row for each")
 
 
 def apart(texts: Sequence[Any]) -> tuple[Sequence[Any], Vectors | None]:
-    """The texts alone, and the vectors beside them, if they have any."""
+    """Return the texts alone, and the vectors beside them, if any."""
     return (texts.texts, texts.vectors) if isinstance(texts, WithVectors) else (texts, None)
 
 
 def stacked(parts: Sequence[Sequence[Any]]) -> Sequence[Any]:
-    """The texts of one part after the other; with their vectors, if the parts have them, of as many numbers."""
+    """Return the texts of several parts as one, with their vectors, if the parts have them."""
     texts = [text for part in parts for text in part]
     vectors = [part.vectors for part in parts if isinstance(part, WithVectors)]
     return WithVectors(as_documents(texts), np.concatenate(vectors)) if vectors else texts

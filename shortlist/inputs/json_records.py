@@ -23,9 +23,9 @@ from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Source
 from shortlist.inputs.tables import BadValue, Column, Names, Row, Table, found_among, named, numbered
 
-# An escape in a string: two halves of a character, or one half alone, or any other.
+# An escape in a string: a surrogate pair, a lone surrogate, or any other.
 ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
-PLAIN = re.compile(r'[^"\\\x00-\x1f]*')  # the name of a field that JSON writes as it is
+PLAIN = re.compile(r'[^"\\\x00-\x1f]*')  # names that JSON does not escape
 
 OTHERS = "; fields of other names are named with --text-column, --label-column and the like"
 
@@ -40,7 +40,7 @@ class Place(NamedTuple):
         return f"line {self.line}, column {self.column}"
 
     def after(self, text: str) -> Place:
-        """The place behind this text, which begins here."""
+        """Return the place behind a text that begins here."""
         line_feeds = text.count("\n")
         column = self.column + len(text) if not line_feeds else len(text) - text.rfind("\n")
         return Place(self.line + line_feeds, column)
@@ -68,7 +68,7 @@ class JsonLines(Table):
             if decode and not named_here and (found := self._usual_records(decode, block, full)):
                 yield replace(found, places=Places(source.name, [number for number, _ in full]))
                 continue
-            # Some line is bad, or has other fields or labels than most files have: look at each.
+            # A line is bad, or has unusual fields or labels: look at each.
             yield self._examples_of(source, to_row, ((Place(number, 1), line) for number, line in full))
         if self.wrong not in (None, "wrong") and not met:
             source.progress.notes.append(f"no record has the field {self.wrong!r}: nothing was taken as crossed out")
@@ -76,7 +76,7 @@ class JsonLines(Table):
     def _examples_of(
         self, source: Source, to_row: Callable[[bytes], Row], records: Iterable[tuple[Place, bytes]]
     ) -> Examples:
-        """The examples of records, looked at one by one; those that are bad are reported."""
+        """Return the examples of records, and report the bad ones."""
         rows, lines = [], []
         for place, record in records:
             if source.decoded_line(place.line, record) is None:
@@ -84,7 +84,7 @@ class JsonLines(Table):
             try:
                 rows.append(row := to_row(record))
                 lines.append(place.line)
-                if row.labels is None and source.progress.fields is None:  # whoever needs them is told what there is
+                if row.labels is None and source.progress.fields is None:  # for an error
                     source.progress.fields = fields_of(record)
             except (BadValue, ValueError, RecursionError) as problem:
                 column, sentence = explained(record, problem)
@@ -92,7 +92,7 @@ class JsonLines(Table):
         return self.batch(rows, Places(source.name, lines))
 
     def _reader(self) -> Callable[[bytes], Row]:
-        """What makes a row of a record in JSON."""
+        """Return the function that makes a row of a record."""
         wanted = self.wanted()
         for column in wanted:
             if not isinstance(column.name, str):
@@ -114,7 +114,7 @@ class JsonLines(Table):
         return to_row
 
     def _found(self, wanted: list[Column], names: Sequence[str]) -> list[Column]:
-        """The fields asked for that a record has; those of texts or labels that are absent hold none."""
+        """Return the wanted fields that a record has; refuse a record without a needed one."""
         found, missing = found_among(wanted, names)
         has_text = any(column.what == "text" for column in found)
         for column in missing:
@@ -124,7 +124,7 @@ class JsonLines(Table):
         return found
 
     def _usual_decoder(self) -> Callable[[bytes], Any] | None:
-        """What reads records with a text, labels and an id, and skips all else; None where more is asked for."""
+        """Return a fast decoder of the text, the labels and the id; None if more is wanted."""
         more = self.has_fields or (self.one_hot, self.vector, self.rating) != (None,) * 3
         if more or not isinstance(self.labels, str) or "*" in self.labels:
             return None
@@ -138,7 +138,7 @@ class JsonLines(Table):
     def _usual_records(
         self, decode: Callable[[bytes], Any], block: bytes, lines: list[tuple[int, bytes]]
     ) -> Examples | None:
-        """The examples of lines whose labels are text or lists of it; None where one is not, or wrong."""
+        """Return the examples of lines whose labels are text or lists of text; None if one is bad or different."""
         try:
             block.decode()  # msgspec does not look into the fields that it skips
             records = [decode(line) for _, line in lines]
@@ -154,7 +154,7 @@ class JsonLines(Table):
 
 
 def explained(line: bytes, problem: Exception) -> tuple[int, str]:
-    """The column and the sentence for a bad line."""
+    """Return the column and the error of a bad line."""
     text = line.decode()
     if isinstance(problem, BadValue):
         return 1 if problem.column is None else _column(text, problem.column), str(problem)
@@ -188,12 +188,12 @@ def _no_json(constant: str) -> None:
 
 
 def fields_of(record: bytes) -> list[str]:
-    """The names of the fields of an object in JSON, whatever they hold."""
+    """Return the names of the fields of an object in JSON."""
     return list(msgspec.json.decode(record, type=dict[str, msgspec.Raw]))
 
 
 def _column(line: str, field: Any) -> int:
-    """Where the name of a field stands in a line, or its beginning if it is written otherwise there."""
+    """Return where the name of a field stands in a line; 1 if it is escaped there."""
     return max(line.find(json.dumps(field, ensure_ascii=False)), 0) + 1
 
 
@@ -277,7 +277,7 @@ def _end_of_object(source: Source, text: str, begin: int, place: Place) -> int |
 # Tasks of Label Studio, as its JSON export has them: an array of objects with ``data`` and ``annotations``. The text is
 # a field of ``data``; the labels are the choices of all annotations that were not skipped.
 
-EVERY = "labels"  # as ``labels`` is unless told: the choices of every control
+EVERY = "labels"  # the default of ``labels``: the choices of every control
 
 
 class Result(msgspec.Struct, gc=False):
