@@ -84,7 +84,7 @@ END = """\
 
 They stand in `shortlist.measures`. `positions` is `place_labels(ranking, truth)` or `place_documents(scores, relevance,
 query)`; `first` and `second` are the `per_instance` values of two evaluations, or one value for each split.
-`shortlist.report.plots` draws the curves.
+`shortlist.report` draws the curves.
 
 ## Speed
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from shortlist.categories.prototypes.mmp import MMP as MMP
     from shortlist.categories.prototypes.rocchio import Rocchio as Rocchio
     from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron as TopicPerceptron
-    from shortlist.concepts.reading import read_vocabulary as read_vocabulary
-    from shortlist.concepts.vocabulary import LabelVocabulary as LabelVocabulary
+    from shortlist.concepts import LabelVocabulary as LabelVocabulary
+    from shortlist.concepts import read_vocabulary as read_vocabulary
     from shortlist.documents.features import QueryScaler as QueryScaler
     from shortlist.documents.features import ScoreBins as ScoreBins
     from shortlist.documents.queries import QueryRanking as QueryRanking

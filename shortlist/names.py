@@ -20,7 +20,7 @@ WHERE = {
     "FrequencyBaseline": "categories.frequency",
     "IndependentIndex": "categories.index.independent",
     "InputError": "errors",
-    "LabelVocabulary": "concepts.vocabulary",
+    "LabelVocabulary": "concepts",
     "MMP": "categories.prototypes.mmp",
     "MapSVM": "documents.svms",
     "ModelFileError": "errors",
@@ -52,7 +52,7 @@ WHERE = {
     "measure": "measures",
     "per_label": "measures",
     "read": "inputs",
-    "read_vocabulary": "concepts.reading",
+    "read_vocabulary": "concepts",
 }
 
 LEARNERS = ["shortlist.categories", "shortlist.ratings", "shortlist.documents"]  # each file may define learners

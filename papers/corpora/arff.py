@@ -21,8 +21,7 @@ from papers.corpora.markup import unescaped
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.source import Format, Progress, Source
 
 NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{'"][^\s{]*"""
 ATTRIBUTE = re.compile(rf"@attribute\s+({NAME})\s*(\{{[^}}]*\}}|\w+)", re.IGNORECASE)

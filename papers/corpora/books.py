@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shortlist.inputs.examples import Examples, in_batches
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.source import Format, Progress, Source
 
 
 @dataclass

@@ -20,8 +20,7 @@ import numpy as np
 from papers.corpora.fields import field_blocks, with_numbers
 from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Source
+from shortlist.inputs.source import Format, Source
 
 OBTAINED = "http://ir.dcs.gla.ac.uk/resources/test_collections/cran/"
 LONGEST = 18  # most digits of a record's number

@@ -14,8 +14,7 @@ from pathlib import Path
 from papers.corpora.fields import field_blocks, with_numbers
 from shortlist.inputs.delimited import place_of
 from shortlist.inputs.examples import Examples
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Source
+from shortlist.inputs.source import Format, Source
 
 SCORES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 LINE = re.compile(r"\d+\t\d+\t(0|1|[01]?\.\d+)\t(1|[01]?\.\d+)\t\d.*")

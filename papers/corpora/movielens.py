@@ -12,8 +12,7 @@ from pathlib import Path
 
 from papers.corpora.fields import field_blocks, with_numbers
 from shortlist.inputs.examples import Examples
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Source
+from shortlist.inputs.source import Format, Source
 
 HEADER = "userId,movieId,rating,timestamp"
 LINE = re.compile(r"\d+(\t|::)\d+\1[0-9.]+\1\d{9,}")

@@ -14,8 +14,7 @@ from pathlib import Path
 from papers.corpora.cranfield import Cranfield
 from papers.corpora.fields import field_blocks, with_numbers
 from shortlist.inputs.examples import Examples
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Source
+from shortlist.inputs.source import Format, Source
 
 OBTAINED = "http://www.ai.mit.edu/projects/jmlr/papers/volume5/lewis04a/lyrl2004_rcv1v2_README.htm"
 

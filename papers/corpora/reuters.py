@@ -15,8 +15,7 @@ from pathlib import Path
 from papers.corpora.markup import inside, records, unescaped
 from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Source
+from shortlist.inputs.source import Format, Source
 
 SPLITS = ("train", "test", "unused")
 SETS = ("topics", "places", "people", "orgs", "exchanges")

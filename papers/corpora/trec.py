@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from papers.corpora.fields import field_blocks, with_numbers
 from shortlist.inputs.examples import Examples
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Source
+from shortlist.inputs.source import Format, Source
 
 
 @dataclass

@@ -16,8 +16,7 @@ from pathlib import Path
 from papers.corpora.markup import inside, page_text, records, without
 from shortlist.arrays.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Source
+from shortlist.inputs.source import Format, Source
 
 ABOUT = ("DOCNO", "DOCOLDNO", "DOCHDR")
 PARTS = {"title": "Topic", "desc": "Description", "narr": "Narrative"}  # each with the word that it may begin with

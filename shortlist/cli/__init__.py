@@ -1,4 +1,4 @@
-"""The terminal: one file per verb. Nothing heavy is imported before a verb runs, so help answers at once."""
+"""The command line. Nothing heavy is imported before a command runs, so that help is fast."""
 
 from __future__ import annotations
 
@@ -15,23 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from shortlist import __version__, own_process
-from shortlist.cli import (
-    audit,
-    compare,
-    connect,
-    demo,
-    evaluate,
-    export,
-    inspect,
-    labels,
-    people,
-    queue,
-    rank,
-    rehearse,
-    serve,
-    train,
-    warmup,
-)
+from shortlist.cli import demo, improve, models, rank, rehearse, serve, train, warmup
 from shortlist.concurrency import is_stuck
 from shortlist.errors import ShortlistError
 
@@ -42,28 +26,28 @@ GROUPS: dict[str, dict[Callable[..., None], str]] = {
         train.learn: "Teach a model file more examples.",
         rank.rank: "Rank the labels of texts, or assign labels to them.",
         rank.explain: "Show why a text gets a label.",
-        labels.labels: "List, rename, merge, split or retire labels of a model.",
-        inspect.inspect: "Show what a model file or a data file holds.",
+        models.labels: "List, rename, merge, split or retire labels of a model.",
+        models.inspect: "Show what a model file or a data file holds.",
     },
     "Improve": {
-        evaluate.evaluate: "Measure a model on examples that it has not learned.",
-        compare.compare: "Compare learners on the same random splits.",
-        audit.audit: "Find labels in a file that may be wrong.",
+        improve.evaluate: "Measure a model on examples that it has not learned.",
+        improve.compare: "Compare learners on the same random splits.",
+        improve.audit: "Find labels in a file that may be wrong.",
         rehearse.rehearse: "Compare a new model with the one that is served.",
         rehearse.promote: "Serve the model of the last rehearsal.",
         rehearse.go_back: "Serve the model from before the last promotion.",
     },
     "Serve": {
         serve.serve: "Serve a model over HTTP, with a web page.",
-        queue.queue: "Add texts to the queue of a server, or show it.",
-        people.people: "Say who may use a server.",
-        export.export: "Write the examples that a server has learned.",
+        serve.queue: "Add texts to the queue of a server, or show it.",
+        serve.people: "List and change who may use a server.",
+        serve.export: "Write the examples that a server has learned.",
         rehearse.backup: "Copy the state of a running server to a new folder.",
     },
     "Connect": {
-        connect.mcp: "Offer a server to assistants (Model Context Protocol).",
-        connect.annif: "Run Annif with shortlist as one of its backends.",
-        connect.label_studio: "Offer a server to Label Studio as its backend.",
+        serve.mcp: "Offer a server to assistants (Model Context Protocol).",
+        serve.annif: "Run Annif with shortlist as one of its backends.",
+        serve.label_studio: "Offer a server to Label Studio as its backend.",
     },
     "Set up": {
         demo.demo: "Learn from Python's own docstrings; no download.",
@@ -73,10 +57,10 @@ GROUPS: dict[str, dict[Callable[..., None], str]] = {
 
 
 class Grouped(TyperGroup):
-    """Commands that help lists in groups."""
+    """Lists commands in groups in the help."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Each group with a line for each of its commands."""
+        """Write each group with a line for each command."""
         for name, group in GROUPS.items():
             with formatter.section(name):
                 formatter.write_dl([(_typed(command), said) for command, said in group.items()])
@@ -96,14 +80,14 @@ app = typer.Typer(
 )
 for group in GROUPS.values():
     for command, said in group.items():
-        own = connect.CONTEXT if command is connect.annif else None
+        own = serve.ANNIF if command is serve.annif else None
         app.command(context_settings=own, short_help=said)(command)
 
 LIBRARIES = ("numba", "numpy", "scipy", "scikit-learn")  # on which results and speed depend
 
 
 def show_version(asked: bool) -> None:
-    """Print the versions that an error report should name. Nothing is imported for it."""
+    """Print the versions that an error report should name, without importing the libraries."""
     if asked:
         import platform
         from importlib.metadata import version
@@ -128,18 +112,18 @@ UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is
 
 def main(command: Callable[[], object] = app) -> None:
     """Run the command line. Bad input is one line on standard error and exit code 2."""
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - None where whoever started us has closed it
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - None if the parent process closed it
     escape_what_has_no_bytes()
     own_process.take()
     try:
         try:
             command()
         finally:
-            sys.stdout.flush()  # what cannot be written is said here, and not by Python as it ends
+            sys.stdout.flush()  # so that errors of writing are caught below
     except ShortlistError as problem:
         print(f"shortlist: {problem}", file=sys.stderr)
         sys.exit(2)
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of the output has closed it
         drop_output()
     except OSError as problem:
         if problem.errno not in UNWRITABLE:
@@ -151,14 +135,14 @@ def main(command: Callable[[], object] = app) -> None:
         print("shortlist: stopped", file=sys.stderr)
         sys.exit(130)
     finally:
-        if is_stuck():  # the user has stopped it: Python would go on waiting for a thread that waits for input
+        if is_stuck():  # Python would wait for a thread that waits for input
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(130)
 
 
 def escape_what_has_no_bytes() -> None:
-    """What the encoding of the output has no bytes for, such as half a surrogate pair, is written as JSON writes it."""
+    """Write characters that the output cannot encode, such as lone surrogates, as JSON escapes."""
 
     def escaped(problem: UnicodeError) -> tuple[str, int]:
         assert isinstance(problem, UnicodeEncodeError)
@@ -170,5 +154,5 @@ def escape_what_has_no_bytes() -> None:
 
 
 def drop_output() -> None:
-    """Lead what is still to be written to nowhere."""
+    """Discard output that is still to be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The same verbs on a cluster: what --workers and --dask change."""
+"""Commands on a cluster: --workers and --dask."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OnCluster:
         self.holds_texts = "texts" in FORMATS[self.format].carries
 
     def train(self, asked: Settings) -> Model[Any]:
-        """The model that was asked for, fitted to all parts."""
+        """Fit the model to all parts."""
         from shortlist.distributed import train
 
         model = asked.model(of_texts=self.holds_texts)
@@ -36,22 +36,22 @@ class OnCluster:
             return train(self.cluster, self.parts, model, self.skipped)
 
     def evaluate(self, model: Model[Any], measures: list[str] | None, details: bool) -> Report:
-        """What ``evaluate`` prints."""
-        from shortlist.distributed.answers import judge
+        """Evaluate the model on all parts."""
+        from shortlist.distributed.categories import judge
 
         chosen = model._usual_measures if measures is None else measures
         return model._report(judge(self.cluster, self.parts, model, chosen, self.skipped), chosen, details=details)
 
     def lines(self, model: Model[Any], k: int, as_json: bool) -> Iterator[str]:
-        """What ``rank`` prints."""
-        from shortlist.distributed.answers import answers
+        """Yield the lines that ``rank`` prints."""
+        from shortlist.distributed.categories import answers
 
         for found in answers(self.cluster, self.parts, model, answered, k, as_json, skipped=self.skipped):
             yield found["lines"].tobytes().decode("utf-8", "surrogatepass")
 
 
 def answered(model: Model[Any], part: Part, stream: Stream, k: int, as_json: bool) -> dict[str, Any]:
-    """What ``rank`` prints for a part."""
+    """Return the lines that ``rank`` prints for a part, as an array."""
     import numpy as np
 
     found = "".join(lines_of(model._answer(stream, k), as_json))
@@ -63,7 +63,7 @@ def is_asked_for(options: Clustering) -> bool:
 
 
 def check_cluster(options: Clustering, asked: Settings) -> None:
-    """Refuse what a cluster does not train, before one is started."""
+    """Refuse models that a cluster does not train, before one is started."""
     if is_asked_for(options) and asked.max_memory is not None:
         raise InputError("--max-memory is for one machine; leave out --workers and --dask")
     if is_asked_for(options) and asked.task != "categories":
@@ -72,22 +72,22 @@ def check_cluster(options: Clustering, asked: Settings) -> None:
 
 @contextmanager
 def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterator[OnCluster | None]:
-    """The cluster that the options ask for, with the data in parts; None where they ask for none."""
+    """Start or connect to the cluster of the options, with the data in parts; None without such options."""
     if not is_asked_for(options):
         for name, value in (("--keep", options.keep), ("--part-size", options.part_size)):
             if value is not None:
                 raise InputError(f"{name} is for a cluster; add --workers N or --dask ADDRESS")
         if len(data) > 1:
             raise InputError(
-                "several files are read in parts, on a cluster; add --workers N or --dask ADDRESS "
-                "(a file that is to be written is named with --output)"
+                "several files are read on a cluster only; add --workers N or --dask ADDRESS "
+                "(--output names a file to write)"
             )
         yield None
         return
     from shortlist.arrays.validation import as_real
 
     if reading.vectors is not None:
-        raise InputError("--vectors is for one machine; on a cluster, vectors stand beside the texts: --vector-column")
+        raise InputError("--vectors is for one machine; on a cluster, use vectors in the data: --vector-column")
     if reading.target is not None:
         raise InputError("tables of numbers with a --target are learned on one machine; leave out --workers and --dask")
     if "-" in data:

@@ -1,4 +1,4 @@
-"""Options that several verbs share, and what they mean."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shortlist.errors import InputError
 from shortlist.models.named_values import named_values as named_values
 
 if TYPE_CHECKING:
-    from shortlist.concepts.vocabulary import LabelVocabulary
+    from shortlist.concepts import LabelVocabulary
     from shortlist.inputs import Stream
     from shortlist.models.base import Model
     from shortlist.models.encoding import Encoder
@@ -47,7 +47,7 @@ Settable = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."),
 ]
-# Written down here as well, since help is to be shown without loading the learners; a test looks for each.
+# Written down here too, so that help does not load the learners; a test compares the lists.
 LEARNERS = {
     "categories": (
         "tuned-index", "feature-focus", "feature-focus-paper", "frequency", "independent", "mmp", "mmp1", "mmp2",
@@ -61,12 +61,12 @@ NAMED = "; ".join(f"for {task} {', '.join(names)}" for task, names in LEARNERS.i
 
 
 def complete_learner(incomplete: str) -> list[str]:
-    """The names of learners that begin so, for completion in the shell."""
+    """Return the names of learners that begin so, for completion in the shell."""
     return sorted(name for names in LEARNERS.values() for name in names if name.startswith(incomplete))
 
 
 def check_output(target: Path) -> None:
-    """Refuse a model file that could not be written, before anything is learned for it."""
+    """Refuse a model file that cannot be written, before anything is learned."""
     folder = Path(os.path.realpath(target)).parent
     if not folder.is_dir():
         raise InputError(f"cannot write {target}: there is no folder {folder}; make it first")
@@ -76,11 +76,11 @@ def check_output(target: Path) -> None:
         raise InputError(f"cannot write {target}: you may not write to the folder {folder}; name another one")
 
 
-SEPARATORS = {"csv": None, "tsv": "\t"}  # None is recognised
-TABLES = ("csv", "tsv", "numbers")  # which may hold numbers, and the label or the rating of each row
-OF_TEXTS = ("json-lines", "json", "parquet")  # tables that hold no numbers to learn ratings from, but texts
+SEPARATORS = {"csv": None, "tsv": "\t"}  # None: recognised
+TABLES = ("csv", "tsv", "numbers")  # tables that may hold rows of numbers
+OF_TEXTS = ("json-lines", "json", "parquet")  # tables of texts
 
-# What reading is told otherwise, and how.
+# Options of reading in general, which --option refuses, and what to use instead.
 NOT_OF_A_FORMAT = {
     "source": "the argument that names the data", "addresses": "the argument that names the data",
     "format": "--format", "text": "--text-column", "labels": "--label-column", "label_separator": "--label-separator",
@@ -91,7 +91,7 @@ NOT_OF_A_FORMAT = {
 }  # fmt: skip
 
 
-# Columns whose names a model file keeps, and what says that labels stand elsewhere.
+# Options whose columns a model file keeps, and options that replace the kept columns of labels.
 REMEMBERED = ("text_column", "label_column", "one_hot_column", "wrong_column", "label_separator")
 LABELS = {"label_column", "one_hot_column"}
 OTHER_LABELS = ("label_column", "one_hot_column", "target")
@@ -99,7 +99,7 @@ OTHER_LABELS = ("label_column", "one_hot_column", "target")
 
 @dataclass
 class Reading:
-    """How to read the data: the options of every verb that reads examples."""
+    """The options of every command that reads examples."""
 
     format: Annotated[str | None, typer.Option(help="The format of the data; recognised if not given.")] = None
     text_column: Annotated[
@@ -148,7 +148,7 @@ class Reading:
     def open(
         self, source: str, format: str | None = None, prefer: dict[str, Any] | None = None, **more: str | None
     ) -> Stream:
-        """The stream of examples of a data argument, in the format that the user or the task has chosen."""
+        """Open a data argument, in the format that the user or the task has chosen."""
         from shortlist.inputs import read
 
         options = self.columns() | more | self.options()
@@ -161,11 +161,11 @@ class Reading:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether texts are to have vectors beside them."""
+        """Whether texts have vectors."""
         return self.vectors is not None or self.vector_column is not None
 
     def columns(self) -> dict[str, Any]:
-        """Which columns hold what, as ``read`` is told."""
+        """Return the arguments of ``read`` that name columns."""
         given = {
             "text": _one_or_all(self.text_column), "labels": _one_or_all(self.label_column),
             "one_hot": _one_or_all(self.one_hot_column), "wrong": self.wrong_column,
@@ -175,16 +175,16 @@ class Reading:
         return {name: value for name, value in given.items() if value is not None}
 
     def to_remember(self) -> dict[str, Any]:
-        """The names of columns that were given, for later files of the same kind; fields a model knows by itself."""
+        """Return the named columns for the model file, but not several columns of text, which the model knows."""
         named = {name: value for name in REMEMBERED if (value := getattr(self, name)) is not None}
         if len(self.text_column or ()) > 1:
             del named["text_column"]
         return named
 
     def recall(self, model: Model[Any], source: str) -> None:
-        """Take the columns that the model was trained from, as far as they are not named and the source has them.
+        """Use the columns that the model was trained from, unless they are named or the source does not have them.
 
-        Whoever names a column of labels has named all of them.
+        A named column of labels replaces all remembered ones.
         """
         known = getattr(model, "_trained_from", None) or {}
         known = {name: value for name, value in known.items() if name in REMEMBERED and getattr(self, name) is None}
@@ -192,16 +192,16 @@ class Reading:
             known = {name: value for name, value in known.items() if name == "text_column"}
         right = {name: value for name, value in known.items() if name != "wrong_column"}
         text = {name: value for name, value in known.items() if name == "text_column"}
-        for some in (known, right, text):  # not all that has labels has crossed some out; what is to be ranked has none
+        for some in (known, right, text):  # a file may have no crossed-out labels, or no labels at all
             labelled = not LABELS.isdisjoint(some)
             if some and replace(self, **some).finds_examples(source, model.fields_, labelled):
                 vars(self).update(some)
                 return
 
     def finds_examples(self, source: str, fields: list[str] | None, labelled: bool = False) -> bool:
-        """Whether the beginning of a source can be read so; standard input and other pipes cannot be read twice.
+        """Whether the beginning of a source can be read with these options; pipes are not tried.
 
-        ``fields``: those of the texts that the model has learned from, if any. ``labelled``: they must have labels.
+        ``fields``: the text fields of the model, if it has several. ``labelled``: the examples must have labels.
         """
         tried = replace(self, vectors=None, skip_bad=True)
         prefer: dict[str, Any] = {} if fields is None or self.text_column else {"text": fields}
@@ -212,17 +212,17 @@ class Reading:
             return False
 
     def open_for(self, task: str, source: str, model: Model[Any] | None = None) -> Stream:
-        """The same for a task, or for a model that has learned it: with the fields that it has learned from.
+        """Open a data argument for a task, or for a model and the fields that it has learned from.
 
-        Ratings are learned from numbers, so that tables are read as such, or from texts. Labels are learned from texts,
-        or from numbers where a --target is named, or by a model that has learned rows.
+        For ratings, a table is read as numbers unless a text column is named. For labels, it is read as texts, unless
+        there is a --target or the model has learned rows.
         """
         from shortlist.inputs import sniff
 
         if model is not None:
             self.recall(model, source)
         of_texts = model is not None and model._of_texts
-        learned: dict[str, Any] = {}  # what the model has learned from, unless columns are named
+        learned: dict[str, Any] = {}
         if model is not None and model.fields_ is not None:
             learned |= {} if self.text_column else {"text": model.fields_}
             learned |= (
@@ -252,7 +252,7 @@ class Reading:
         )
 
     def options(self) -> dict[str, Any]:
-        """The options of the format; those of reading in general have names of their own."""
+        """Return the options of the format; refuse those of reading in general."""
         options = named_values("--option", self.option)
         for name in options:
             if name in NOT_OF_A_FORMAT:
@@ -262,7 +262,7 @@ class Reading:
 
 @dataclass
 class Clustering:
-    """Where to work: the options of the verbs that can do so on a cluster."""
+    """The options of the commands that can run on a cluster."""
 
     workers: Annotated[
         int | None, typer.Option(help="Work on parts of the data in so many processes of this machine.")
@@ -280,7 +280,7 @@ def _one_or_all(columns: list[str] | None) -> str | list[str] | None:
 
 
 def reads(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of Reading, and of Clustering, to a command, which gets each together as one argument."""
+    """Give a command the options of Reading and of Clustering, each group as one argument."""
     parameters = signature(command, eval_str=True).parameters.values()
     together: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}
     shared = {name: list(signature(kind, eval_str=True).parameters.values()) for name, kind in together.items()}
@@ -300,7 +300,6 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
 
 # Options that give labels names.
 
-
 Vocabulary = Annotated[
     Path | None,
     typer.Option(help="A file of what labels are called: TSV of label and name, JSON, or SKOS.", show_default=False),
@@ -319,12 +318,12 @@ Teach = Annotated[
 
 
 def read_names(vocabulary: Path | None, language: str | None, policy: str, teach: int = 0) -> LabelVocabulary | None:
-    """The vocabulary that the options name."""
+    """Read the vocabulary that the options name."""
     if vocabulary is None:
         if language is not None or policy != "grow" or teach:
             raise InputError("--language, --policy and --teach need a vocabulary; name its file with --vocabulary")
         return None
-    from shortlist.concepts.reading import read_vocabulary
+    from shortlist.concepts import read_vocabulary
 
     chosen = {"grow": "grow", "known": "known", "known only": "known"}.get(policy)
     if chosen is None:
@@ -333,7 +332,7 @@ def read_names(vocabulary: Path | None, language: str | None, policy: str, teach
 
 
 def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:
-    """The model, which has the vocabulary from now on."""
+    """Give the model the vocabulary, if there is one; return the model."""
     from shortlist.models.categorizer import Categorizer
 
     if names is not None:
@@ -345,30 +344,26 @@ def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:
 
 # --encoder: what makes vectors of texts.
 
-
 STATIC = ":static"  # behind the name of an encoder: its table of tokens
 
 
 def find_encoder(named: str) -> Encoder:
-    """The encoder of a name or folder; or the callable that MODULE:FUNCTION names, found here or installed."""
+    """Return the encoder of a name or folder, or the function of MODULE:FUNCTION."""
     from shortlist.models.encoding import failure, loaded
 
     module, colon, function = named.partition(":")
     if not colon or named.endswith(STATIC) or os.path.exists(named):
-        loaded(named)  # or it is said now what is missing
+        loaded(named)  # raises an error if something is missing
         return named
     if not module or not function:
         raise InputError(f"--encoder must be a name, a folder or MODULE:FUNCTION, not {named!r}")
     sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module)
-    except (Exception, SystemExit) as problem:  # whatever a module does when it is imported
+    except (Exception, SystemExit) as problem:  # a module may raise anything
+        said = f"cannot import {module}: {failure(problem)}; mend it, or name another MODULE:FUNCTION"
         if isinstance(problem, ModuleNotFoundError) and module.startswith(str(problem.name)):
-            said = (
-                f"there is no module {problem.name} here or among what is installed; start where it is, or install it"
-            )
-        else:
-            said = f"cannot import {module}: {failure(problem)}; mend it, or name another MODULE:FUNCTION"
+            said = f"there is no module {problem.name} here or among what is installed; install it"
         raise InputError(f"--encoder: {said}") from None
     finally:
         sys.path.remove(os.getcwd())
@@ -379,8 +374,8 @@ def find_encoder(named: str) -> Encoder:
     if not callable(found):
         kind = type(found).__name__
         raise InputError(
-            f"--encoder: {function} in {module} is not a function but of the type {kind}; name one that makes a matrix "
-            "of a list of texts, with a row for each"
+            f"--encoder: {function} in {module} is not a function but of the type {kind}; name one that turns a list "
+            "of texts into a matrix with a row for each"
         )
     encoder: Encoder = found
     return encoder

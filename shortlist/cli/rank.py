@@ -1,17 +1,19 @@
-"""shortlist rank, explain"""
+"""shortlist rank, explain, and how answers are printed."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, named_values, reads
-from shortlist.cli.output import Output
 from shortlist.cli.terminal import (
     lines_of,
     print_json,
@@ -24,11 +26,11 @@ from shortlist.cli.terminal import (
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
-    from shortlist.inputs import Examples
+    from shortlist.concepts import LabelVocabulary
+    from shortlist.inputs import Examples, Stream
     from shortlist.models.base import Answers, Model
 
-
-MOST_LETTERS = 80  # of what was taken for the name of a file
+MOST_LETTERS = 80  # of a wrong file name in an error
 
 
 @reads
@@ -134,7 +136,7 @@ def rank(
 
 
 def check_sources(sources: list[str], *, of_texts: bool) -> None:
-    """Refuse what is no file; it may be a text to rank."""
+    """Refuse sources that do not exist; suggest --text if the model ranks texts."""
     for source in sources:
         if source != "-" and not os.path.exists(source):
             named = source if len(source) <= MOST_LETTERS else f"{source[:MOST_LETTERS]}…"
@@ -146,7 +148,7 @@ def apply_rules(
     model: Model[Any], only: list[str] | None, but: list[str] | None, below: list[str] | None, at_most: dict[str, Any],
     tame: float,
 ) -> None:  # fmt: skip
-    """Have the model keep to the rules that the options say, and to its own."""
+    """Add the rules of the options to those of the model."""
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.rules import Rules
 
@@ -167,7 +169,7 @@ def apply_rules(
 def answering(
     model: Model[Any], k: int, *, assign: bool, precision: float | None, coverage: float | None, least: float | None
 ) -> Callable[[Iterable[Examples]], Iterator[Answers]] | None:
-    """What the options ask for beyond rankings; None if nothing."""
+    """Return what answers the batches if the options ask for more than rankings; None otherwise."""
     from shortlist.arrays.validation import as_real
     from shortlist.models.category_model import CategoryModel
 
@@ -196,7 +198,7 @@ def answering(
 
 
 def show_one(found: dict[str, Any], as_json: bool) -> None:
-    """The answer to one text."""
+    """Print the answer to one text."""
     if as_json:
         print_json(found)
         return
@@ -215,7 +217,7 @@ def explain(
     top: Annotated[int, typer.Option("--top", "-n", min=0, help="How many votes to show; 0 for all.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """Say why a text gets a label: the votes of its words, which sum to the label's score."""
+    """Show why a text gets a label: the votes of its words, which sum to the label's score."""
     from shortlist.models.making import open_model
 
     say_when_compiling()
@@ -231,3 +233,109 @@ def explain(
     shown = list(votes) + ([(f"{len(rest)} others", sum(vote for _, vote in rest))] if rest else [])
     title = name if name == str(found.label) else f"{name} ({found.label})"
     print_table(f"{title}: {found.score:.4f}", ["word", "vote"], shown)
+
+
+TOGETHER = "; "  # between labels in one cell
+
+
+@dataclass
+class Output:
+    """Prints answers. ``most``: how many labels each has, if that is fixed: then CSV has columns for each."""
+
+    form: str = "lines"
+    ids: bool = False
+    texts: bool = False
+    most: int | None = None
+    probabilities: bool = False
+    names: LabelVocabulary | None = None
+    _separator: str = ","
+    _waiting: deque[Examples] = field(default_factory=deque)
+
+    def noted(self, batches: Iterable[Examples]) -> Iterator[Examples]:
+        """Yield the same batches, and keep them until their answers are printed."""
+        for batch in batches:
+            self._waiting.append(batch)
+            yield batch
+
+    def lines(self, answers: Iterable[Answers], stream: Stream | None = None) -> Iterator[str]:
+        """Yield the lines of the answers to the noted batches."""
+        columns: list[str] | None = None
+        for some in answers:
+            examples = self._carried(self._waiting.popleft())
+            if self.form == "lines" and self.names is None:
+                for beside, line in zip(examples, some.lines(), strict=True):
+                    yield "\t".join([*(" ".join(one.split()) for one in beside.values()), line]) + "\n"
+                continue
+            for beside, record in zip(examples, some.records(), strict=True):
+                whole = beside | self._named(record)
+                if self.form == "lines":
+                    yield "\t".join([*(" ".join(one.split()) for one in beside.values()), *_triples(whole)]) + "\n"
+                    continue
+                if self.form == "json":
+                    yield json.dumps(whole, ensure_ascii=False) + "\n"
+                    continue
+                if columns is None:
+                    self._separator = (stream.separator if stream else None) or ","
+                cells = self._cells(whole)
+                if columns is None:
+                    columns = list(cells)
+                    yield self._row(columns)
+                yield self._row(cells.get(name) for name in columns)
+
+    def _carried(self, batch: Examples) -> Iterator[dict[str, str]]:
+        """Yield the id and the text that are printed with each answer."""
+        ids = batch.ids if batch.ids is not None and (self.ids or self.form == "csv") else None
+        texts = batch.texts if self.texts else None
+        for n in range(len(batch)):
+            named = {} if ids is None else {"id": ids[n]}
+            yield named | ({} if texts is None else {"text": _as_one(texts[n])})
+
+    def _named(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer with the names of its labels."""
+        if self.names is None or "labels" not in record:
+            return record
+        named = {"labels": record["labels"], "names": [self.names.name(label) for label in record["labels"]]}
+        return {name: value for name, value in record.items() if name == "id"} | named | record
+
+    def _cells(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Return the cells of a row by the names of their columns."""
+        if "labels" not in record:
+            return record
+        lists = {"label": "labels", "name": "names", "score": "scores", "probability": "probabilities"}
+        cells = {name: value for name, value in record.items() if not isinstance(value, list)}
+        if self.most is None:
+            if "names" in record:
+                cells["names"] = TOGETHER.join(record["names"])
+            cells["labels"] = TOGETHER.join(map(str, record["labels"]))
+            cells["probabilities"] = TOGETHER.join(self._number(p) for p in record.get("probabilities", ()))
+            return {"reason": None} | cells
+        left_out = {"probability": not self.probabilities, "name": self.names is None}
+        shown = [one for one in lists if not left_out.get(one)]
+        for n in range(self.most):
+            for one in shown:
+                values = record.get(lists[one], ())
+                cells[f"{one} {n + 1}"] = values[n] if n < len(values) else None
+        return cells
+
+    def _row(self, cells: Iterable[Any]) -> str:
+        from shortlist.inputs.tables import as_line, guarded
+
+        row = [self._number(cell) if isinstance(cell, float) else cell for cell in cells]
+        return as_line((guarded(cell) if isinstance(cell, str) else cell for cell in row), self._separator)
+
+    def _number(self, number: float) -> str:
+        """Return a number as text, with a decimal comma if semicolons separate cells."""
+        said = f"{number:.6g}"
+        return said.replace(".", ",") if self._separator == ";" else said
+
+
+def _triples(record: dict[str, Any]) -> Iterator[str]:
+    """Yield label, name and score or probability, one after the other."""
+    numbers = record.get("scores", record.get("probabilities", ()))
+    for label, name, number in zip(record["labels"], record["names"], numbers, strict=True):
+        yield from (" ".join(str(label).split()), " ".join(name.split()), f"{number:.6g}")
+
+
+def _as_one(text: Any) -> str:
+    """Return a text, or the fields of a document, as one cell."""
+    return text if isinstance(text, str) else "\n".join(value for value in text.values() if isinstance(value, str))

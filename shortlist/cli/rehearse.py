@@ -59,7 +59,7 @@ def rehearse(
     with only_one(state):
         found = rehearsed(state, made)
     if plot is not None:
-        from shortlist.report.plots import plot_curves
+        from shortlist.report import plot_curves
 
         ends = [one["to"] for one in found["windows"]]
         curves = {name: (ends, [one[name] for one in found["windows"]]) for name in ("present", "candidate")}

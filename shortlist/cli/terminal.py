@@ -1,4 +1,4 @@
-"""What people see: progress on standard error, tables and JSON on standard output."""
+"""Output: progress on standard error, tables and JSON on standard output."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def say(sentence: str) -> None:
-    """A remark for people, which is no part of the result."""
+    """Print a remark, which is not part of the result, on standard error."""
     print(sentence, file=sys.stderr, flush=True)
 
 
 def warn_of_labels(facts: dict[str, Any]) -> None:
-    """Say so where labels outnumber examples, as they do where another column was read as the labels."""
+    """Warn if labels outnumber examples: the wrong column may have been read as the labels."""
     labels, examples = facts.get("labels", 0), facts.get("examples", 0)
     if labels > examples:
         say(
@@ -39,7 +39,7 @@ def print_json(value: object) -> None:
 
 
 def print_table(title: str, columns: list[str], rows: Iterable[Iterable[object]]) -> None:
-    """A table whose numbers stand to the right."""
+    """Print a table; columns of numbers are aligned to the right."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -52,7 +52,7 @@ def print_table(title: str, columns: list[str], rows: Iterable[Iterable[object]]
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*(escape(_shown(value)) for value in row))
-    wide = None if sys.stdout.isatty() else 200  # a file has no width to keep to
+    wide = None if sys.stdout.isatty() else 200  # a file has no width
     Console(highlight=False, width=wide).print(table)
 
 
@@ -65,7 +65,7 @@ def _shown(value: Any) -> str:
 
 
 def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:
-    """What is printed of answers, line by line."""
+    """Yield the lines of answers."""
     for some in answers:
         if as_json:
             yield from (json.dumps(record, ensure_ascii=False) + "\n" for record in some.records())
@@ -74,15 +74,16 @@ def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:
 
 
 def facts_in_words(facts: Mapping[str, object]) -> str:
-    """Numbers with their names: 6 examples, 1 label, vectors of 256 numbers."""
-    said = [counted(value, name) for name, value in facts.items() if isinstance(value, int) and name != "vector"]
+    """Return numbers with their names: 6 examples, 1 label, vectors of 256 numbers."""
+    words = [counted(value, name) for name, value in facts.items() if isinstance(value, int) and name != "vector"]
+    length = facts.get("vector")
     return ", ".join(
-        said + [f"vectors of {counted(n, 'numbers')}" for n in [facts.get("vector")] if isinstance(n, int) and n]
+        words + ([f"vectors of {counted(length, 'numbers')}"] if isinstance(length, int) and length else [])
     )
 
 
 def size(n_bytes: float) -> str:
-    """A number of bytes in words."""
+    """Return a number of bytes in words."""
     for unit in ("bytes", "kB", "MB"):
         if n_bytes < 1000:
             return f"{n_bytes:.3g} {unit}"
@@ -90,20 +91,11 @@ def size(n_bytes: float) -> str:
     return f"{n_bytes:.3g} GB"
 
 
-_bars: list[object] = []  # on the terminal now
-
-
-@contextmanager
-def _on_the_terminal(bar: object) -> Iterator[None]:
-    _bars.append(bar)
-    try:
-        yield
-    finally:
-        _bars.remove(bar)
+_reading: list[object] = []  # the bars of streams that are being read
 
 
 def bar(*columns: Any) -> Progress:
-    """A bar on standard error, which shows nothing where that is no terminal."""
+    """Return a bar on standard error, which shows nothing if that is not a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -111,18 +103,22 @@ def bar(*columns: Any) -> Progress:
 
 
 def progress(stream: Stream, doing: str) -> Iterator[Examples]:
-    """The batches of a stream, with a bar on standard error if that is a terminal; at the end, what was skipped."""
-    if not sys.stderr.isatty():  # nor is the library of bars loaded
+    """Yield the batches of a stream, with a bar on standard error if that is a terminal; then say what was skipped."""
+    if not sys.stderr.isatty():  # without loading the library of bars
         yield from stream
     else:
         from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
         shown = bar(doing, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-        with shown, _on_the_terminal(shown):
-            task = shown.add_task(doing, total=stream.bytes_total)
-            for batch in stream:
-                yield batch
-                shown.update(task, completed=stream.bytes_read)
+        _reading.append(shown)
+        try:
+            with shown:
+                task = shown.add_task(doing, total=stream.bytes_total)
+                for batch in stream:
+                    yield batch
+                    shown.update(task, completed=stream.bytes_read)
+        finally:
+            _reading.remove(shown)
     for note in stream.notes:
         say(note)
     say_skipped(stream.skipped)
@@ -130,9 +126,9 @@ def progress(stream: Stream, doing: str) -> Iterator[Examples]:
 
 @contextmanager
 def learning_bar() -> Iterator[Callable[[int], None] | None]:
-    """What to tell how far learning has come, for a line on standard error if that is a terminal.
+    """Give a function to call with the number of examples gone through, for a line on standard error.
 
-    While examples are still being read there is a bar for that, and only one can be on a terminal.
+    The line appears once the bar of reading is gone, as a terminal shows one bar.
     """
     if not sys.stderr.isatty():
         yield None
@@ -143,7 +139,7 @@ def learning_bar() -> Iterator[Callable[[int], None] | None]:
     task = shown.add_task("learning", total=None)
 
     def told(more: int) -> None:
-        if not _bars:
+        if not _reading:
             shown.start()
         shown.advance(task, more)
 
@@ -155,14 +151,14 @@ def learning_bar() -> Iterator[Callable[[int], None] | None]:
 
 @contextmanager
 def counting(doing: str) -> Iterator[Callable[[int, int], None]]:
-    """What is told how many parts of how many are done, for a bar on standard error if that is a terminal."""
+    """Give a function to call with the parts done and the number of parts, for a bar on standard error."""
     with bar() as shown:
         task = shown.add_task(doing, total=None)
         yield lambda done, parts: shown.update(task, completed=done, total=parts)
 
 
 def say_skipped(skipped: Skipped) -> None:
-    """Say what was left out, if anything was."""
+    """Say which records were left out."""
     if skipped:
         say(f"left out {counted(skipped.count, 'bad records')}:")
         for sentence in skipped.sentences:
@@ -171,7 +167,7 @@ def say_skipped(skipped: Skipped) -> None:
 
 @contextmanager
 def warnings_as_sentences() -> Iterator[None]:
-    """Say what somebody is warned of, without where in the code."""
+    """Print warnings as sentences, without their place in the code."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = lambda message, *where, **more: say(str(message))
@@ -180,7 +176,7 @@ def warnings_as_sentences() -> Iterator[None]:
 
 @contextmanager
 def saying_warnings(model: Model[Any]) -> Iterator[None]:
-    """Say what a model warns of while it learns, and at the end what a bound on its memory has cost."""
+    """Print the warnings of a model that learns, and at the end what it forgot to keep to its memory."""
     with warnings_as_sentences():
         yield
     forgotten = getattr(model, "forgotten_", {})
@@ -190,7 +186,7 @@ def saying_warnings(model: Model[Any]) -> Iterator[None]:
 
 @functools.cache  # one listener for a process, however many commands it runs
 def say_when_compiling() -> None:
-    """Say so, once, if Numba has to compile: the first run on a machine is slower than all later ones."""
+    """Say once that Numba compiles: the first run on a machine is slower than later ones."""
     from numba.core import event
 
     class Notice(event.Listener):

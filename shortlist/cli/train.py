@@ -51,7 +51,7 @@ from shortlist.cli.terminal import (
 from shortlist.errors import InputError, ShortlistError, counted
 
 if TYPE_CHECKING:
-    from shortlist.concepts.vocabulary import LabelVocabulary
+    from shortlist.concepts import LabelVocabulary
     from shortlist.inputs import Stream
     from shortlist.models.base import Model
     from shortlist.models.making import Settings
@@ -149,7 +149,7 @@ def train(
         model._trained_from = reading.to_remember() or None
     model.save(target, compact=compact)
     n_bytes = target.stat().st_size
-    if names is None:  # whose labels may have no example
+    if names is None:  # labels of a vocabulary may have no example
         warn_of_labels(facts)
     if as_json:
         said = {"model": str(target), "format": format, "seconds": round(seconds, 3), "bytes": n_bytes}
@@ -179,7 +179,7 @@ def learn(
     reading: Reading,
     as_json: Json = False,
 ) -> None:
-    """Go on learning: take up more labelled examples, in the order in which they come.
+    """Teach a model file more labelled examples, in the order in which they come.
 
     New words and labels may come at any time. The model file is replaced once everything has been learned, or left as
     it is.
@@ -201,7 +201,7 @@ def learn(
         model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning"), may_be_empty=True))
     model.save(target)
     facts = model.describe()
-    if getattr(model, "vocabulary_", None) is None:  # whose labels may have no example
+    if getattr(model, "vocabulary_", None) is None:
         warn_of_labels(facts)
     if isinstance(model, CategoryModel) and model.confidence_.runs.now:
         say(
@@ -216,7 +216,7 @@ def learn(
 
 
 def write_named(model: Model[Any], target: Path, compact: bool, as_json: bool) -> None:
-    """Write a model that knows the names of its labels, and no example."""
+    """Write a model that knows the names of its labels and has learned no example."""
     model.save(target, compact=compact)
     facts, n_bytes = model.describe(), target.stat().st_size
     if as_json:
@@ -231,7 +231,7 @@ def write_named(model: Model[Any], target: Path, compact: bool, as_json: bool) -
 def train_here(
     asked: Settings, source: str, stream: Stream, n_jobs: int = 1, names: LabelVocabulary | None = None
 ) -> Model[Any]:
-    """The model that was asked for, fitted to a stream."""
+    """Fit a model to a stream."""
     from shortlist.inputs.labelled import teaching
 
     asked.check()
@@ -242,11 +242,8 @@ def train_here(
         return model._fit_by_threads(chain([first], batches), n_jobs, bar)
 
 
-# --best: a search for the learner and settings that suit the data.
-
-
 def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clustering) -> None:
-    """Refuse what cannot be asked for together."""
+    """Refuse options that do not go with --best, or need it."""
     if not best and minutes is not None:
         raise InputError("--minutes is how long a search may take; it goes with --best")
     if best and asked.task != "categories":
@@ -258,7 +255,7 @@ def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clus
 
 
 def search_here(asked: Settings, source: str, stream: Stream, minutes: float) -> Found:
-    """The best model for a stream of examples, all of which are kept."""
+    """Search the best model for a stream of examples, which are all held in memory."""
     from shortlist.inputs.labelled import gathered, teaching
     from shortlist.models.category_model import CategoryModel
     from shortlist.models.search import search
@@ -270,11 +267,8 @@ def search_here(asked: Settings, source: str, stream: Stream, minutes: float) ->
         return search(model, examples, seconds=60 * minutes, progress=told)
 
 
-# The file to write.
-
-
 def examples_of(target: Path) -> int:
-    """How many examples the model in a file has learned; 0 if there is none. Another kind of file is refused."""
+    """Return how many examples the model in a file has learned; 0 if there is none. Refuse any other file."""
     from shortlist.files.store import is_model_file, learned_examples
 
     if not target.is_file() or not target.stat().st_size:
@@ -284,11 +278,11 @@ def examples_of(target: Path) -> int:
     try:
         return learned_examples(target)
     except ShortlistError:
-        return 0  # damaged, or of a kind that nobody can open any more
+        return 0  # a damaged file, or one of another version
 
 
 def another(target: Path, known: int, learned: int) -> Path:
-    """Where to write a model that has learned less than the one in the file: there only if the user says so."""
+    """Return where to write a model that has learned less than the one in the file; replace that only if told to."""
     more = f"{target} has learned from {counted(known, 'examples')}, the new model from {learned:,}"
     if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
         if typer.confirm(f"{more}. Replace it?", err=True):

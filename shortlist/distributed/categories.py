@@ -1,19 +1,20 @@
-"""Learners of categories on a cluster.
+"""Training, ranking and evaluation of category learners on a cluster.
 
-The survey: each part is read once for its words, their counts and the number of its examples; merged in order, these
-give every column the number that it has on one machine. Then each part is read again, its rows are learned, and what
-was learned is merged in order. Learners whose state is sums (IndependentIndex, Rocchio) come out as on one machine, to
-the last bit. Others learn in rounds: in each, every part is learned from what the last round has merged; in the first
-it is found out how sure they are.
+The survey reads each part once for its words, their counts and the number of its examples. Merged in order, these give
+every column the number that it has on one machine. Then each part is read again, its rows are learned, and the results
+are merged in order. Learners whose state is sums (IndependentIndex, Rocchio) come out as on one machine, to the last
+bit. Others learn in rounds: each round learns every part from what the last round has merged. For the confidence, the
+first round ranks the last examples of each part before it learns them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
@@ -29,21 +30,22 @@ from shortlist.errors import InputError, counted
 from shortlist.files import store
 from shortlist.files.container import array_to_text, text_to_array
 from shortlist.files.store import State
-from shortlist.inputs import Examples, Skipped
+from shortlist.inputs import Examples, Skipped, Stream
+from shortlist.inputs.examples import apart
 from shortlist.inputs.labelled import with_labels
-from shortlist.inputs.vectors import apart
 from shortlist.labels import LabelIndex, LabelSets, numbered
+from shortlist.measures import Evaluation
+from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.category_model import CategoryModel
+from shortlist.models.category_model import CategoryModel, JudgedRanking
 from shortlist.models.confidence import Confidence, Seen, look
 from shortlist.models.observing import how_many, rank_before_learning
+from shortlist.ranking import Ranking
 from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
-
-# How sure a model is that a cluster has trained: the last examples of each part are ranked before they are learned.
 
 
 def left_of_each(counts: Sequence[int]) -> list[int]:
-    """How many examples of each part are ranked, if the parts have so many: as many in all as on one machine."""
+    """Return how many examples of each part are ranked before they are learned: in total as many as on one machine."""
     n = sum(counts)
     wanted = min(n // 4, how_many(n))
     edges = [0, *(int(behind) * wanted // max(1, n) for behind in np.cumsum(counts))]
@@ -55,7 +57,7 @@ Trained = TypeVar("Trained", bound=CategoryModel[Any])
 
 
 def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skipped | None = None) -> Trained:
-    """Fit a Categorizer or RowCategorizer. Notes in ``skipped`` what was left out."""
+    """Fit a Categorizer or RowCategorizer. ``skipped`` counts the records that were left out."""
     if not isinstance(model, CategoryModel):
         what = getattr(model, "task", type(model).__name__)
         raise InputError(f"{what} are learned on one machine; leave out --workers and --dask")
@@ -64,7 +66,7 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
         if model.max_memory is not None:
             raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
         if model.encoder is not None:
-            raise InputError("an encoder makes vectors on one machine; a cluster learns those that stand in the data")
+            raise InputError("an encoder works on one machine; a cluster learns vectors that are in the data")
         text = settled(cluster, parts, model._new_text())
     learner, has_vectors = model._new_learner(), False
     if any(part.options.get("vector") is not None for part in parts):
@@ -101,14 +103,14 @@ class Learning:
         self.counts = [int(found.settings["examples"]) for found in surveys]
         widest = max(int(found.settings["features"]) for found in surveys)
         self.n_features = widest if text is None else widest + text.n_features_
-        state = None if text is None else text.to_state()
-        self.whole = text is None  # whether rows are asked about as they are
+        self.whole = text is None
         self.confidence = Confidence()
+        state = None if text is None else text.to_state()
         self.text = cluster.submit(opened, state)
         self.known = digest(state)
 
     def add(self, learner: AdditiveLearner) -> AdditiveLearner:
-        """A learner of sums: each part is added up apart, and all are merged."""
+        """Fit a learner of sums: add up each part by itself, and merge all."""
         n_examples = sum(self.counts)
         if not isinstance(learner, IndependentIndex) or learner.threshold is not None or n_examples == 1:
             return self._merged(learner)
@@ -124,7 +126,7 @@ class Learning:
         return everything
 
     def _merged(self, learner: Any, which: list[Longs] | None = None) -> Any:
-        """One learner of all parts, or of some rows of each, merged in order."""
+        """Fit a learner to all parts, or to some rows of each, and merge them in order."""
         merged = clone(learner)
         merged._expect_labels([[name] for name in self._names()])
         keys = self._keys("learn", learner, *([] if which is None else ["held out", sum(self.counts)]))
@@ -137,11 +139,11 @@ class Learning:
         return merged
 
     def _names(self) -> list[str]:
-        """All labels, in sorted order, as ``fit`` numbers them on one machine."""
+        """Return all labels in sorted order, as ``fit`` numbers them on one machine."""
         return sorted({name for found in self.surveys for name in array_to_text(found.array("labels", np.uint8))})
 
     def mix(self, learner: PartedLearner) -> PartedLearner:
-        """A learner that goes from row to row: in each pass, every part is learned apart (categories/merging.py)."""
+        """Fit a learner that goes from row to row: each pass learns every part by itself (categories/merging.py)."""
         learner._start()
         learner._labels.learn([[name] for name in self._names()], len(self._names()))
         for found in self.surveys:
@@ -177,10 +179,7 @@ class Learning:
         return learner
 
     def _know_how_sure(self, learner: PartedLearner, left: list[int], loaded: Callable[[int], Any]) -> None:
-        """Let a learner that has met all examples but those that were left rank these.
-
-        They are taken in no order, as curves are drawn from the last of them.
-        """
+        """Fit the confidence to rankings of the examples that the learner has not met yet, in shuffled order."""
         state, asked = learner.to_state(), [n for n, own in enumerate(left) if own]
         there = self.cluster.submit(opened, state)
         keys = [digest("left", self.known, n, self.parts[n], state, left[n]) for n in asked]
@@ -197,7 +196,7 @@ class Learning:
 
 
 def note(skipped: Skipped | None, found: State) -> None:
-    """Take note of what a part left out."""
+    """Count the records that a part left out."""
     if skipped is not None:
         for sentence in found.settings["sentences"]:
             skipped.add(sentence)
@@ -205,7 +204,7 @@ def note(skipped: Skipped | None, found: State) -> None:
 
 
 def length_of_vectors(parts: Sequence[Part], surveys: list[State]) -> int:
-    """How many numbers the vectors of all parts have; 0 where there are none."""
+    """Return the length of the vectors, which all parts must have in common."""
     lengths = {int(found.settings["features"]): part.name for part, found in zip(parts, surveys, strict=True)
                if found.settings["examples"]}  # fmt: skip
     if len(lengths) > 1:
@@ -216,13 +215,13 @@ def length_of_vectors(parts: Sequence[Part], surveys: list[State]) -> int:
     return next(iter(lengths))
 
 
-# What workers do
+# Tasks of the workers.
 
 
 def survey(part: Part, text: TextVectorizer | None) -> State:
-    """The number of examples of a part, its labels and their counts, its words, and what was left out.
+    """Count the examples of a part, its labels, its words, its features and the records that were left out.
 
-    Its features are the columns of its rows, or those of the vectors beside its texts.
+    Features are the columns of the rows, or of the vectors beside the texts.
     """
     stream = part.open()
     words = None if text is None else clone(text).partial_fit([])
@@ -230,7 +229,7 @@ def survey(part: Part, text: TextVectorizer | None) -> State:
     n_examples = n_features = 0
     for batch in with_labels(part.name, stream, stream):
         if len(batch.complete_only()) < len(batch):
-            raise InputError(f"{part.name} has texts that were judged in part, which no cluster learns; train here")
+            raise InputError(f"{part.name} has partial judgements, which are learned on one machine only; train here")
         ids = labels.learn(batch.labels, len(batch)).ids
         counts = added(counts, np.bincount(ids, minlength=len(labels)))
         n_examples += len(batch)
@@ -247,16 +246,14 @@ def survey(part: Part, text: TextVectorizer | None) -> State:
 
 
 def opened(state: State | None) -> Any:
-    """What a state describes, on arrays of its own."""
-    if state is None:
-        return None
-    return store.build(state.copied())  # what comes over the network may not be written to
+    """Build a state from copies of its arrays, since those that come over the network are read-only."""
+    return None if state is None else store.build(state.copied())
 
 
 def load(
     part: Part, text: TextVectorizer | None, which: Longs | None = None, n_features: int | None = None
 ) -> tuple[Rows, LabelLists]:
-    """The rows and labels of a part, or of some of its examples; with so many columns, whichever occur."""
+    """Read the rows and labels of a part, or of some of its examples."""
     stream = part.open()
     blocks: list[Rows] = []
     labels: LabelLists = []
@@ -273,7 +270,7 @@ def load(
 
 
 def learn(part: Part, text: TextVectorizer | None, learner: AdditiveLearner, which: Longs | None = None) -> State:
-    """What a fresh learner makes of a part, or of some of its examples."""
+    """Fit a new learner to a part, or to some of its examples."""
     rows, labels = load(part, text, which)
     return clone(learner)._learn_rows(learner._of_right_signs(rows), labels).to_state()
 
@@ -281,7 +278,10 @@ def learn(part: Part, text: TextVectorizer | None, learner: AdditiveLearner, whi
 def learn_shard(
     loaded: tuple[Rows, LabelLists], began: PartedLearner, n_part: int, n_pass: int, n_parts: int, left: int
 ) -> State:
-    """What a pass makes of a part, from what the pass before has mixed; in the first, also of all but those left."""
+    """Learn a part, beginning with the merged learner of the last pass.
+
+    The first pass also returns the learner as it was before the last ``left`` examples.
+    """
     rows, labels = read_by(began, loaded)
     shard, order = began._shard(n_parts), order_of(rows, began, n_part, n_pass)
     shard.n_features_in_ = rows.n_features
@@ -296,7 +296,7 @@ def learn_shard(
 
 
 def rank_left(loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: int, left: int, whole: bool) -> State:
-    """Rankings of the rows of a part that were left, by a learner that has met all others."""
+    """Rank the last rows of a part with a learner that has met all others."""
     rows, labels = read_by(learner, loaded)
     order = order_of(rows, learner, n_part, 0)
     which = order[order.size - left :]
@@ -305,9 +305,8 @@ def rank_left(loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: i
 
 
 def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:
-    """The rows and labels of a part, as a learner takes them."""
+    """Prepare the rows and labels of a part for a learner, in arrays that may be written to."""
     rows, lists = loaded
-    # From elsewhere they are read-only.
     indptr, indices = as_plain(rows.indptr, np.int64), as_plain(rows.indices, np.int32)
     rows = Rows(indptr, indices, as_plain(rows.data, np.float64), rows.n_features)
     rows = learner._prepare(learner._of_right_signs(rows))
@@ -315,7 +314,7 @@ def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Ro
 
 
 def order_of(rows: Rows, learner: PartedLearner, n_part: int, n_pass: int) -> Longs:
-    """In which order a pass goes through a part: shuffled as ``fit`` does, but by part."""
+    """Return the order in which a pass goes through a part: shuffled as by ``fit``, but each part by itself."""
     order = np.arange(rows.n_rows)
     if learner.random_state is not None:
         np.random.default_rng([learner.random_state, n_pass, n_part]).shuffle(order)
@@ -325,12 +324,12 @@ def order_of(rows: Rows, learner: PartedLearner, n_part: int, n_pass: int) -> Lo
 def count_hits(
     part: Part, text: TextVectorizer | None, which: Longs, everything: IndependentIndex, apart: IndependentIndex
 ) -> State:
-    """How many of a part's held-out examples IND gets right with each candidate for its threshold."""
+    """Count the held-out examples of a part that IND gets right with each candidate for its threshold."""
     return State("Hits", arrays={"hits": everything.hits(*load(part, text, which), apart)})
 
 
 def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> TextVectorizer:
-    """What the first texts choose, as on one machine; a worker reads them."""
+    """Return the text part with the settings that the first texts choose, as on one machine."""
     if not Settings.of(text).left:
         return text
     for part in parts:
@@ -341,7 +340,7 @@ def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> Te
 
 
 def begin(part: Part, text: TextVectorizer) -> State:
-    """What the first texts of a part choose."""
+    """Choose settings by the first texts of a part."""
     batch = next((batch for batch in part.open() if len(batch)), None)
     if batch is None:
         return State("Beginning", {"texts": 0})
@@ -358,5 +357,77 @@ def texts_of(part: Part, batch: Examples) -> Sequence[Any]:
 
 def rows_of(part: Part, batch: Examples) -> Rows:
     if batch.rows is None:
-        raise InputError(f"{part.name} holds texts; a learner alone takes rows of features: give a Categorizer")
+        raise InputError(f"{part.name} holds texts, and a RowCategorizer learns from rows of features")
     return batch.rows
+
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def rank(
+    cluster: Cluster, parts: Sequence[Part], model: CategoryModel[Any], k: int = 5, skipped: Skipped | None = None
+) -> Iterator[Ranking]:
+    """Yield the k best labels of the texts or rows of each part, in order."""
+    names = model.classes_.tolist()
+    for found in answers(cluster, parts, model, ranked, k, skipped=skipped):
+        yield Ranking(found["ids"], found["scores"], names, found.get("probabilities"))
+
+
+def evaluate(
+    cluster: Cluster, parts: Sequence[Part], model: Model[Any], measures: Sequence[str], skipped: Skipped | None = None
+) -> Evaluation:
+    """Measure a model, as on one machine."""
+    return model._report(judge(cluster, parts, model, measures, skipped), measures).measures
+
+
+def judge(
+    cluster: Cluster, parts: Sequence[Part], model: Model[Any], measures: Sequence[str], skipped: Skipped | None = None
+) -> Iterator[JudgedRanking]:
+    """Yield the rankings of the examples of each part with their true labels."""
+    if not isinstance(model, CategoryModel):
+        raise InputError(f"{model.task} are measured on one machine; leave out --workers and --dask")
+    names, deep = model.classes_.tolist(), model._judged_depth(measures)
+    for found in answers(cluster, parts, model, ranked_and_labelled, deep, skipped=skipped):
+        yield JudgedRanking(Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"]))
+
+
+def answers(
+    cluster: Cluster,
+    parts: Sequence[Part],
+    model: Model[Any],
+    function: Callable[..., Arrays],
+    *settings: int,
+    skipped: Skipped | None = None,
+) -> Iterator[Arrays]:
+    """Yield the arrays that ``function(model, part, stream, *settings)`` returns for each part, in order.
+
+    Workers must be able to import the function. ``skipped`` counts the records that were left out.
+    """
+    state = model.to_state()
+    known = digest("answers", function.__module__, function.__name__, state, *settings)
+    shared = cluster.submit(opened, state)
+    keys = [digest(known, part) for part in parts]
+    for found in cluster.each(ask, lambda n: (parts[n], shared, function, settings), keys):
+        note(skipped, found)
+        yield {name: np.asarray(array) for name, array in found.arrays.items()}
+
+
+def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings: tuple[int, ...]) -> State:
+    """Call a function with a part."""
+    stream = part.open()
+    arrays = function(model, part, stream, *settings)
+    return State("Answer", {"skipped": stream.skipped.count, "sentences": stream.skipped.sentences}, arrays)
+
+
+def ranked(model: CategoryModel[Any], part: Part, stream: Iterable[Examples], k: int) -> Arrays:
+    """Rank labels for each example, with probabilities where they are known."""
+    ranking = Ranking.stack([model._rank_examples(batch, k) for batch in stream], k)
+    found: Arrays = {"ids": ranking.ids, "scores": ranking.scores}
+    return found if np.isnan(ranking.probabilities).all() else found | {"probabilities": ranking.probabilities}
+
+
+def ranked_and_labelled(model: CategoryModel[Any], part: Part, stream: Stream, k: int) -> Arrays:
+    """Rank labels for each example; return its true labels too."""
+    batches = [batch.complete_only() for batch in with_labels(part.name, stream, stream)]
+    own = [labels for batch in batches for labels in batch.labels or ()]
+    return ranked(model, part, batches, k) | {"labels": text_to_array(own)}

@@ -1,8 +1,8 @@
-"""A Dask cluster, and what it has finished.
+"""A Dask cluster and its finished results.
 
-Every task is a pure function of a part of the data and of what was found before. So it does not matter which worker
-runs it, how often, or when; results are taken in the order of the parts. Kept in a folder, under a digest of all that
-went into them, they need not be found again after a failure.
+Every task is a pure function of a part of the data and of earlier results, so that any worker can run it, at any time
+and more than once. Results are taken in the order of the parts. A folder can keep them under a digest of all their
+inputs, so that a run continues after a failure.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOST = (CancelledError, ClosedClientError, CommClosedError, TimeoutError, OSErro
 
 
 class ClusterLost(ShortlistError):
-    """The cluster no longer answers, or has no workers left."""
+    """The cluster does not answer, or has no workers left."""
 
 
 class Cluster:
@@ -46,7 +46,7 @@ class Cluster:
     Parameters
     ----------
     client : a ``distributed.Client``.
-    keep : a folder for what is finished; a later run with the same data and settings goes on from there.
+    keep : a folder for finished results; a later run with the same data and settings continues from there.
     patience : seconds to wait for a worker while there is none.
     """
 
@@ -61,7 +61,7 @@ class Cluster:
                 raise InputError(f"cannot make the folder {keep}: {problem.strerror}") from None
 
     def submit(self, function: Callable[..., object], *arguments: object) -> Future:
-        """A future for what other tasks need. The scheduler has it made again, should its worker be lost."""
+        """Submit a task whose result other tasks need. If its worker is lost, the scheduler runs it again."""
         with self._or_lost(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             return self.client.submit(function, *arguments, pure=False)
 
@@ -71,7 +71,7 @@ class Cluster:
         arguments: Callable[[int], tuple[object, ...]],
         keys: Sequence[str],
     ) -> Iterator[State]:
-        """``function(*arguments(n))`` for each task n, in order; what is finished is kept under its key."""
+        """Yield ``function(*arguments(n))`` for each task n, in order; keep each finished result under its key."""
         files = [self._file(key) for key in keys]
         futures = {
             n: self.submit(function, *arguments(n)) for n, file in enumerate(files) if file is None or not file.exists()
@@ -93,7 +93,7 @@ class Cluster:
         return None if self.keep is None else self.keep / f"{key}.part"
 
     def _patiently(self, ask: Callable[[], Any]) -> Any:
-        """Ask until there is an answer, or there has been no worker for too long."""
+        """Ask until there is an answer, or until there has been no worker for too long."""
         alone_since = time.monotonic()
         with self._or_lost():
             while True:
@@ -112,8 +112,8 @@ class Cluster:
             problem = future.exception()
             if isinstance(problem, KilledWorker):
                 raise ClusterLost(
-                    f"several workers died, one after another, over the same task ({what}); their logs say of "
-                    f"what: often of too little memory, which smaller parts help against. {self._going_on()}"
+                    f"several workers died over the same task ({what}); their logs say why. Often memory is too "
+                    f"small, which smaller parts help against. {self._going_on()}"
                 ) from None
             if isinstance(problem, ImportError):
                 same = "install the same version of shortlist[dask] on every worker"
@@ -123,7 +123,7 @@ class Cluster:
 
     @contextmanager
     def _or_lost(self) -> Iterator[None]:
-        """Say that the cluster is lost, and how to go on, instead of what Dask says."""
+        """Raise ClusterLost, with how to continue, instead of Dask's errors."""
         try:
             yield
         except LOST:
@@ -131,14 +131,14 @@ class Cluster:
 
     def _going_on(self) -> str:
         if self.keep is None:
-            return "Nothing was kept; with a folder to keep finished parts in, the next run can go on from there"
+            return "Nothing was kept; with a folder for finished parts (--keep) the next run can continue from there"
         n = len(list(self.keep.glob("*.part")))
-        return f"What was finished ({n} results) is kept in {self.keep}: run the same again to go on from there"
+        return f"{n} finished results are kept in {self.keep}: run the same again to continue from there"
 
 
 @contextmanager
 def connect(address: str | None = None, workers: int | None = None) -> Iterator[Client]:
-    """A client of the cluster at an address, or of one made here for the while, of so many worker processes."""
+    """Connect to the cluster at an address, or start one of that many worker processes on this machine."""
     if (address is None) == (workers is None):
         raise InputError("name either the address of a Dask scheduler or a number of workers")
     if address is not None:
@@ -163,12 +163,12 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
 
 
 def digest(*things: object) -> str:
-    """A name for a result: the same if, and only if, everything that went into it is."""
+    """Return a name for a result: the same if, and only if, all inputs are the same."""
     return hashlib.sha256(json.dumps([__version__, *map(_plain, things)], sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _plain(thing: Any) -> Any:
-    """What stands for a thing in a digest."""
+    """Return what represents a thing in a digest."""
     if isinstance(thing, State):
         return store.checksum(thing)
     if hasattr(thing, "get_params"):

@@ -1,8 +1,8 @@
-"""Files -> parts: ranges of bytes that begin and end between two records, so that each can be read apart.
+"""Parts of files: ranges of bytes that begin and end between two records.
 
-Addresses are paths, or whatever fsspec can open (``s3://…``, ``https://…``, ``zip://…``), with ``*`` in them or not.
-Only the surroundings of each cut are read here; a worker reads its part itself. Compressed files, and formats whose
-records are not lines, are one part each.
+Addresses are paths, or whatever fsspec can open (``s3://…``, ``https://…``, ``zip://…``), and may contain ``*``. Only
+the surroundings of each cut are read here; a worker reads its part. Compressed files, and formats whose records are not
+lines, are one part each.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ from fsspec.core import url_to_fs
 from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs import FORMATS, Stream, read
-from shortlist.inputs.compression import Peekable, decompressed
-from shortlist.inputs.format import Format, Option
 from shortlist.inputs.reading import sniff
-from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.source import Format, Option, Peekable, Progress, Source, decompressed
 
 PART_SIZE = 1 << 25
 HEAD = 1 << 16
@@ -39,15 +37,15 @@ class Part(NamedTuple):
     address: str
     start: int
     stop: int | None
-    before: int | None  # how many lines of the file come before it; None where they were not counted
-    header: str  # a line that stands before those of the part
+    before: int | None  # how many lines of the file precede it; None where they were not counted
+    header: str  # a line that precedes those of the part
     format: str
     options: dict[str, Any]  # of the format, and of ``read``
     version: str  # changes when the file does
 
     @property
     def name(self) -> str:
-        """The file, and from where on, as errors name them."""
+        """The file and where the part begins, for errors."""
         return self.address if self.before is not None else f"{self.address} after byte {self.start}"
 
     def open(self) -> Stream:
@@ -80,7 +78,7 @@ def cut(
     encoding: str | None = None,
     **options: Option,
 ) -> list[Part]:
-    """The parts of files, in order, each of about ``part_size`` bytes; the other arguments are those of ``read``."""
+    """Cut files into parts of about ``part_size`` bytes, in order; the other arguments are those of ``read``."""
     size = as_whole(part_size, "part_size", least=1, most=MOST_AMOUNT)
     for_all = {"skip_bad": bool(skip_bad), "encoding": encoding}
     usual = {"text": "text", "labels": "labels", "label_separator": None}
@@ -92,7 +90,7 @@ def cut(
 
 
 def check_some(parts: Sequence[Part], counts: Sequence[int]) -> None:
-    """Refuse files that have no examples, or warn of them where others have some."""
+    """Refuse files if none has examples; warn of each that has none."""
     found = dict.fromkeys((part.address for part in parts), 0)
     for part, count in zip(parts, counts, strict=True):
         found[part.address] += count
@@ -104,14 +102,14 @@ def check_some(parts: Sequence[Part], counts: Sequence[int]) -> None:
 
 
 def nothing_in(addresses: Iterable[str]) -> InputError:
-    """The sentence about files without any examples."""
+    """Return the error about files without examples."""
     listed = list(dict.fromkeys(addresses))
     have = "has" if len(listed) == 1 else "have"
-    return InputError(f"{', '.join(listed)} {have} no examples; a header alone teaches nothing: give at least one")
+    return InputError(f"{', '.join(listed)} {have} no examples; at least one is needed below the header")
 
 
 def files(addresses: Iterable[str]) -> Iterator[str]:
-    """Each file, those that a pattern stands for in the order of their names."""
+    """Yield each file; those of a pattern in the order of their names."""
     for address in addresses:
         try:
             fs, path = url_to_fs(address)
@@ -126,12 +124,12 @@ def files(addresses: Iterable[str]) -> Iterator[str]:
         if "*" in path:
             yield from sorted(fs.unstrip_protocol(one) for one in found)
         else:
-            yield address if "://" in address else os.path.abspath(address)  # workers may stand in other folders
+            yield address if "://" in address else os.path.abspath(address)  # workers may run in other folders
 
 
 @contextmanager
 def opened(address: str) -> Iterator[BinaryIO]:
-    """The file, open for reading bytes."""
+    """Open a file for reading bytes."""
     try:
         with fsspec.open(address, "rb") as file:
             yield file
@@ -176,7 +174,7 @@ def _parts_of(
 
 
 def _edges(file: BinaryIO, reader: Format, first: int, last: int, size: int) -> list[int]:
-    """Where the parts begin, and where the last one ends: at the first whole line that is far enough from the last."""
+    """Return where the parts begin, and where the last one ends."""
     edges = [first]
     while edges[-1] + size < last:
         file.seek(edges[-1] + size - 1)

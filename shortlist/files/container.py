@@ -1,7 +1,7 @@
-"""The arrays of a safetensors file, read into memory of the process's own.
+"""The arrays of a model file: a safetensors file that is read into the process's memory, and packed arrays.
 
-The library maps the file instead. But what is mapped can still be overwritten, or cut short, by anybody who may write
-the file, long after it was checked; and the kernels trust what was checked.
+The safetensors library maps a file instead. A mapped file can still be overwritten or cut short by anybody who may
+write it, long after it was checked, and the kernels trust what was checked.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import json
 import math
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
@@ -20,9 +22,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from shortlist.errors import InputError, ModelFileError
-
-# Arrays of a model file that are not made before they are written.
-
 
 Array = NDArray[np.generic]
 
@@ -44,11 +43,8 @@ class Later:
         return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, dtype=self.dtype), *pieces])
 
 
-# Lists of words or labels <-> arrays of bytes.
-
-
 def text_to_array(texts: Sequence[object]) -> NDArray[np.uint8]:
-    """Words or labels as bytes for a model file: JSON, so that numbers stay numbers."""
+    """Return words or labels as bytes for a model file: JSON, so that numbers stay numbers."""
     try:
         text = json.dumps(texts, ensure_ascii=False)
     except ValueError as problem:  # a number has more digits than Python writes out
@@ -57,14 +53,11 @@ def text_to_array(texts: Sequence[object]) -> NDArray[np.uint8]:
 
 
 def array_to_text(array: NDArray[np.uint8]) -> list[Any]:
-    """The inverse of ``text_to_array``."""
+    """Return the words or labels; the inverse of ``text_to_array``."""
     values = json.loads(array.tobytes().decode("utf-8", "surrogatepass"))
     if not isinstance(values, list):
         raise ModelFileError("a list of names in the model file is damaged")
     return values
-
-
-# What tells whether a model file is as it was written: a digest of its header and of its arrays.
 
 
 class Checksum:
@@ -74,7 +67,7 @@ class Checksum:
         self._digest = hashlib.sha256(json.dumps(model, sort_keys=True).encode())
 
     def pieces(self, name: str, array: Array | Later) -> Iterator[memoryview]:
-        """The bytes of an array, piece by piece, each of which has been added to the digest."""
+        """Yield the bytes of an array piece by piece, each after adding it to the digest."""
         self._digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         for piece in array.pieces() if isinstance(array, Later) else [array]:
             if piece.size:
@@ -87,7 +80,7 @@ class Checksum:
 
 
 def of_arrays(model: Mapping[str, Any], arrays: Mapping[str, Array | Later]) -> str:
-    """A digest of a header and of all arrays."""
+    """Return the digest of a header and of all arrays."""
     digest = Checksum(model)
     for name in sorted(arrays):
         for _ in digest.pieces(name, arrays[name]):
@@ -95,19 +88,21 @@ def of_arrays(model: Mapping[str, Any], arrays: Mapping[str, Array | Later]) -> 
     return digest.hex()
 
 
+# Reading a safetensors file.
+
 DTYPES = {  # in the order in which the library writes them
     "U64": np.uint64, "I64": np.int64, "F64": np.float64, "F32": np.float32, "U32": np.uint32, "I32": np.int32,
     "U8": np.uint8, "BOOL": np.bool_,
 }  # fmt: skip
 NAMES: dict[np.dtype[Any], str] = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
-MOST_HEADER = 100_000_000  # bytes, as the library has it
+MOST_HEADER = 100_000_000  # bytes, as in the library
 
 
 class NoContainer(Exception):
-    """The file is no ordinary one, or does not have the layout of a safetensors file."""
+    """The file is not a regular file, or does not have the layout of a safetensors file."""
 
 
-class Container(NamedTuple):
+class SafeTensors(NamedTuple):
     """An open file: the texts that were written beside the arrays, and where the arrays are."""
 
     file: BinaryIO
@@ -117,7 +112,7 @@ class Container(NamedTuple):
     size: int
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """All arrays, which must lie end to end and fill the file; read once."""
+        """Read all arrays, which must lie end to end and fill the file."""
         found: dict[str, NDArray[np.generic]] = {}
         place = self.start
         try:
@@ -140,7 +135,7 @@ class Container(NamedTuple):
 
 
 @contextlib.contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Container]:
+def opened(path: str | os.PathLike[str]) -> Iterator[SafeTensors]:
     """Open a file and read its layout."""
     with open(path, "rb", opener=_without_waiting) as file:
         found = os.fstat(file.fileno())
@@ -155,9 +150,142 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Container]:
             texts.keys()
         except (AttributeError, RecursionError, TypeError, ValueError):
             raise NoContainer from None
-        yield Container(file, texts, layout, 8 + length, found.st_size)
+        yield SafeTensors(file, texts, layout, 8 + length, found.st_size)
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open a file; should it be a pipe, do not wait for somebody to write to it."""
+    """Open a file; if it is a pipe, do not wait for a writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+# Packed arrays: the bytes of their numbers plane by plane, compressed.
+#
+# The highest bytes of all numbers stand together, then the next lower ones: many planes are nearly all zeros.
+# Ascending numbers are kept as differences. An array is cut into chunks, which threads compress and open in parallel.
+# Unpacked arrays are checked as those of any other file are.
+
+CHUNK = 1 << 19  # numbers that are compressed together
+LEVEL = 6
+LEAST = 1 << 12  # smaller arrays, in bytes, are not packed
+WORDS = np.dtype(np.uint64)  # hashes, and arrays that are packed already, would not get smaller
+MOST_TIMES, MOST_MORE = 64, 1 << 26  # a file unpacks to at most so many times its size, and so many bytes more
+
+
+class NotPacked(ValueError):
+    """The bytes were not made by ``pack``."""
+
+
+def packed(arrays: Mapping[str, Array | Later]) -> tuple[dict[str, Array | Later], dict[str, Any]]:
+    """Pack the arrays that get smaller; return all arrays, and the notes that unpacking needs."""
+    found, notes = dict(arrays), {}
+    for name, array in arrays.items():
+        n_bytes = array.dtype.itemsize * math.prod(array.shape)
+        if len(array.shape) == 1 and array.dtype.kind in "iuf" and array.dtype != WORDS and n_bytes >= LEAST:
+            pieces = array.pieces() if isinstance(array, Later) else iter([array])
+            data, note = pack(pieces, array.dtype, math.prod(array.shape))
+            if data.nbytes < n_bytes:
+                found[name], notes[name] = data, note
+    return found, notes
+
+
+def pack(pieces: Iterable[Array], dtype: np.dtype[Any], size: int) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+    """Pack an array given in pieces; return its bytes, and the note that unpacking needs."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        found = list(pool.map(_compressed, _chunks(pieces)))
+    note = {"dtype": dtype.str, "size": size, "ends": np.cumsum([len(data) for data, _ in found]).tolist()}
+    packed = np.frombuffer(b"".join(data for data, _ in found), dtype=np.uint8)
+    return packed, note | {"differences": [ascends for _, ascends in found]}
+
+
+class _Packed(NamedTuple):
+    """A packed array: its bytes, what it unpacks to, where each chunk begins, and which chunks are differences."""
+
+    data: Array
+    dtype: np.dtype[Any]
+    size: int
+    bounds: list[int]
+    differences: list[bool]
+
+    def tasks(self, array: Array) -> Iterator[tuple[Array, Array, bool]]:
+        """Yield each chunk, its place in the array that is unpacked, and whether it holds differences."""
+        for n, differences in enumerate(self.differences):
+            yield self.data[self.bounds[n] : self.bounds[n + 1]], array[n * CHUNK : (n + 1) * CHUNK], differences
+
+    def pieces(self) -> Iterator[Array]:
+        """Unpack the array, in one piece."""
+        array = np.empty(self.size, dtype=self.dtype)
+        _open_all(list(self.tasks(array)))
+        yield array
+
+
+def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any], later: Container[str] = ()) -> dict[str, Any]:
+    """Unpack arrays, those with a name among ``later`` when they are needed; NotPacked if a note does not fit."""
+    arrays: dict[str, Array | Later] = {}
+    tasks: list[tuple[Array, Array, bool]] = []
+    room = MOST_MORE + MOST_TIMES * sum(array.nbytes for array in packed.values())
+    for name, note in notes.items():
+        dtype, size, ends, differences = (note[key] for key in ("dtype", "size", "ends", "differences"))
+        data, numbers = packed[name], np.dtype(dtype)
+        n_chunks = -(-size // CHUNK) if type(size) is int and size > 0 else 0
+        room -= n_chunks * CHUNK * numbers.itemsize
+        bounds = [0, *ends]
+        whole = all(type(end) is int for end in bounds) and all(type(one) is bool for one in differences)
+        if numbers.kind not in "iuf" or data.dtype != np.uint8 or data.ndim != 1 or room < 0 or not whole:
+            raise NotPacked
+        if not n_chunks or len(ends) != n_chunks or len(differences) != n_chunks or bounds != sorted(bounds):
+            raise NotPacked
+        if bounds[-1] != data.size or (numbers.kind == "f" and any(differences)):
+            raise NotPacked
+        own = _Packed(data, numbers, size, bounds, differences)
+        if name.rpartition("/")[2] in later:
+            arrays[name] = Later(numbers, size, own.pieces)
+        else:
+            arrays[name] = array = np.empty(size, dtype=numbers)
+            tasks += own.tasks(array)
+    _open_all(tasks)
+    return arrays
+
+
+def _open_all(tasks: list[tuple[Array, Array, bool]]) -> None:
+    if tasks:
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            for _ in pool.map(_open, tasks):
+                pass
+
+
+def _chunks(pieces: Iterable[Array]) -> Iterator[Array]:
+    """Yield the same numbers, CHUNK at a time, copied only where two pieces meet."""
+    rest: Array | None = None
+    for piece in pieces:
+        joined = np.concatenate([rest, piece]) if rest is not None and rest.size else piece
+        end = joined.size - joined.size % CHUNK
+        for first in range(0, end, CHUNK):
+            yield joined[first : first + CHUNK]
+        rest = joined[end:]
+    if rest is not None and rest.size:
+        yield rest
+
+
+def _compressed(numbers: Array) -> tuple[bytes, bool]:
+    """Compress a chunk; return its bytes, and whether they are differences."""
+    ascends = numbers.dtype.kind in "iu" and bool((numbers[1:] >= numbers[:-1]).all())  # type: ignore[operator]
+    if ascends:
+        numbers = np.diff(numbers, prepend=numbers.dtype.type(0))
+    planes = np.ascontiguousarray(numbers).view(np.uint8).reshape(numbers.size, -1).T
+    return zlib.compress(np.ascontiguousarray(planes).data, LEVEL), ascends
+
+
+def _open(task: tuple[Array, Array, bool]) -> None:
+    """Unpack a chunk to its place."""
+    data, numbers, differences = task
+    opener = zlib.decompressobj()
+    try:
+        found = opener.decompress(data.data, numbers.nbytes + 1)
+    except zlib.error:
+        raise NotPacked from None
+    if len(found) != numbers.nbytes or not opener.eof or opener.unused_data:
+        raise NotPacked
+    planes = np.frombuffer(found, dtype=np.uint8).reshape(-1, numbers.size)
+    numbers.view(np.uint8).reshape(numbers.size, -1)[:] = planes.T
+    if differences:
+        np.cumsum(numbers, out=numbers, dtype=numbers.dtype)

@@ -1,7 +1,7 @@
-"""Files that are whole or not there: written as a draft beside the target, which takes its place once it is on disk.
+"""Files that are whole or absent: a draft is written beside the target and replaces it once it is on disk.
 
-Whoever writes a draft holds a lock on it for as long as it lives, and a process that is killed lets go of its locks. So
-a draft that nobody holds was left behind, and the next who writes that target removes it.
+The writer of a draft holds a lock on it, which the system releases when the process ends. A draft without a lock was
+abandoned: the next writer of the same target removes it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ END = ".draft"
 
 @contextlib.contextmanager
 def whole_file(target: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which becomes ``target`` at the end; after an error, ``target`` is as it was."""
+    """Open a file to write to, which becomes ``target`` at the end; after an error, ``target`` is as it was."""
     remove_abandoned(target)
     handle, draft = _begin(target)
     try:
@@ -41,7 +41,7 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
 
 
 def remove_abandoned(target: Path) -> None:
-    """Remove the drafts of a target whose writers are gone."""
+    """Remove the drafts of a target whose writers have ended."""
     if fcntl is None:
         return
     named = re.compile(re.escape(f".{target.name}.") + r"[a-z0-9_]{8}" + re.escape(END))
@@ -53,19 +53,19 @@ def remove_abandoned(target: Path) -> None:
 
 
 def _begin(target: Path) -> tuple[int, str]:
-    """An empty draft that is locked."""
+    """Make an empty draft and lock it."""
     while True:
         handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", suffix=END, dir=target.parent)
         if fcntl is not None:
-            with contextlib.suppress(OSError):  # a file system without locks, on which nobody removes drafts
+            with contextlib.suppress(OSError):  # a file system without locks
                 fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
             return handle, draft
-        os.close(handle)  # another process took it for abandoned before it was locked
+        os.close(handle)  # another process removed it before it was locked
 
 
 def _give_usual_permissions(path: str) -> None:
-    """mkstemp makes files for the owner alone; a model file gets what the user's umask allows."""
+    """Give a file the permissions of the user's umask; mkstemp allows the owner alone."""
     mask = os.umask(0)
     os.umask(mask)
     os.chmod(path, 0o666 & ~mask)

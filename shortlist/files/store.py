@@ -1,10 +1,9 @@
 """Model <-> one file.
 
 A ``.shortlist`` file is a safetensors file: the arrays, and a JSON header with the format version, the library version,
-the class, its settings, and a checksum of everything. It is written array by array, and what is ``Later`` piece by
-piece: saving takes little memory, where the library would hold all arrays. It is read array by array too, into memory
-of the process's own: what is mapped could be overwritten or cut short under the kernels. There is no pickle: opening a
-file can run no code, and what the kernels will trust is checked by each class as it takes its state.
+the class, its settings, and a checksum of everything. It is written array by array, and ``Later`` arrays piece by
+piece, so that saving takes little memory. There is no pickle: opening a file runs no code, and each class checks its
+state before the kernels trust it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import ModelFileError, ShortlistError
-from shortlist.files import container, packing
+from shortlist.files import container
 from shortlist.files.container import NAMES, Array, Checksum, Later, NoContainer, array_to_text
 from shortlist.files.container import of_arrays as _checksum
 from shortlist.files.drafts import whole_file
@@ -33,53 +32,53 @@ Kind = TypeVar("Kind")
 
 FORMAT = 1
 KEY = "shortlist"
-LATER = ("letters",)  # packed arrays that stay so until somebody needs them: names (vocabulary.py)
-# The errors that a damaged file can cause: a damaged number may, for example, ask for any amount of memory.
+LATER = ("letters",)  # arrays that stay packed until they are needed: names (vocabulary.py)
+# The errors that a damaged file can cause; a damaged number may ask for any amount of memory.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
 @dataclass
 class State:
-    """All that a model is: its class, what fits in JSON, its arrays, and the models inside it."""
+    """A model as data: its class, its settings as JSON, its arrays, and the states of its parts."""
 
     kind: str
     settings: dict[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, Array | Later] = field(default_factory=dict)
     parts: dict[str, State] = field(default_factory=dict)
-    compact: Callable[[], Mapping[str, Array]] | None = None  # makes other arrays, which say the same in less room
+    compact: Callable[[], Mapping[str, Array]] | None = None  # makes smaller arrays of the same content
 
     def compacted(self) -> State:
-        """The same in less room."""
+        """Return the same state with smaller arrays."""
         parts = {name: part.compacted() for name, part in self.parts.items()}
         return State(self.kind, self.settings, self.compact() if self.compact else self.arrays, parts)
 
     def header(self) -> dict[str, Any]:
-        """What the JSON header of a file says of it."""
+        """Return the part of a file's JSON header that describes this state."""
         return {
             "kind": self.kind,
             "settings": self.settings,
             "parts": {name: part.header() for name, part in self.parts.items()},
         }
 
-    def all_arrays(self, prefix: str = "") -> dict[str, Array]:
-        return {name: np.ascontiguousarray(array) for name, array in self.named_arrays(prefix).items()}
+    def all_arrays(self) -> dict[str, Array]:
+        return {name: np.ascontiguousarray(array) for name, array in self.named_arrays().items()}
 
     def named_arrays(self, prefix: str = "") -> dict[str, Array | Later]:
-        """All arrays under their names in the file, as they are: some are made later, some not contiguous."""
+        """Return all arrays under their names in the file; some are made later, some are not contiguous."""
         arrays = {prefix + name: array for name, array in self.arrays.items()}
         for name, part in self.parts.items():
             arrays |= part.named_arrays(f"{prefix}{name}/")
         return arrays
 
     def copied(self) -> State:
-        """The same in memory of its own."""
+        """Return the same state with copies of its arrays."""
         arrays = {name: np.array(array) for name, array in self.arrays.items()}
         parts = {name: part.copied() for name, part in self.parts.items()}
         return State(self.kind, self.settings, arrays, parts)
 
     @classmethod
     def join(cls, header: dict[str, Any], arrays: Mapping[str, Array]) -> State:
-        """The inverse of ``header`` and ``all_arrays``."""
+        """Return the state of a header and arrays; the inverse of ``header`` and ``all_arrays``."""
         own = {name: array for name, array in arrays.items() if "/" not in name}
         parts = {}
         for name, inner in header["parts"].items():
@@ -89,7 +88,7 @@ class State:
         return cls(header["kind"], header["settings"], own, parts)
 
     def array(self, name: str, dtype: type[Scalar], ndim: int = 1) -> NDArray[Scalar]:
-        """The array of that name, refused unless it has that type and number of dimensions."""
+        """Return the array of that name; refuse another type or number of dimensions."""
         if name not in self.arrays:
             raise ModelFileError(f"the model file has no array {name!r} for its {self.kind}")
         array: NDArray[Any] = np.asarray(self.arrays[name])
@@ -101,9 +100,9 @@ class State:
         return array
 
     def offsets(self, name: str, n_lists: int, n_entries: int) -> NDArray[np.int64]:
-        """The array that says where each list begins among the entries of all, and where the last one ends.
+        """Return the array of where each list begins among all entries, and where the last one ends; checked.
 
-        SciPy's own check of a sparse matrix believes a negative number of entries, and looks no further.
+        SciPy's check of a sparse matrix accepts a negative number of entries.
         """
         offsets = self.array(name, np.int64)
         bounded = offsets.size == n_lists + 1 and offsets.min() == offsets[0] == 0
@@ -112,7 +111,7 @@ class State:
         return offsets
 
     def names(self, name: str) -> list[Any]:
-        """The labels or other names in the array of that name, each a text or a number."""
+        """Return the labels or other names in the array of that name, each a text or a number."""
         names = array_to_text(self.array(name, np.uint8))
         kinds = set(map(type, names))
         comparable = float not in kinds or all(one == one for one in names)
@@ -120,7 +119,7 @@ class State:
         return names
 
     def require(self, condition: bool | np.bool_, what: str) -> None:
-        """Refuse the file unless the condition holds; ``what`` says what should have been true."""
+        """Refuse the file unless the condition holds; ``what`` names the condition."""
         if not condition:
             raise ModelFileError(f"the {self.kind} in the model file is damaged: {what}")
 
@@ -146,7 +145,7 @@ def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) 
         raise ModelFileError(f"cannot write {path}: it is not a regular file; name another one")
     header: dict[str, Any] = {"format": FORMAT, "library": VERSION, "model": state.header()}
     if compact:
-        arrays, notes = packing.packed(state.compacted().named_arrays())
+        arrays, notes = container.packed(state.compacted().named_arrays())
         header["packed"] = notes
     else:
         arrays = state.named_arrays()
@@ -158,9 +157,9 @@ def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) 
 
 
 def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Array | Later]) -> None:
-    """Write a safetensors file: as the library does, byte for byte, but each array is made when it is written.
+    """Write a safetensors file, byte for byte as the library does, but make each array only when it is written.
 
-    The checksum is known last; it has a place of its length in the header, which is written again at the end.
+    The checksum is known last: the header is written again at the end.
     """
     start, layout = 0, {}
     for name in sorted(arrays, key=lambda name: (list(NAMES).index(arrays[name].dtype), name)):
@@ -191,18 +190,18 @@ def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, k
 @overload
 def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type[Kind]) -> Kind: ...
 def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type | None = None) -> object:
-    """Open a model file: a Categorizer, a Rater, a DocumentRanker or a learner, whichever was saved.
+    """Open a model file: a Categorizer, a Rater, a DocumentRanker or a learner.
 
-    Only shortlist's own classes are made from a file, and no code in it is ever run.
+    A file makes instances of shortlist's classes only, and runs no code.
 
     Parameters
     ----------
     path : path
         The file.
     also : iterable of classes
-        Those of your own that the file may hold.
+        Other classes that the file may hold.
     kind : class, optional
-        What the file has to hold; a model of another class is refused.
+        The class that the file has to hold; a model of another class is refused.
 
     Returns
     -------
@@ -218,7 +217,7 @@ def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, k
     """
     state, check = _opened(path)
     try:
-        model = build(state, also)  # which trusts nothing that is found, and changes nothing of it
+        model = build(state, also)  # checks everything, and changes nothing of the state
     except (ModelFileError, *DAMAGE) as problem:
         check()
         if isinstance(problem, ModelFileError):
@@ -231,27 +230,30 @@ def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, k
 
 
 def read(path: str | os.PathLike[str]) -> State:
-    """The state in a file, whose checksum is right; what it describes is not made."""
+    """Read the state in a file, and check its checksum. No model is made."""
     state, check = _opened(path)
     check()
     return state
 
 
 def _opened(path: str | os.PathLike[str]) -> tuple[State, Callable[[], None]]:
-    """The state in a file, and what refuses it if its checksum is wrong, which is being computed meanwhile."""
+    """Read the state in a file; return it with a function that refuses it if its checksum is wrong.
+
+    The checksum is computed in the background.
+    """
     try:
         header, arrays = _read(path)
         stated, described = header["checksum"], _described(header)
         beside = ThreadPoolExecutor(1)
         found = beside.submit(_checksum, described, arrays)
         beside.shutdown(wait=False)
-        unpacked = packing.unpack(arrays, header.get("packed", {}), LATER)  # which trusts nothing that is found
+        unpacked = container.unpack(arrays, header.get("packed", {}), LATER)
         state = State.join(header["model"], arrays | unpacked)
     except ModelFileError:
         raise
     except OSError as problem:
         raise ModelFileError(f"cannot read {path}: {problem.strerror or problem}") from None
-    except packing.NotPacked:
+    except container.NotPacked:
         raise ModelFileError(f"{path} is damaged: an array in it cannot be unpacked") from None
     except DAMAGE as problem:
         raise _damaged(path, problem) from None
@@ -272,7 +274,7 @@ def _damaged(path: str | os.PathLike[str], problem: Exception) -> ModelFileError
 
 
 def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
-    """Make the model that a state describes."""
+    """Make the model of a state."""
     kind = {one.__name__: one for one in also}.get(state.kind) or storable(state.kind)
     if not hasattr(kind, "from_state"):
         raise ModelFileError(f"the model file holds a {state.kind!r}, which this version of shortlist does not know")
@@ -280,13 +282,13 @@ def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
 
 
 def build_all(states: Iterable[State]) -> list[Any]:
-    """``build`` of several states, at the same time; if some are refused, the first of them says why."""
+    """Make the models of several states in parallel; the first error is raised."""
     with ThreadPoolExecutor() as pool:
         return list(pool.map(build, states))
 
 
 def is_model_file(path: Path) -> bool:
-    """Whether a file looks like one of ours: the length of a JSON header, and the header, which names shortlist."""
+    """Whether a file begins as a model file does: the length of a JSON header, and a header that names shortlist."""
     with open(path, "rb") as file:
         start = file.read(512)
     return start[8:9] == b"{" and f'"{KEY}"'.encode() in start
@@ -307,7 +309,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArr
 
 
 def _header(path: str | os.PathLike[str], text: Any) -> dict[str, Any]:
-    """What the header says, if this version of the library can read such files."""
+    """Return the header; refuse one that this version of the library cannot read."""
     if text is None:
         raise ModelFileError(f"{path} was not written by shortlist")
     try:
@@ -323,37 +325,25 @@ def _header(path: str | os.PathLike[str], text: Any) -> dict[str, Any]:
 
 
 def _described(header: dict[str, Any]) -> Any:
-    """What a checksum covers of a header."""
+    """Return the part of a header that the checksum covers."""
     return header["model"] | ({"packed": header["packed"]} if "packed" in header else {})
 
 
 def checksum(state: State) -> str:
-    """A digest of everything in a state."""
+    """Return a digest of everything in a state."""
     return _checksum(state.header(), state.named_arrays())
 
 
-# What a model file says of its model without its arrays, which may be large.
-
-
 def learned_examples(path: str | os.PathLike[str]) -> int:
-    """How many examples the model in a file has learned, by its header; the rest of the file is not looked at."""
-    return _asked(path, _most_examples)
-
-
-def kind_of(path: str | os.PathLike[str]) -> str:
-    """The class of the model in a file, by its header."""
-    return _asked(path, lambda header: str(header["kind"]))
-
-
-def _asked(path: str | os.PathLike[str], question: Callable[[dict[str, Any]], Any]) -> Any:
+    """Return how many examples the model in a file has learned. Only the header is read."""
     try:
         with container.opened(path) as found:
-            return question(_header(path, found.texts.get(KEY))["model"])
+            return _most_examples(_header(path, found.texts.get(KEY))["model"])
     except (OSError, NoContainer, *DAMAGE):
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
 
 
 def _most_examples(header: dict[str, Any]) -> int:
-    """A model keeps the number itself, or one of its parts does."""
+    """Return the number that a model, or one of its parts, keeps."""
     own = int(header["settings"].get("n_examples", 0))
     return max([own, *(_most_examples(part) for part in header["parts"].values())])

@@ -107,7 +107,7 @@ class Csv(Table):
             yield own._examples(source, layout, numbers, rows) if rows else Examples(texts=[])
 
     def _separated(self, source: Source) -> Csv:
-        """The same format, knowing what separates its cells."""
+        """Return the format with its separator, which is recognised if it is not given."""
         if self.separator is not None:
             return self
         asked = [column for column in self.wanted() if column.what == "labels" or not column.may_be_absent]
@@ -117,14 +117,14 @@ class Csv(Table):
         return replace(self, separator=separator)
 
     def _rows(self, source: Source) -> Iterator[tuple[list[int], list[list[str]]]]:
-        """Blocks of rows that are not blank, and the number of the line on which each begins."""
+        """Yield blocks of rows that are not blank, with the line on which each begins."""
         quoting, separator = self._quoting(source), self._between
         for first, block in source.blocks(as_they_are=quoting is not None):
             said, _, rest = block.partition(b"\n")
             if first == 1 and NAMED.fullmatch(said.decode("utf-8", "replace")):
                 first, block = first + 1, rest
             if quoting and (quoting.waiting or quoting.quote.encode() in block):
-                numbers, rows = quoting.rows(*source.decoded(first, block))
+                numbers, rows = quoting.rows(first, source.decoded_text(first, block))
             else:
                 lines = zip(*source.decoded(first, block.replace(b"\r\n", b"\n")), strict=True)
                 full = [(number, line.split(separator)) for number, line in lines if line]
@@ -132,7 +132,7 @@ class Csv(Table):
             if rows:
                 yield numbers, _unguarded(rows)
         if quoting and quoting.waiting:
-            numbers, rows = quoting.rows([], [], last=True)
+            numbers, rows = quoting.rows(0, "", last=True)
             if rows:
                 yield numbers, _unguarded(rows)
 
@@ -142,7 +142,7 @@ class Csv(Table):
         return self.separator
 
     def _quoting(self, source: Source) -> Quoting | None:
-        """What reads quoted fields; the options are checked here."""
+        """Return the reader of quoted fields; the options are checked here."""
         for option in (self.separator, *([self.quote] if self.quote is not None else [])):
             if not isinstance(option, str) or len(option.encode()) != 1 or option in "\r\n":
                 raise InputError(f"separator and quote must each be one ASCII character, not {option!r}")
@@ -151,7 +151,7 @@ class Csv(Table):
         return None if self.quote is None else Quoting(source, self._between, self.quote)
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
-        """Where the columns are, from the first row."""
+        """Return the places of the columns by the first row."""
         wanted = [column._replace(name=_number(column.name, first)) for column in self.wanted()]
         if all(isinstance(column.name, int) or column.may_be_absent for column in wanted):
             places = {column: column.name for column in wanted if isinstance(column.name, int)}
@@ -183,7 +183,7 @@ class Csv(Table):
         return Layout(len(first), self.present(first, f"{source.name}, line 1", source.progress), True)
 
     def _examples(self, source: Source, layout: Layout, numbers: list[int], rows: list[list[str]]) -> Examples:
-        """The examples of rows that have as many fields as there are columns."""
+        """Return the examples of rows of the right width."""
         if self.brackets or not {column.what for column in layout.columns} <= PLAIN:
             found = [self._row(source, layout, number, row) for number, row in zip(numbers, rows, strict=True)]
             good = [(number, row) for number, row in zip(numbers, found, strict=True) if row is not None]
@@ -200,7 +200,7 @@ class Csv(Table):
         )
 
     def _documents(self, layout: Layout, columns: Sequence[Sequence[str]]) -> Fielded:
-        """The texts of several columns, and the values that belong to them."""
+        """Return texts of several columns, and their categories and numbers."""
         texts: dict[str, Sequence[str]] = {}
         values: dict[str, list[Value | None]] = {}
         for column, place in layout.columns.items():
@@ -211,7 +211,7 @@ class Csv(Table):
         return Fielded(texts, values, len(columns[0]))
 
     def _row(self, source: Source, layout: Layout, number: int, row: list[str]) -> Row | None:
-        """The example of a row; None where it is bad and skipped."""
+        """Return the example of a row; None if it is bad and skipped."""
         try:
             return self.to_row((column, self._value(column, row[place])) for column, place in layout.columns.items())
         except BadValue as problem:
@@ -220,7 +220,7 @@ class Csv(Table):
             return None
 
     def _value(self, column: Column, cell: str) -> object:
-        """What a cell of a column stands for."""
+        """Return the value of a cell."""
         what = column.what
         if what in ("vector", "rating", "features") and self.separator == ";":
             cell = with_point(cell)
@@ -237,7 +237,7 @@ class Csv(Table):
         return cell.strip() if what == "complete" else cell
 
     def _with_point(self, cell: str) -> str:
-        """A number as Python reads it: where semicolons separate cells, it may have a decimal comma."""
+        """Return a number as Python writes it; with semicolons between cells, it may have a decimal comma."""
         return with_point(cell) if self.separator == ";" else cell
 
 
@@ -246,14 +246,14 @@ def _unguarded(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _number(column: str | int, first: list[str]) -> str | int:
-    """A column's number where it is given as text, as on the command line, and is not itself a name."""
+    """Return the number of a column that is given as text, unless it is a name."""
     is_number = isinstance(column, str) and re.fullmatch("[0-9]{1,9}", column) and column not in first
     return int(column) if is_number else column
 
 
 @dataclass
 class Layout:
-    """How many columns there are, where those asked for stand, and whether the first line names them."""
+    """The number of columns, the places of the wanted ones, and whether the first line names them."""
 
     width: int
     columns: dict[Column, int]
@@ -271,8 +271,8 @@ class Tsv(Csv):
     quote: str | None = None
 
 
-# Tables of numbers: CSV or TSV whose first line names the columns, one of which may be the target. The target, a
-# rating, may be a number or a text; all other columns are features. ``columns`` of the stream names them.
+# Tables of numbers: the first line names the columns. The target, a number or a text, is the label or rating; all
+# other columns are features.
 
 TEXTS = "; to learn from texts, name their column with --text-column"
 LEARNED = "; the column of what is learned is named with --target"
@@ -296,7 +296,7 @@ class Numbers(Csv):
         return [] if self.target is None else [Column("target", self.target)]
 
     def _layout(self, source: Source, first: list[str]) -> Layout:
-        """The columns by name: the target if it is there, and the features."""
+        """Return the places of the target and of the features."""
         written, first = first, [name.strip() for name in first]
         if len(set(first)) != len(first):
             name = next(name for name in first if first.count(name) > 1)
@@ -329,7 +329,7 @@ class Numbers(Csv):
         return Examples(rows=as_rows(table), labels=labels, places=Places(source.name, numbers))
 
     def _is_good(self, source: Source, number: int, row: list[str], names: dict[int, str]) -> bool:
-        """Whether the cells of a row are numbers; the first that is none is reported."""
+        """Whether the cells of a row are numbers; report the first that is not."""
         for place, name in names.items():
             cell = self._with_point(row[place])
             if not _is_number(cell):
@@ -351,97 +351,90 @@ def _is_number(cell: str) -> bool:
 
 
 def place_of(field: int, row: Sequence[str]) -> int:
-    """The column of the line, from 1, in which a field begins, where one character stands between fields."""
+    """Return the column, from 1, in which a field begins, if one character separates fields."""
     return sum(len(before) + 1 for before in row[:field]) + 1
 
 
 class Quoting:
-    """Lines -> rows of fields. ``waiting`` holds the lines of a record whose quote is still open.
+    """Split lines into rows of fields, some of which are quoted.
 
-    A carriage return at the end of a line belongs to a field that is still open, and else to the end of the line.
+    A carriage return before a line feed belongs to the field inside quotes, and to the end of the line elsewhere.
     """
 
     def __init__(self, source: Source, separator: str, quote: str) -> None:
         self.source = source
         self.separator = separator
         self.quote = quote
-        self.waiting: list[tuple[int, str]] = []
-        self._held = 0
-        q, s = re.escape(quote), re.escape(separator)
+        self.waiting: list[str] = []  # the beginning of a record whose quote is still open
+        self._begins = 0  # the line on which that record begins
+        q = re.escape(quote)
         self._odd_quotes = re.compile(f"{q}(?<!{q}{q})(?:{q}{q})*(?!{q})")
-        self._field = re.compile(f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}(?!{q})|(?!{q})[^{s}]*")
+        self._quoted = re.compile(f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}(?!{q})")
 
-    def rows(self, numbers: Sequence[int], lines: list[str], last: bool = False) -> tuple[list[int], list[list[str]]]:
-        """The rows of the lines that waited and of these, with the number of the line on which each begins."""
-        queue, waited = self.waiting, bool(self.waiting)
-        queue.extend(zip(numbers, lines, strict=True))
-        if waited and not last and not any(map(self._closes, lines)) and self._fits(lines):
-            return [], []
-        self.waiting, self._held = [], 0
+    def rows(self, first: int, text: str, last: bool = False) -> tuple[list[int], list[list[str]]]:
+        """Return the rows of the waiting record and these whole lines, and the line on which each row begins."""
+        longest = self.source.progress.max_record
+        if self.waiting:
+            self.waiting.append(text)
+            if not last and not self._odd_quotes.search(text) and sum(map(len, self.waiting)) <= longest:
+                return [], []
+            first, text, self.waiting = self._begins, "".join(self.waiting), []
         starts: list[int] = []
         rows: list[list[str]] = []
-        at = 0
-        while at < len(queue):
-            number, first = queue[at]
-            try:
-                fields, at = self._record(queue, at)
-                if first not in ("", "\r"):
-                    starts.append(number)
-                    rows.append(fields)
-            except _BadQuote as problem:
-                may_close = isinstance(problem, _Unclosed) and not last
-                if may_close and self._fits([line for _, line in queue[at:]]):
-                    self.waiting = queue[at:]
-                    break
-                self.source.bad(queue[problem.line][0], problem.column, str(problem))
-                at = problem.line + 1  # the lines after the one that opens a quote may still be good
+        at, number = 0, first
+        while at < len(text):
+            end = text.index("\n", at) + 1
+            if text.find(self.quote, at, end) < 0:
+                fields = (
+                    line.split(self.separator) if (line := text[at:end].removesuffix("\n").removesuffix("\r")) else []
+                )
+            else:
+                try:
+                    fields, end = self._record(text, at)
+                except _BadQuote as problem:
+                    if problem.may_go_on and not last and len(text) - at <= longest:
+                        self.waiting, self._begins = [text[at:]], number
+                        break
+                    place = problem.place
+                    column = place - text.rfind("\n", 0, place)
+                    self.source.bad(number + text.count("\n", at, place), column, str(problem))
+                    fields, end = [], text.index("\n", place) + 1  # the lines after the mistake may be good
+            if fields:
+                starts.append(number)
+                rows.append(fields)
+            number, at = number + text.count("\n", at, end), end
         return starts, rows
 
-    def _fits(self, lines: list[str]) -> bool:
-        """Whether the record that is open may go on: it is not too long with these lines."""
-        self._held += sum(map(len, lines))
-        return self._held <= self.source.progress.max_record
-
-    def _closes(self, line: str) -> bool:
-        """Whether a line that begins inside quotes closes them: some of its quotes are an odd number in a row."""
-        return self.quote in line and self._odd_quotes.search(line) is not None
-
-    def _record(self, queue: list[tuple[int, str]], at: int) -> tuple[list[str], int]:
-        """The fields of the record that begins on line ``at`` of the queue, and the line after its last."""
-        line = queue[at][1]
-        if self.quote not in line:
-            return line.removesuffix("\r").split(self.separator), at + 1
+    def _record(self, text: str, at: int) -> tuple[list[str], int]:
+        """Return the fields of the record that begins here, and where the next record begins."""
         fields = []
-        column, end = 0, len(line.removesuffix("\r"))
+        end = _line_end(text, at)
         while True:
-            field = self._field.match(line, column, end)
-            if field is None:  # a quote opens that another line closes
-                last = next((i for i in range(at + 1, len(queue)) if self._closes(queue[i][1])), None)
-                if last is None:
-                    raise _Unclosed(at, column, "expected a closing quote for the one that opens here, found none")
-                opened = "\n".join([line[column:], *(inner for _, inner in queue[at + 1 : last]), ""])
-                at, line = last, queue[last][1]
-                end = len(line.removesuffix("\r"))
-                field = self._field.match(opened + line, 0, len(opened) + end)
-                assert field is not None
-                column = field.end() - len(opened)
+            if text.startswith(self.quote, at):
+                field = self._quoted.match(text, at)
+                if field is None:
+                    raise _BadQuote(at, "expected a closing quote for the one that opens here, found none", True)
+                fields.append(field[1].replace(self.quote * 2, self.quote))
+                at = field.end()
+                end = end if at <= end else _line_end(text, at)
             else:
-                column = field.end()
-            fields.append(field[0] if field[1] is None else field[1].replace(self.quote * 2, self.quote))
-            if column == end:
-                return fields, at + 1
-            if line[column] != self.separator:
-                wrong = f"expected {self.separator!r} after the closing quote, found {line[column]!r}"
-                raise _BadQuote(at, column, wrong)
-            column += 1
+                stop = text.find(self.separator, at, end)
+                fields.append(text[at : end if stop < 0 else stop])
+                at = end if stop < 0 else stop
+            if at == end:
+                return fields, text.index("\n", at) + 1
+            if text[at] != self.separator:
+                raise _BadQuote(at, f"expected {self.separator!r} after the closing quote, found {text[at]!r}")
+            at += 1
+
+
+def _line_end(text: str, at: int) -> int:
+    """Return where the line ends, before its carriage return if it has one."""
+    end = text.index("\n", at)
+    return end - 1 if end > at and text[end - 1] == "\r" else end
 
 
 class _BadQuote(Exception):
-    def __init__(self, line: int, place: int, sentence: str) -> None:
+    def __init__(self, place: int, sentence: str, may_go_on: bool = False) -> None:
         super().__init__(sentence)
-        self.line = line  # of the queue
-        self.column = place + 1
-
-
-class _Unclosed(_BadQuote):
-    pass
+        self.place, self.may_go_on = place, may_go_on

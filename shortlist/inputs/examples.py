@@ -1,13 +1,17 @@
-"""What a file is read into: batches of examples."""
+"""Batches of examples, and vectors beside their texts."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shortlist.errors import InputError, counted, there_are
+from shortlist.texts import Vectors, WithVectors, as_documents, as_vectors
 
 if TYPE_CHECKING:
     from shortlist.arrays.rows import Rows
@@ -116,3 +120,51 @@ def in_batches(names: tuple[str, ...], examples: Iterable[Sequence[str | list[st
             yield Examples(**columns)
             columns, held = {name: [] for name in names}, 0
     yield Examples(**columns)
+
+
+def open_vectors(path: str | os.PathLike[str]) -> NDArray[Any]:
+    """Open the matrix in a .npy file, whose rows are read when they are needed. Only numbers are accepted."""
+    try:
+        found: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except (ValueError, OSError, EOFError, SyntaxError, MemoryError) as problem:
+        said = " ".join(str(problem).split())[:200]
+        raise InputError(f"cannot read {path}: expected numbers that numpy.save has written ({said})") from None
+    if found.ndim != 2 or found.dtype.kind not in "fiu":
+        raise InputError(f"{path}: expected a matrix of numbers, found {found.dtype} of the shape {found.shape}")
+    return found
+
+
+def beside(
+    path: str | os.PathLike[str], batches: Iterator[Examples], first: int = 0, end: int | None = None
+) -> Iterator[Examples]:
+    """Put the rows first..end-1 of a .npy file beside the texts of batches; there must be one for each."""
+    vectors, began = open_vectors(path), first
+    end = len(vectors) if end is None else min(end, len(vectors))
+    for batch in batches:
+        if batch.texts is None:
+            raise InputError(f"the vectors of {path} stand beside texts, and the data hold rows of features")
+        last = first + len(batch)
+        if last > end:
+            raise InputError(
+                f"{path} has {counted(end - began, 'rows')}, and there are more texts; it needs a row for each"
+            )
+        own = as_vectors(vectors[first:last], last - first, f"{path}, rows from {first} on: vectors")
+        yield replace(batch, texts=WithVectors(as_documents(batch.texts), own))
+        first = last
+    if first < end:
+        rows, texts = counted(end - began, "rows"), there_are(first - began, "texts")
+        raise InputError(f"{path} has {rows}, and {texts}; it needs a row for each")
+
+
+def apart(texts: Sequence[Any]) -> tuple[Sequence[Any], Vectors | None]:
+    """Return the texts alone, and the vectors beside them, if any."""
+    return (texts.texts, texts.vectors) if isinstance(texts, WithVectors) else (texts, None)
+
+
+def stacked(parts: Sequence[Sequence[Any]]) -> Sequence[Any]:
+    """Return the texts of several parts as one, with their vectors, if the parts have them."""
+    texts = [text for part in parts for text in part]
+    vectors = [part.vectors for part in parts if isinstance(part, WithVectors)]
+    return WithVectors(as_documents(texts), np.concatenate(vectors)) if vectors else texts

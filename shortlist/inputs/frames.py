@@ -1,7 +1,6 @@
-"""pandas and polars frames, from Python, and Parquet: columns for the text and the labels; a cell may hold one label or
-a list.
+"""pandas and polars frames, from Python, and Parquet; a cell may hold one label or a list.
 
-A Parquet file is decoded in a process of its own, because a damaged one can end the process that decodes it.
+Parquet is decoded in a separate process, because a damaged file can abort the process that decodes it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Progress, Source
 from shortlist.inputs.tables import BadValue, Column, Row, Table
 
-SLICE = 1 << 24  # about so many bytes of the file are decoded at a time
+SLICE = 1 << 24  # about how many bytes of a file are decoded at a time
 
 
 class Values(Protocol):
@@ -62,7 +61,7 @@ class Frames(Table):
     def columns_examples(
         self, where: str, first: int, columns: Sequence[tuple[Column, Sequence[object]]], progress: Progress
     ) -> Iterator[Examples]:
-        """Examples from columns in memory; ``first`` is the number of the first row."""
+        """Yield examples of columns in memory; ``first`` is the number of the first row."""
         rows: list[Row] = []
         numbers: list[int] = []
         held = 0
@@ -93,7 +92,7 @@ class Parquet(Frames):
         return head.startswith("PAR1")
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        """A file that is on disk and not compressed is read where it is; any other is first copied to disk."""
+        """Read a file on disk that is not compressed in place; copy any other to disk first."""
         head = source.head()
         if not head:
             return
@@ -123,7 +122,7 @@ class Parquet(Frames):
 
 
 class _Process:
-    """The process that reads a file, which may die of it; see ``parquet_process``."""
+    """The process that decodes a file; see ``parquet_process``."""
 
     def __init__(self, name: str, path: Path) -> None:
         program = str(Path(__file__).with_name("parquet_process.py"))
@@ -143,18 +142,18 @@ class _Process:
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
-        with contextlib.suppress(OSError):  # what was asked, and was never read
+        with contextlib.suppress(OSError):  # a request that was never read
             self._process.communicate()
 
     def begin(self) -> tuple[list[str], int]:
-        """The names of the columns, and the number of rows."""
+        """Return the names of the columns, and the number of rows."""
         names, n_rows = json.loads(self._stdout.readline() or self._failed())
         return names, n_rows
 
     def ask(self, columns: list[str], step: int) -> None:
-        """Say which columns are wanted, and how many rows at a time."""
+        """Request columns, ``step`` rows at a time."""
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # if the process has died, waiting for its answer shows it
+        with contextlib.suppress(BrokenPipeError):  # waiting for the answer shows that the process has ended
             self._process.stdin.write(json.dumps([columns, step]).encode() + b"\n")
             self._process.stdin.flush()
 
@@ -172,7 +171,7 @@ class _Process:
 
     def _failed(self) -> NoReturn:
         said = self._process.communicate()[1].decode("utf-8", "replace").splitlines()
-        if self._process.returncode == 1 and said:  # it says so itself, and did not break down
+        if self._process.returncode == 1 and said:  # it ended with its own sentence
             raise InputError(f"cannot read {self._name}: {said[-1]}")
         raise InputError(
             f"cannot read {self._name}: the Parquet reader broke down; the file is damaged, or needs more memory "

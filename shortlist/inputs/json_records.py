@@ -7,6 +7,7 @@ skipped over.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,16 +17,15 @@ from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import msgspec
-import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Source
 from shortlist.inputs.tables import BadValue, Column, Names, Row, Table, found_among, named, numbered
 
-# An escape in a string: two halves of a character, or one half alone, or any other.
+# An escape in a string: a surrogate pair, a lone surrogate, or any other.
 ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
-PLAIN = re.compile(r'[^"\\\x00-\x1f]*')  # the name of a field that JSON writes as it is
+PLAIN = re.compile(r'[^"\\\x00-\x1f]*')  # names that JSON does not escape
 
 OTHERS = "; fields of other names are named with --text-column, --label-column and the like"
 
@@ -36,8 +36,11 @@ class Place(NamedTuple):
     line: int
     column: int
 
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
     def after(self, text: str) -> Place:
-        """The place behind this text, which begins here."""
+        """Return the place behind a text that begins here."""
         line_feeds = text.count("\n")
         column = self.column + len(text) if not line_feeds else len(text) - text.rfind("\n")
         return Place(self.line + line_feeds, column)
@@ -65,7 +68,7 @@ class JsonLines(Table):
             if decode and not named_here and (found := self._usual_records(decode, block, full)):
                 yield replace(found, places=Places(source.name, [number for number, _ in full]))
                 continue
-            # Some line is bad, or has other fields or labels than most files have: look at each.
+            # A line is bad, or has unusual fields or labels: look at each.
             yield self._examples_of(source, to_row, ((Place(number, 1), line) for number, line in full))
         if self.wrong not in (None, "wrong") and not met:
             source.progress.notes.append(f"no record has the field {self.wrong!r}: nothing was taken as crossed out")
@@ -73,7 +76,7 @@ class JsonLines(Table):
     def _examples_of(
         self, source: Source, to_row: Callable[[bytes], Row], records: Iterable[tuple[Place, bytes]]
     ) -> Examples:
-        """The examples of records, looked at one by one; those that are bad are reported."""
+        """Return the examples of records, and report the bad ones."""
         rows, lines = [], []
         for place, record in records:
             if source.decoded_line(place.line, record) is None:
@@ -81,7 +84,7 @@ class JsonLines(Table):
             try:
                 rows.append(row := to_row(record))
                 lines.append(place.line)
-                if row.labels is None and source.progress.fields is None:  # whoever needs them is told what there is
+                if row.labels is None and source.progress.fields is None:  # for an error
                     source.progress.fields = fields_of(record)
             except (BadValue, ValueError, RecursionError) as problem:
                 column, sentence = explained(record, problem)
@@ -89,7 +92,7 @@ class JsonLines(Table):
         return self.batch(rows, Places(source.name, lines))
 
     def _reader(self) -> Callable[[bytes], Row]:
-        """What makes a row of a record in JSON."""
+        """Return the function that makes a row of a record."""
         wanted = self.wanted()
         for column in wanted:
             if not isinstance(column.name, str):
@@ -111,7 +114,7 @@ class JsonLines(Table):
         return to_row
 
     def _found(self, wanted: list[Column], names: Sequence[str]) -> list[Column]:
-        """The fields asked for that a record has; those of texts or labels that are absent hold none."""
+        """Return the wanted fields that a record has; refuse a record without a needed one."""
         found, missing = found_among(wanted, names)
         has_text = any(column.what == "text" for column in found)
         for column in missing:
@@ -121,7 +124,7 @@ class JsonLines(Table):
         return found
 
     def _usual_decoder(self) -> Callable[[bytes], Any] | None:
-        """What reads records with a text, labels and an id, and skips all else; None where more is asked for."""
+        """Return a fast decoder of the text, the labels and the id; None if more is wanted."""
         more = self.has_fields or (self.one_hot, self.vector, self.rating) != (None,) * 3
         if more or not isinstance(self.labels, str) or "*" in self.labels:
             return None
@@ -135,7 +138,7 @@ class JsonLines(Table):
     def _usual_records(
         self, decode: Callable[[bytes], Any], block: bytes, lines: list[tuple[int, bytes]]
     ) -> Examples | None:
-        """The examples of lines whose labels are text or lists of it; None where one is not, or wrong."""
+        """Return the examples of lines whose labels are text or lists of text; None if one is bad or different."""
         try:
             block.decode()  # msgspec does not look into the fields that it skips
             records = [decode(line) for _, line in lines]
@@ -151,7 +154,7 @@ class JsonLines(Table):
 
 
 def explained(line: bytes, problem: Exception) -> tuple[int, str]:
-    """The column and the sentence for a bad line."""
+    """Return the column and the error of a bad line."""
     text = line.decode()
     if isinstance(problem, BadValue):
         return 1 if problem.column is None else _column(text, problem.column), str(problem)
@@ -185,21 +188,21 @@ def _no_json(constant: str) -> None:
 
 
 def fields_of(record: bytes) -> list[str]:
-    """The names of the fields of an object in JSON, whatever they hold."""
+    """Return the names of the fields of an object in JSON."""
     return list(msgspec.json.decode(record, type=dict[str, msgspec.Raw]))
 
 
 def _column(line: str, field: Any) -> int:
-    """Where the name of a field stands in a line, or its beginning if it is written otherwise there."""
+    """Return where the name of a field stands in a line; 1 if it is escaped there."""
     return max(line.find(json.dumps(field, ensure_ascii=False)), 0) + 1
 
 
-# A JSON array of objects, on any number of lines. It is never held as a whole: each of its objects is a record.
+# A JSON array of objects, on any number of lines. One object is held at a time.
 
-ESCAPED = re.compile(rb"\\.", re.DOTALL)
-OPENING, CLOSING, QUOTE = b"{[", b"}]", ord('"')
-DEEPER = np.array([(code in OPENING) - (code in CLOSING) for code in range(256)], dtype=np.int8)
-# What is expected outside of objects, and after each letter that may stand there.
+SCAN = json.JSONDecoder().raw_decode
+SOLID = re.compile(r"[^ \t\r\n]")
+NEAR_END = 12  # characters: a mistake so near to the end may be an object of which only the beginning was read
+# What is expected outside of objects, and what after each character that may stand there.
 START, FIRST, NEXT, BEHIND, DONE = (
     "[, which begins a JSON array", "an object, {…}, or ]", "an object, {…}", ", or ] behind an object",
     "nothing behind the array",
@@ -228,62 +231,53 @@ class JsonArray(JsonLines):
             yield self._examples_of(source, to_row, records)
 
     def _records(self, source: Source) -> Iterator[list[tuple[Place, bytes]]]:
-        """The objects of the array and where each begins, some at a time."""
-        held, place, expected, after = b"", Place(1, 1), START, START
-        while data := source.read(max(source.progress.batch, len(held))):  # an open object is looked at again
-            held += data
-            objects, rest = _objects(held, depth=0 if expected == START else 1)
-            found, at, before, wrong = [], 0, "", None
-            for start, end in [*objects, (rest, rest)]:
-                before = held[at : start + 1].decode("utf-8", "replace")  # with the { of the object
-                after, wrong = _step_over(before, expected)
-                if wrong is not None or start == end:
+        """Yield the objects of the array, some at a time, each with its place."""
+        decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode  # bad bytes are reported by object
+        longest = source.progress.max_record
+        held, place, expected, ended = "", Place(1, 1), START, False
+        while not ended:
+            data = source.read(max(source.progress.batch, len(held)))
+            held, at, ended = held + decode(data, final=not data), 0, not data
+            found = []
+            while solid := SOLID.search(held, at):
+                begin, letter = solid.start(), solid[0]
+                place = place.after(held[at:begin])
+                at = begin
+                if (expected, letter) not in STEPS:
+                    raise InputError(f"{source.name}, {place}: expected {expected}, found {letter!r}")
+                end = _end_of_object(source, held, begin, place) if letter == "{" else begin + 1
+                if end is None:
                     break
-                place = place.after(before[:-1])
-                found.append((place, held[start:end]))
-                place, at, expected = place.after(held[start:end].decode("utf-8", "replace")), end, after
+                if letter == "{":
+                    found.append((place, held[begin:end].encode("utf-8", "surrogateescape")))
+                place, at, expected = place.after(held[begin:end]), end, STEPS[expected, letter]
             yield found
-            if wrong is not None:
-                line, column = place.after(before[:wrong])
-                there = f"{source.name}, line {line}, column {column}"
-                raise InputError(f"{there}: expected {after}, found {before[wrong]!r}")
             held = held[at:]
-            if len(held) > source.progress.max_record:
-                longest = source.progress.max_record
+            if len(held) > longest:
                 raise InputError(f"{source.name}, line {place.line}: expected an object of at most {longest} bytes")
-        if after not in (START, DONE):
+        if expected not in (START, DONE):
             raise InputError(f"{source.name}: expected ] at the end of the array, found the end of the file")
 
 
-def _objects(data: bytes, depth: int) -> tuple[list[tuple[int, int]], int]:
-    """Where the objects of an array begin and end, and where one begins that is not whole yet, or the data end.
-
-    ``depth``: 1 inside of the array, 0 outside.
-    """
-    letters = np.frombuffer(ESCAPED.sub(b"  ", data) if b"\\" in data else data, dtype=np.uint8)
-    in_string = np.logical_xor.accumulate(letters == QUOTE)
-    brackets = np.flatnonzero(np.where(in_string, 0, DEEPER[letters]))
-    steps = DEEPER[letters[brackets]]
-    depths = depth + np.cumsum(steps, dtype=np.int64)
-    starts = brackets[(steps > 0) & (depths == 2)].tolist()
-    ends = (brackets[(steps < 0) & (depths == 1)] + 1).tolist()
-    return list(zip(starts, ends, strict=False)), starts[-1] if len(starts) > len(ends) else len(data)
-
-
-def _step_over(text: str, expected: str) -> tuple[str, int | None]:
-    """What is expected behind text outside of objects, and which of its letters was not expected, if one was not."""
-    for at, letter in enumerate(text):
-        if letter not in " \t\r\n":
-            if (expected, letter) not in STEPS:
-                return expected, at
-            expected = STEPS[expected, letter]
-    return expected, None
+def _end_of_object(source: Source, text: str, begin: int, place: Place) -> int | None:
+    """Return where the object that begins here ends; None if the text ends before it."""
+    try:
+        return SCAN(text, begin)[1]
+    except RecursionError:
+        raise InputError(f"{source.name}, {place}: expected a JSON object, found one nested too deeply") from None
+    except json.JSONDecodeError as problem:
+        if problem.pos >= len(text) - NEAR_END or problem.msg.startswith("Unterminated string"):
+            return None
+        there = place.after(text[begin : problem.pos])
+        raise InputError(
+            f"{source.name}, {there}: expected a JSON object, found a mistake in it: {problem.msg}"
+        ) from None
 
 
 # Tasks of Label Studio, as its JSON export has them: an array of objects with ``data`` and ``annotations``. The text is
 # a field of ``data``; the labels are the choices of all annotations that were not skipped.
 
-EVERY = "labels"  # as ``labels`` is unless told: the choices of every control
+EVERY = "labels"  # the default of ``labels``: the choices of every control
 
 
 class Result(msgspec.Struct, gc=False):

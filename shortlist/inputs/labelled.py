@@ -1,4 +1,4 @@
-"""Examples that can be learned from: those that have a label, or documents that were judged."""
+"""Check that examples can be learned from: that they have labels, or that documents were judged."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.rows import Rows
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, stacked
 from shortlist.inputs.reading import Stream
 from shortlist.inputs.tables import named
-from shortlist.inputs.vectors import stacked
 from shortlist.labels import NumberedLabels, label_counts
 from shortlist.texts import WithVectors, lengths_of
 
-ERRORS = {"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!"}  # what spreadsheets put into cells
+ERRORS = {"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!"}  # in cells of spreadsheets
 BROKEN = "has an empty text, or a spreadsheet's error for a text or a label"
-SHORT = 30  # letters: longer texts are neither
+SHORT = 30  # characters: longer texts are neither empty nor an error
 TABLES = ("csv", "tsv", "numbers")  # formats whose first line names the columns
 
 
 def teaching(
     task: str, source: str, stream: Stream, batches: Iterable[Examples], may_be_empty: bool = False
 ) -> Iterator[Examples]:
-    """The same batches, refused where a task has nothing to learn from them, or where there are none."""
+    """Yield the same batches; refuse them if a task cannot learn from them, or if there are none."""
     source = "standard input" if source == "-" else source
     option = "--target" if task == "ratings" else "--label-column"
     good = judged(source, batches) if task == "documents" else with_labels(source, stream, batches, option)
@@ -39,7 +38,7 @@ def teaching(
 
 
 def judged(source: str, batches: Iterable[Examples]) -> Iterator[Examples]:
-    """The same batches, refused where their documents have no query or were not judged."""
+    """Yield the same batches; refuse documents without query or relevance."""
     for batch in batches:
         if batch.rows is None or batch.relevance is None or batch.query is None:
             raise InputError(f"{source} has no judged documents; they come as lines: relevance qid:query 1:value …")
@@ -49,7 +48,7 @@ def judged(source: str, batches: Iterable[Examples]) -> Iterator[Examples]:
 def with_labels(
     source: str, stream: Stream, batches: Iterable[Examples], option: str = "--label-column"
 ) -> Iterator[Examples]:
-    """The same batches, refused where an example has no label; with --skip-bad such examples are left out."""
+    """Yield the same batches; refuse examples without label, or with --skip-bad leave them out."""
     seen, any_labels = 0, False
     for batch in batches:
         any_labels = any_labels or batch.labels is not None
@@ -61,9 +60,9 @@ def with_labels(
         for n in np.flatnonzero(~good).tolist():
             stream.skipped.add(f"{_place(source, batch, n)}: example {seen + n + 1} {BROKEN}")
         has_label = label_counts([[]] * len(batch) if batch.labels is None else batch.labels) > 0
-        if batch.wrong is not None:  # what is wrong teaches, too
+        if batch.wrong is not None:  # a crossed-out label can be learned from
             has_label |= label_counts(batch.wrong) > 0
-        if batch.complete is not None:  # and so does it that none of the labels fits
+        if batch.complete is not None:  # and so can the fact that no label fits
             has_label |= np.array([one is True for one in batch.complete], dtype=np.bool_)
         for n in np.flatnonzero(~has_label & good).tolist():
             sentence = f"{_place(source, batch, n)}: example {seen + n + 1} has no label"
@@ -82,7 +81,7 @@ def with_labels(
 
 
 def gathered(batches: Iterable[Examples]) -> Examples:
-    """All texts or rows, with their labels, as one batch."""
+    """Return all texts or rows, with their labels, as one batch."""
     every = list(batches)
     labels: Any = NumberedLabels.stack([batch.labels or [] for batch in every])
     if every[0].texts is not None:
@@ -92,10 +91,10 @@ def gathered(batches: Iterable[Examples]) -> Examples:
 
 
 def broken(batch: Examples) -> NDArray[np.bool_]:
-    """Which examples teach nothing: their text is empty or a spreadsheet's error, or a label is such an error."""
+    """Mark the examples whose text is empty or a spreadsheet's error, or that have such an error as label."""
     found = np.zeros(len(batch), dtype=np.bool_)
     texts = batch.texts
-    if texts is not None and not isinstance(texts, WithVectors):  # a vector says something without a text
+    if texts is not None and not isinstance(texts, WithVectors):  # with a vector, a text may be empty
         for n in np.flatnonzero(lengths_of(texts) <= SHORT).tolist():
             text = texts[n]
             own = [one for one in text.values() if isinstance(one, str)] if isinstance(text, Mapping) else [str(text)]

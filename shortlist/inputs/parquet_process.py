@@ -1,9 +1,8 @@
-"""What reads Parquet in a process of its own: a damaged file can make the decoder ask for 2⁶¹ bytes, and abort.
+"""The program that decodes Parquet in a separate process: a damaged file can make the decoder abort.
 
-Run by ``frames``, with the path of a file. To standard output goes a line of JSON, the columns and the number of rows;
-then a frame for each slice, its length and so many bytes in Arrow's format. In between, one line of JSON comes in: the
-columns that are wanted, and how many rows at a time. What is wrong goes to standard error.
-It imports nothing of shortlist, so that it starts at once.
+``frames`` runs it with the path of a file. It writes a line of JSON, the columns and the number of rows; reads a line
+of JSON, the wanted columns and the rows of a slice; and writes each slice, its length and that many bytes in Arrow's
+format. Errors go to standard error. It imports nothing of shortlist, to start fast.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ import json
 import os
 import sys
 
-LEAST_MEMORY = 1 << 32  # what a process may ask for even where the machine has less: not all of it is used
+LEAST_MEMORY = 1 << 32  # a process reserves more memory than it uses
 
 
 def bound_memory() -> None:
-    """Let the process ask for no more memory than the machine has, where the system can see to that."""
+    """Limit the memory of the process to that of the machine, where the system can."""
     try:
         import resource
 
@@ -42,7 +41,7 @@ def main(path: str) -> None:
             sys.stdout.buffer.write(frame.tell().to_bytes(8, "little") + frame.getvalue())
             sys.stdout.buffer.flush()
     except BrokenPipeError:
-        raise  # nobody is reading any more
+        raise  # the reader has stopped
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, MemoryError) as problem:
         sys.exit((str(problem).splitlines() or [""])[0] or type(problem).__name__)
 

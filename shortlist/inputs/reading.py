@@ -10,19 +10,16 @@ from typing import Any, BinaryIO, cast
 
 from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.errors import InputError
-from shortlist.inputs.compression import ENDINGS
 from shortlist.inputs.delimited import Csv, Numbers, Tsv
-from shortlist.inputs.examples import Examples
-from shortlist.inputs.format import Format, Option
+from shortlist.inputs.examples import Examples, beside
 from shortlist.inputs.frames import Frame, Frames, Parquet
 from shortlist.inputs.json_records import Doccano, JsonArray, JsonLines, LabelStudio
-from shortlist.inputs.source import BATCH, MAX_RECORD, Progress, Source, is_open
+from shortlist.inputs.source import BATCH, ENDINGS, MAX_RECORD, Format, Option, Progress, Source, is_open
 from shortlist.inputs.sparse import Letor, SvmLight
 from shortlist.inputs.tables import Names
 from shortlist.inputs.text_files import ClassFolders, FastText, PlainLines
-from shortlist.inputs.vectors import beside
 
-# From the most particular to the most general: sniffing asks them in this order.
+# From the most particular to the most general: the order in which a format is recognised.
 KINDS: tuple[type[Format], ...] = (
     Frames, Parquet, Doccano, JsonLines, LabelStudio, JsonArray, FastText, Letor, SvmLight, Csv, Tsv, Numbers,
     ClassFolders, PlainLines,
@@ -31,24 +28,24 @@ FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in KINDS}
 
 
 def add_formats(*kinds: type[Format]) -> None:
-    """Read these formats too; they are asked before those that are known already."""
+    """Add formats, which are tried before the others."""
     known = dict(FORMATS)
     FORMATS.clear()
     FORMATS.update({kind.name: kind for kind in kinds} | known)
 
 
-SPREADSHEETS = (".xlsx", ".xls", ".ods")  # which other programs save as CSV
-ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar")  # of files; what is compressed alone is read as it is
-MOST_STRANGE = 20  # in text one character of so many may be a control character; of random bytes one in nine is
+SPREADSHEETS = (".xlsx", ".xls", ".ods")
+ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar")
+MOST_STRANGE = 20  # at most one character of so many is a control character in text; of random bytes it is one in nine
 
 Where = str | os.PathLike[str] | BinaryIO
 
 
 class Stream:
-    """The batches of an input, read as they are asked for, once.
+    """The batches of an input. They can be iterated once.
 
-    ``format`` is the name of the format; ``bytes_read`` of ``bytes_total`` (None where it cannot be known) says how
-    far the reading has come; ``skipped`` counts the bad records that were left out; ``notes`` says what was assumed.
+    ``format`` is the name of the format; ``bytes_read`` of ``bytes_total`` (None if unknown) is the progress;
+    ``skipped`` counts the bad records that were left out; ``notes`` lists assumptions.
     """
 
     def __init__(self, format: str, batches: Iterator[Examples], progress: Progress) -> None:
@@ -70,16 +67,13 @@ class Stream:
                 yield batch
 
     def begins(self, labelled: bool = False) -> bool:
-        """Whether the first batch has examples, however many records of it were left out; nothing else is read.
-
-        ``labelled``: whether they must have labels.
-        """
+        """Whether the first batch has examples, and labels if ``labelled``; nothing else is read."""
         with _explained():
             batch = next(self._batches, None)
             return batch is not None and len(batch) > 0 and not (labelled and batch.labels is None)
 
     def with_vectors(self, path: str | os.PathLike[str], first: int = 0, last: int | None = None) -> Stream:
-        """The same stream, whose texts have the rows of a .npy file beside them, or only first..last-1 of these."""
+        """Put the rows of a .npy file, or its rows first..last-1, beside the texts; return the stream."""
         if self.skip_bad:
             raise InputError("texts that are left out would shift the vectors of all others; leave out skip_bad")
         self._batches = beside(path, self._batches, first, last)
@@ -95,23 +89,23 @@ class Stream:
 
     @property
     def columns(self) -> list[str] | None:
-        """The names of the features, once the first batch is read, where the file has them."""
+        """The names of the features, if the file has them; known after the first batch."""
         return self._progress.columns
 
     @property
     def fields(self) -> list[str] | None:
-        """The fields of the first record that has no labels, or the columns of a table that has none."""
+        """The fields of the first record without labels, or the columns of a table without labels."""
         return self._progress.fields
 
     @property
     def separator(self) -> str | None:
-        """What was recognised to separate the cells of a table."""
+        """The recognised separator of a table."""
         return self._progress.separator
 
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Say which file or folder it is that the system will not give."""
+    """Name the file or folder that the system refuses."""
     try:
         yield
     except OSError as problem:
@@ -189,13 +183,12 @@ def read(
         frames = Frames.with_options(options, prefer or {})
         return Stream(frames.name, frames.frame_examples(source, progress), progress)
     path = None if is_open(source) else _path(source)
-    if path and path.is_dir():
-        reader = FORMATS[format or _sniff_folder(path)].with_options(options, prefer or {})
-        return Stream(reader.name, reader.folder_examples(path, progress), progress)
-    if path and path.is_file():  # which, unlike a pipe, can be opened twice
-        progress.bytes_total = path.stat().st_size
+    if path and (path.is_dir() or path.is_file()):  # unlike a pipe, they can be opened twice
+        if path.is_file():
+            progress.bytes_total = path.stat().st_size
         reader = FORMATS[format or sniff(path, encoding=encoding)].with_options(options, prefer or {})
-        return Stream(reader.name, reader.file_examples(path, progress), progress)
+        batches = reader.folder_examples if path.is_dir() else reader.file_examples
+        return Stream(reader.name, batches(path, progress), progress)
     opened = Source(path or cast("BinaryIO", source), progress)
     reader = FORMATS[format or _sniff_source(opened)].with_options(options, prefer or {})
     opened.decode_as(reader.encoding)
@@ -203,7 +196,7 @@ def read(
 
 
 def sniff(source: Where, *, encoding: str | None = None) -> str:
-    """The name of the format of a path, a folder, or an open binary file that can seek (it is put back)."""
+    """Return the name of the format of a path, a folder, or an open binary file that can seek back."""
     path = None if is_open(source) else _path(source)
     if path and path.is_dir():
         return _sniff_folder(path)
@@ -253,7 +246,7 @@ def _sniff_source(source: Source) -> str:
 
 
 def _is_text(head: str) -> bool:
-    """Whether hardly a character of the beginning of a file is a control character that no text has."""
+    """Whether the beginning of a file has hardly any control characters that text does not have."""
     strange = sum(letter < " " and not letter.isspace() for letter in head)
     return strange <= len(head) // MOST_STRANGE
 

@@ -1,27 +1,132 @@
-"""One file of an input: opened, decompressed, in UTF-8, a block of whole lines at a time.
+"""Read one file: decompressed, in UTF-8, a block of whole lines at a time; and the base class of the formats.
 
-Memory is bounded by two numbers: ``batch``, the bytes of a block, and ``max_record``, the longest line or record.
+``batch``, the bytes of a block, and ``max_record``, the longest record, bound memory. So a small file that expands to
+an enormous one costs time, not memory: no more than one piece of it is held, and data are refused whose dictionary
+needs more than WINDOW bytes.
 """
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import gzip
+import lzma
 import os
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from shortlist.errors import InputError
-from shortlist.inputs.compression import Peekable, Readable, decompressed, problems
-from shortlist.inputs.examples import Skipped
+from shortlist.errors import InputError, installing
+from shortlist.inputs.examples import Examples, Skipped
 
-BATCH = 1 << 18  # what a processor's cache holds; larger blocks are read more slowly
+WINDOW = 1 << 27  # zstd --ultra -22 and xz -9 need no more than 128 MiB
+PIECE = 1 << 16
+
+
+class Readable(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Peekable:
+    """A stream of bytes whose beginning can be looked at before it is read."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._held = b""
+
+    def peek(self, least: int) -> bytes:
+        """Return the next bytes without taking them: at least ``least``, or fewer at the end."""
+        while len(self._held) < least and (piece := self._stream.read(PIECE)):
+            self._held += piece
+        return self._held
+
+    def read(self, size: int) -> bytes:
+        if self._held:
+            piece, self._held = self._held[:size], self._held[size:]
+            return piece
+        return self._stream.read(size)
+
+
+class _Xz:
+    """Read xz streams, one after another. Unlike lzma.LZMAFile, refuse a dictionary of more than WINDOW bytes."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._decoder: lzma.LZMADecompressor | None = None
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self._decoder is None or self._decoder.eof:
+                data = (self._decoder.unused_data if self._decoder else b"") or self._stream.read(PIECE)
+                if not data:
+                    return b""
+                self._decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2 * WINDOW)
+            else:
+                data = self._stream.read(PIECE) if self._decoder.needs_input else b""
+                if not data and self._decoder.needs_input:
+                    raise EOFError
+            piece = self._decoder.decompress(data, size)
+            if piece:
+                return piece
+
+
+def _zst(stream: Any) -> Readable:
+    zstd = _zstd()
+    if zstd is None:
+        raise InputError(
+            "this file is compressed with zstd, which needs Python 3.14 or the package backports.zstd; "
+            + installing("zstd")
+        )
+    return zstd.ZstdFile(stream, options={zstd.DecompressionParameter.window_log_max: WINDOW.bit_length() - 1})
+
+
+def _zstd() -> Any:
+    """Return Python's module (since 3.14), the same module as a package, or None."""
+    try:
+        return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    except ImportError:
+        return None
+
+
+# How a compressed file begins -> how it is decompressed.
+_BEGINNINGS: dict[bytes, Callable[[Any], Readable]] = {
+    b"\x1f\x8b\x08": lambda stream: gzip.GzipFile(fileobj=stream),
+    b"\xfd7zXZ\x00": _Xz,
+    b"\x28\xb5\x2f\xfd": _zst,
+    **{b"BZh%d1AY&SY" % level: bz2.BZ2File for level in range(1, 10)},
+}
+
+ENDINGS = (".gz", ".xz", ".zst", ".bz2")
+
+
+@cache
+def problems() -> tuple[type[Exception], ...]:
+    """Return the errors of a file that cannot be read, or whose compressed data are damaged or end too early."""
+    zstd = _zstd()
+    return (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, *([zstd.ZstdError] if zstd else []))
+
+
+def decompressed(stream: Peekable) -> Readable | None:
+    """Return the decompressed stream; None if it is not compressed."""
+    beginning = stream.peek(10)  # as long as the longest key
+    for magic, undo in _BEGINNINGS.items():
+        if beginning.startswith(magic):
+            return undo(stream)
+    return None
+
+
+BATCH = 1 << 18  # fits in a processor's cache; larger blocks are read more slowly
 MAX_RECORD = 1 << 26
 BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -31,7 +136,7 @@ Lines = tuple[Sequence[int], list[str]]  # the number of each line in its file, 
 
 @dataclass
 class Progress:
-    """How far the reading of an input has come, and what it met; the files of a folder share one."""
+    """The options and the progress of reading; the files of a folder share one."""
 
     skip_bad: bool = False
     batch: int = BATCH
@@ -41,22 +146,21 @@ class Progress:
     bytes_total: int | None = None
     skipped: Skipped = field(default_factory=Skipped)
     notes: list[str] = field(default_factory=list)
-    columns: list[str] | None = None  # the names of the features, where the file has them
-    fields: list[str] | None = None  # of the first record without labels, or the columns of a table without
-    separator: str | None = None  # what was recognised to separate the cells of a table
+    columns: list[str] | None = None  # the names of the features
+    fields: list[str] | None = None  # of the first record without labels, or the columns of a table without labels
+    separator: str | None = None  # the recognised separator of a table
 
     def bad(self, sentence: str) -> None:
-        """Refuse a bad record, or leave it out and count it."""
+        """Refuse a bad record, or count it if bad records are skipped."""
         if not self.skip_bad:
             raise InputError(sentence)
         self.skipped.add(sentence)
 
 
 class Source:
-    """The bytes of one file, path or open binary file, decompressed and turned into UTF-8.
+    """The bytes of a path or an open binary file, decompressed and in UTF-8.
 
-    What it holds open is let go by ``close``, or with the source itself: also where whoever reads stopped half-way and
-    an exception keeps all of them in a circle, which Python takes apart in any order.
+    ``close`` closes what the source has opened; so does the end of the source, even in a cycle of references.
     """
 
     def __init__(self, where: str | os.PathLike[str] | BinaryIO, progress: Progress) -> None:
@@ -84,30 +188,30 @@ class Source:
         self._last = b""
 
     def hold(self, resource: AbstractContextManager[Held]) -> Held:
-        """Enter what reading needs, until the source is closed."""
+        """Enter a context until the source is closed."""
         return self._held.enter_context(resource)
 
     def head(self) -> str:
-        """The beginning of the file, which reading will give again."""
+        """Return the beginning of the file without taking it."""
         with self._explained():
             head = self._plain.peek(1)
             return head.decode(_marked(head) or _checked(self.progress.encoding or "utf-8"), "replace")
 
     def decode_as(self, encoding: str) -> None:
-        """Read the text in this encoding, unless the caller or a byte order mark named another; or "binary" data."""
+        """Read text in this encoding, unless the caller or a byte order mark names another; or "binary" data."""
         if encoding == "binary":
             return
         with self._explained():
             self._text = _in_utf8(self._plain, self.progress.encoding or encoding)
 
     def read(self, size: int) -> bytes:
-        """At most about ``size`` bytes of UTF-8, none at the end."""
+        """Return about ``size`` bytes of UTF-8 or fewer; none at the end."""
         with self._explained():
             return self._text.read(size)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say of which file it is that something was wrong."""
+        """Name the file in errors."""
         try:
             yield
         except EOFError:
@@ -123,9 +227,9 @@ class Source:
         self.progress.bad(sentence)
 
     def blocks(self, as_they_are: bool = False) -> Iterator[tuple[int, bytes]]:
-        """Blocks of whole lines, each with the number of its first line.
+        """Yield blocks of whole lines, each with the number of its first line.
 
-        Every line ends in a line feed alone; or, as they are, perhaps in a carriage return and a line feed.
+        Carriage returns before line feeds are removed, unless lines are asked for as they are.
         """
         longest = self.progress.max_record
         number, rest, skipping = self._first_line, bytearray(), False
@@ -141,26 +245,14 @@ class Source:
             end = data.rfind(b"\n") + 1
             if end:
                 block = b"".join((rest, data[:end]))
-                if b"\r" in block:
-                    plain = block.replace(b"\r\n", b"\n")
-                    if number == self._first_line and self._is_one_line(plain) and b"\r" in plain:
-                        raise InputError(
-                            f"{self.name}: its lines end in carriage returns alone, as once on a Mac; save it with "
-                            "line feeds"
-                        )
-                    block = block if as_they_are else plain
-                yield number, block
+                yield number, block if as_they_are else block.replace(b"\r\n", b"\n")
                 number += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
                 rest = bytearray(data[end:])
             else:
                 rest += data
 
-    def _is_one_line(self, block: bytes) -> bool:
-        """Whether a block that begins a file is all of it, and its only line feed was added."""
-        return self._ended and self._last != b"\n" and block.find(b"\n") == len(block) - 1
-
     def _fill(self, size: int) -> bytes:
-        """As many bytes as asked for, fewer from a pipe; at the end, a last line without its end is given one."""
+        """Read ``size`` bytes, fewer from a pipe; add the line feed that the last line may lack."""
         if self._ended:
             return b""
         pieces, held = [], 0
@@ -175,16 +267,16 @@ class Source:
             held += len(piece)
             self._last = piece[-1:]
             if self._is_pipe:
-                break  # whoever writes into the pipe may wait for an answer
+                break  # the writer of a pipe may wait for an answer
         return b"".join(pieces)
 
     def line_blocks(self) -> Iterator[Lines]:
-        """Blocks of lines as text. A line that is not UTF-8 is bad."""
+        """Yield blocks of lines as text. A line that is not UTF-8 is bad."""
         for first, block in self.blocks():
             yield self.decoded(first, block)
 
     def decoded(self, first: int, block: bytes) -> Lines:
-        """The lines of a block as text."""
+        """Return the good lines of a block as text."""
         try:
             lines = block.decode().split("\n")
             lines.pop()
@@ -198,8 +290,16 @@ class Source:
                     lines.append(text)
             return numbers, lines
 
+    def decoded_text(self, first: int, block: bytes) -> str:
+        """Return a block as text, in which bad lines are empty."""
+        try:
+            return block.decode()
+        except UnicodeDecodeError:
+            lines = (self.decoded_line(number, line) for number, line in enumerate(block.split(b"\n")[:-1], first))
+            return "".join(f"{line or ''}\n" for line in lines)
+
     def decoded_line(self, number: int, line: bytes) -> str | None:
-        """One line, or one record that begins there, as text; None where it is bad and skipped."""
+        """Return a line, or a record that begins there, as text; None if it is bad and skipped."""
         try:
             return line.decode()
         except UnicodeDecodeError as problem:
@@ -214,12 +314,12 @@ class Source:
             return None
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Each line as text, with its number."""
+        """Yield each line as text, with its number."""
         for block in self.line_blocks():
             yield from zip(*block, strict=True)
 
     def whole(self) -> str | None:
-        """All of a file that is one record, as text; None where it is bad and skipped."""
+        """Return the text of a file that is one record; None if it is bad and skipped."""
         pieces, held = [], 0
         while data := self.read(1 << 20):
             pieces.append(data)
@@ -232,7 +332,7 @@ class Source:
 
 
 class _Counted:
-    """Counts the bytes that were read, and refuses a file that was opened as text."""
+    """Count the bytes that were read, and refuse a file that was opened as text."""
 
     def __init__(self, stream: Readable, progress: Progress) -> None:
         self._read = getattr(stream, "read1", stream.read)  # of a pipe, what is there, without waiting for more
@@ -247,7 +347,7 @@ class _Counted:
 
 
 class _Transcoded:
-    """Any encoding -> UTF-8. A byte that the encoding does not have stays as it is, to be reported with its line."""
+    """Turn any encoding into UTF-8. Bytes that are not in the encoding are kept, to be reported with their line."""
 
     def __init__(self, stream: Readable, encoding: str) -> None:
         self._stream = stream
@@ -266,7 +366,7 @@ class _Transcoded:
 
 
 def _in_utf8(stream: Peekable, encoding: str) -> Readable:
-    """The stream without its byte order mark, and in UTF-8 if that mark or ``encoding`` says it is not."""
+    """Return the stream in UTF-8, without its byte order mark."""
     mark = _marked(stream.peek(3))
     if mark == "utf-8-sig":
         stream.read(3)
@@ -286,12 +386,12 @@ def _checked(encoding: str) -> str:
 
 
 def _marked(head: bytes) -> str | None:
-    """The encoding that a byte order mark names."""
+    """Return the encoding of a byte order mark, if there is one."""
     return next((name for mark, name in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
 
 
 def is_open(where: object) -> bool:
-    """Whether this is an open file, or "-" for standard input, and not a path."""
+    """Whether this is an open file, or "-" for standard input, rather than a path."""
     return hasattr(where, "read") or (isinstance(where, str) and where == "-")
 
 
@@ -300,3 +400,90 @@ def _name_of(where: Any) -> str:
         return "standard input"
     name = getattr(where, "name", None)
     return name if isinstance(name, str) else f"<{type(where).__name__}>"
+
+
+Kind = TypeVar("Kind", bound="Format")
+Option = str | int | float | list[str] | list[int] | list[str | int] | None  # a value of an option of a format
+NONE: Mapping[str, Option] = {}
+
+
+@dataclass
+class Format:
+    """A format; its fields are its options."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    carries: ClassVar[tuple[str, ...]]  # the fields of Examples that it fills
+    endings: ClassVar[tuple[str, ...]] = ()  # endings of the names of such files
+    encoding: ClassVar[str] = "utf-8"
+    obtained: ClassVar[str] = ""  # where to get the data sets of this format
+
+    @classmethod
+    def with_options(cls: type[Kind], options: Mapping[str, Option], preferred: Mapping[str, Option] = NONE) -> Kind:
+        """Return the format with these options; preferred options are ignored if the format does not have them."""
+        known = [option.name for option in fields(cls)]
+        options = {name: value for name, value in preferred.items() if name in known} | dict(options)
+        for option in options:
+            if option not in known:
+                takes = f"its options are {', '.join(known)}" if known else "it has none"
+                raise InputError(f"the format {cls.name} has no option {option!r}; {takes}")
+        given: dict[str, Any] = dict(options)
+        return cls(**given)
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        """Whether a file of this name (lower case, without .gz and the like) and beginning is of this format."""
+        return False
+
+    @classmethod
+    def recognises_folder(cls, folder: Path) -> bool:
+        """Whether this folder is of this format."""
+        return False
+
+    # Cutting a file into pieces, for a cluster.
+
+    @property
+    def by_line(self) -> bool:
+        """Whether every record is a line, so that a file can be cut after any line."""
+        return False
+
+    def together(self, line: bytes, after: bytes) -> bool:
+        """Whether a file must not be cut between these two lines."""
+        return False
+
+    def of_pieces(self: Kind, source: Source, first: str) -> tuple[str, bool, Kind]:
+        """Return, by the first line of a file, how its pieces are read.
+
+        That is a line to put before each piece, or ""; whether that is the first line itself; and the format with
+        options for all that was recognised.
+        """
+        return "", False, self
+
+    def files(self, folder: Path) -> list[Path]:
+        """Return the files of a folder of this format, in order."""
+        raise InputError(f"{folder} is a folder, and the format {self.name} is read from a file")
+
+    def examples(self, source: Source) -> Iterator[Examples]:
+        """Read an open file, a batch at a time."""
+        raise InputError(f"the format {self.name} is read from a folder, not a file, and {source.name} is a file")
+
+    def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
+        """Read the files of a folder one after another, a batch at a time."""
+        return self.file_examples(folder, progress)
+
+    def file_examples(self, path: Path, progress: Progress) -> Iterator[Examples]:
+        """Read a file, a batch at a time."""
+        for _, source in self.opened(path, progress):
+            yield from self.examples(source)
+
+    def opened(self, where: Path, progress: Progress) -> Iterator[tuple[Path, Source]]:
+        """Yield the file, or each file of a folder, open until the next one."""
+        files = self.files(where) if where.is_dir() else [where]
+        progress.bytes_total = sum(path.stat().st_size for path in files)
+        for path in files:
+            source = Source(path, progress)
+            try:
+                source.decode_as(self.encoding)
+                yield path, source
+            finally:
+                source.close()

@@ -5,12 +5,11 @@ Indices count from 1, ascend, and stand once each; ``zero_based=True`` counts fr
 whole numbers, as the Extreme Classification Repository writes it, says how many examples, features and labels there
 are: indices count from 0 then.
 
-``n_features`` says how many columns there are. Without it they are at most 2²², because a model takes memory for every
-column up to the highest. ``hashed`` folds them into so many: columns that are equal modulo that number are added up,
-which suits files whose indices are hashes.
+``n_features`` gives the number of columns. Without it they are at most 2²², because a model takes memory for every
+column up to the highest. ``hashed`` folds the columns into that many: columns that are equal modulo it are added up.
 
-The pairs of a block of lines are parsed by polars, as a table of two columns. A block that polars refuses, or that
-holds what is not allowed, is gone over in Python, which names the bad lines.
+polars parses the pairs of a block of lines as a table of two columns. Python parses a block again if it has a mistake,
+to name the bad lines.
 """
 
 from __future__ import annotations
@@ -29,13 +28,11 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Source
+from shortlist.inputs.source import Format, Source
 
 LARGEST_INDEX = int(np.iinfo(np.int32).max)
 LARGEST_VALUE = 1e270
-# A model has room for every column up to the highest, so that one number in a small file could ask for gigabytes.
-MOST_COLUMNS = 1 << 22
+MOST_COLUMNS = 1 << 22  # one index in a small file could ask for gigabytes
 MANY_COLUMNS = (
     "a model takes memory for every column up to the highest: if there are so many, say how many with n_features, or "
     "fold them into fewer with hashed, for example hashed=1048576"
@@ -52,15 +49,6 @@ LINE = re.compile(r"[ \t]*([^\s:#]+[ \t]+)?(qid:\S+[ \t]+)?(\d+:[-+]?[\d.]\S*)([
 
 Numbers = NDArray[np.float64]
 Pairs = tuple[NDArray[np.int64], Numbers]  # the indices and the values of all pairs, line after line
-
-
-class Layout(NamedTuple):
-    """How the indices are counted, and what is allowed."""
-
-    first_index: int
-    n_features: int | None
-    hashed: int | None  # the number of columns that all are folded into
-    most: int  # how many columns there may be
 
 
 class Line(NamedTuple):
@@ -84,20 +72,20 @@ class Line(NamedTuple):
 
 
 class SparseBlock(NamedTuple):
-    """The examples of a block: their rows, and the lines that they come from."""
+    """The rows of a block, and their lines."""
 
     rows: Rows
     lines: list[Line]
 
     def only(self, good: list[int]) -> SparseBlock:
-        """The examples at these places."""
+        """Return the examples of these numbers."""
         return SparseBlock(self.rows.take(good), [self.lines[i] for i in good])
 
 
-def sparse_blocks(source: Source, blocks: Iterable[tuple[int, bytes]], layout: Layout) -> Iterator[SparseBlock]:
-    """Parse blocks of whole lines. Indices are counted from 0 in the rows, whatever they were in the file."""
-    said = layout.n_features if layout.hashed is None else layout.hashed
-    n_features = said or 0
+def sparse_blocks(source: Source, blocks: Iterable[tuple[int, bytes]], layout: Sparse) -> Iterator[SparseBlock]:
+    """Parse blocks of whole lines. In the rows, indices count from 0."""
+    stated = layout.n_features if layout.hashed is None else layout.hashed
+    n_features = stated or 0
     for first, block in blocks:
         lines = [Line.of(*one) for one in zip(*source.decoded(first, block), strict=True)]
         lines = [line for line in lines if line.content.strip(" \t")]
@@ -105,7 +93,7 @@ def sparse_blocks(source: Source, blocks: Iterable[tuple[int, bytes]], layout: L
         if found is None:
             lines, found = _pairs_one_by_one(source, lines, layout)
         indices, values = found
-        if said is None and indices.size:
+        if stated is None and indices.size:
             n_features = max(n_features, int(indices.max()) + 1)
         indptr = np.cumsum([0, *(line.n_pairs for line in lines)])
         if not np.all(values):
@@ -119,8 +107,8 @@ def sparse_blocks(source: Source, blocks: Iterable[tuple[int, bytes]], layout: L
         yield SparseBlock(rows, lines)
 
 
-def _pairs_at_once(lines: list[Line], layout: Layout) -> Pairs | None:
-    """The pairs of all lines, with indices from 0; None where a line is bad, or may be."""
+def _pairs_at_once(lines: list[Line], layout: Sparse) -> Pairs | None:
+    """Parse the pairs of all lines with polars; None if a line is bad, or may be."""
     import polars
 
     if any(line.query == "" or _empty_label(line.target) is not None for line in lines):
@@ -131,7 +119,7 @@ def _pairs_at_once(lines: list[Line], layout: Layout) -> Pairs | None:
     data = data.replace(b" ", b"\n")
     if b"\t" in data or b"\n\n" in data:
         data = BLANKS.sub(b"\n", data)
-    if b"\r" in data or b"\n+" in data or data.startswith(b"+"):  # which polars reads over
+    if b"\r" in data or b"\n+" in data or data.startswith(b"+"):  # polars ignores these
         return None
     kinds = {"index": polars.Int64, "value": polars.Float64}
     try:
@@ -150,8 +138,8 @@ def _pairs_at_once(lines: list[Line], layout: Layout) -> Pairs | None:
     return (indices, values) if good else None
 
 
-def _pairs_one_by_one(source: Source, lines: list[Line], layout: Layout) -> tuple[list[Line], Pairs]:
-    """The good lines and their pairs, with indices from 0; the other lines are bad, and reported."""
+def _pairs_one_by_one(source: Source, lines: list[Line], layout: Sparse) -> tuple[list[Line], Pairs]:
+    """Return the good lines and their pairs; report the others as bad."""
     good = []
     for line in lines:
         mistake = _mistake(line, layout)
@@ -167,8 +155,8 @@ def _pairs_one_by_one(source: Source, lines: list[Line], layout: Layout) -> tupl
     return good, (indices, np.array(list(map(float, numbers[1::2])), dtype=np.float64))
 
 
-def _mistake(line: Line, layout: Layout) -> tuple[int, str, str] | None:
-    """Which letter of a line is wrong, from 0, what was expected there, and what more there is to say."""
+def _mistake(line: Line, layout: Sparse) -> tuple[int, str, str] | None:
+    """Return the first mistake of a line: its place from 0, what was expected there, and a hint."""
     empty = _empty_label(line.target)
     if empty is not None:
         return line.content.index(line.target) + empty, "a label before and after each comma", ""
@@ -198,7 +186,7 @@ def _mistake(line: Line, layout: Layout) -> tuple[int, str, str] | None:
 
 
 def _empty_label(target: str) -> int | None:
-    """Where a label is missing before or after a comma."""
+    """Return where a label is missing before or after a comma."""
     if "," not in target:
         return None
     if target.startswith(","):
@@ -208,9 +196,8 @@ def _empty_label(target: str) -> int | None:
 
 
 def with_numbers(source: Source, block: SparseBlock, what: str) -> tuple[SparseBlock, Numbers]:
-    """The examples whose target is a number, and these numbers; the others are bad."""
-    numbers = []
-    good = []
+    """Return the examples whose target is a number, and these numbers; report the others as bad."""
+    numbers, good = [], []
     for i, line in enumerate(block.lines):
         try:
             number = float(line.target)
@@ -241,17 +228,32 @@ class Sparse(Format):
     n_features: int | None = None
     hashed: int | None = None
 
+    @property
+    def first_index(self) -> int:
+        """The number of the first feature in the file."""
+        return 0 if self.zero_based else 1
+
+    @property
+    def most(self) -> int:
+        """How many columns there may be in the file."""
+        return LARGEST_INDEX if self.hashed is not None else self.n_features or MOST_COLUMNS
+
     def blocks(self, source: Source) -> Iterator[SparseBlock]:
-        """The examples of a file; the first line may say how many there are."""
+        """Parse a file; its first line may hold the sizes."""
+        if self.n_features is not None and self.hashed is not None:
+            raise InputError("n_features and hashed both say how many columns there are; give one of them")
+        for name in ("n_features", "hashed"):
+            if getattr(self, name) is not None:
+                as_whole(getattr(self, name), name, least=1)
         blocks = source.blocks()
         for first, block in blocks:
             header, _, rest = block.partition(b"\n")
-            own = self.as_said(header.decode("utf-8", "replace"))
+            own = self.with_sizes(header.decode("utf-8", "replace"))
             begin = (first, block) if own is self else (first + 1, rest)
-            yield from sparse_blocks(source, chain([begin] if begin[1] else [], blocks), own._layout())
+            yield from sparse_blocks(source, chain([begin] if begin[1] else [], blocks), own)
 
-    def as_said(self, first: str) -> Self:
-        """The same format, as the first line of a file says; itself where that is a line as all others."""
+    def with_sizes(self, first: str) -> Self:
+        """Return the format with the sizes in the first line of a file; itself if that line is an example."""
         sizes = SIZES.fullmatch(first)
         if sizes is None:
             return self
@@ -259,19 +261,8 @@ class Sparse(Format):
         return replace(self, zero_based=True, n_features=int(sizes[2]) if known else self.n_features)
 
     def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Self]:
-        own = self.as_said(first)
+        own = self.with_sizes(first)
         return "", own is not self, own
-
-    def _layout(self) -> Layout:
-        """The options, checked."""
-        first, n_features, hashed = int(not self.zero_based), self.n_features, self.hashed
-        if n_features is not None and hashed is not None:
-            raise InputError("n_features and hashed both say how many columns there are; give one of them")
-        if hashed is not None:
-            return Layout(first, None, as_whole(hashed, "hashed", least=1), LARGEST_INDEX)
-        if n_features is not None:
-            n_features = as_whole(n_features, "n_features", least=1)
-        return Layout(first, n_features, None, n_features or MOST_COLUMNS)
 
 
 @dataclass
@@ -347,7 +338,7 @@ class Letor(Sparse):
 
 
 def _document(comment: str) -> str:
-    """The name of the document in ``docid = 298134 inc = 1 prob = 0.08``, or the whole comment."""
+    """Return the document's name in ``docid = 298134 inc = 1 prob = 0.08``, or the whole comment."""
     before, docid, after = comment.partition("docid")
     name = after.lstrip(" =").split(None, 1) if docid and not before.strip() else None
     return name[0] if name else comment.strip()

@@ -1,4 +1,4 @@
-"""What the formats with named columns share: which columns are asked for, and what the cells of each hold."""
+"""The base of the formats with named columns: which columns are wanted, and what their cells hold."""
 
 from __future__ import annotations
 
@@ -15,37 +15,34 @@ import numpy as np
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Progress
+from shortlist.inputs.source import Format, Progress
 from shortlist.labels import NumberedLabels
 from shortlist.texts import Document, Fielded, Value, WithVectors, cell_value, features_of
 
-# Cells that a spreadsheet would run as formulas: they are written with an apostrophe before them, and read without.
-
+# Cells that a spreadsheet would run as formulas are written with an apostrophe before them, and read without it.
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 GUARDED = re.compile(r"''*[=+\-@\t\r\n]")
 
 
 def guarded(cell: str) -> str:
-    """A text as a cell that no spreadsheet runs."""
+    """Return a text as a cell that no spreadsheet runs."""
     return f"'{cell}" if FORMULA.match(cell) else cell
 
 
 def unguarded(cell: str) -> str:
-    """The text of such a cell."""
+    """Return the text of a guarded cell."""
     return cell[1:] if cell[:1] == "'" and GUARDED.match(cell) else cell
 
 
 def as_line(cells: Iterable[Any], separator: str = ",") -> str:
-    """The line of a table: cells with a line break of any kind in them are quoted."""
+    """Return a line of a table; cells with a line break are quoted."""
     written = io.StringIO()
-    csv.writer(written, delimiter=separator, lineterminator="\r\n").writerow(cells)  # it quotes what holds any of this
+    csv.writer(written, delimiter=separator, lineterminator="\r\n").writerow(cells)  # quotes cells with \r or \n
     return written.getvalue()[:-2] + "\n"
 
 
-# How spreadsheets write tables: what stands between cells, and between the whole part of a number and its fraction.
-
+# Separators of cells, and decimal commas.
 
 SEPARATORS = (",", ";", "\t", "|")
 NAMED = re.compile(r"sep=([^\w\s]|\t)\s*", re.ASCII)
@@ -54,29 +51,29 @@ DECIMAL_COMMA = re.compile(r"\s*[-+]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][-+]?\d+)?
 
 
 def recognised(head: str, wanted: Sequence[str | int]) -> str:
-    """What separates the cells of a table that begins so: what its first line names, or lets a wanted name be found.
+    """Return the separator of a table that begins so: the one that its first line names, or that yields a wanted name.
 
-    Where no name is wanted, or none is there, it is what stands there most often; of equals a comma.
+    Otherwise it is the most frequent separator of the first line; of equally frequent ones the comma.
     """
     first = head.lstrip("\n").partition("\n")[0].rstrip("\r")
-    if said := NAMED.fullmatch(first):
-        return said[1]
+    if line := NAMED.fullmatch(first):
+        return line[1]
     bare = QUOTED.sub('""', first)
     for one in SEPARATORS:
         if not set(names_in(first, one)).isdisjoint(str(name).strip() for name in wanted):
             return one
-    if wanted and all(str(column).isdigit() for column in wanted):  # there is no line of names, but one of data
+    if wanted and all(str(column).isdigit() for column in wanted):  # the first line is data
         return next((one for one in SEPARATORS if one in bare), ",")
     return max(SEPARATORS, key=bare.count)
 
 
 def names_in(line: str, separator: str) -> list[str]:
-    """The names in a first line, as it looks before quoted fields are read: without quotes and spaces around them."""
+    """Return the names in a first line, without quotes and spaces around them."""
     return [cell.strip().strip('"').strip() for cell in line.split(separator)]
 
 
 def with_point(cell: str) -> str:
-    """A number as Python reads it: 1.234,5 is 1234.5. Anything else stays as it is."""
+    """Return a number as Python writes it, 1234.5 for 1.234,5, and any other text as it is."""
     return cell.replace(".", "").replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 
 
@@ -97,12 +94,11 @@ NO = {
     "", "0", "0.0", "false", "f", "no", "n", "-", "–", "none", "null", "nan", "nein", "falsch", "non", "faux", "falso",
     "nee",
 }  # fmt: skip
-USUAL = {"labels", "wrong", "complete"}  # columns that may be there under these names without being asked for
+USUAL = {"labels", "wrong", "complete"}  # columns that are read under these names if they exist
 
 
 class Column(NamedTuple):
-    """A column that is asked for: what it holds, its name or number, the label that a one-hot column stands for, and
-    whether it is read only where it is there."""
+    """A wanted column: what it holds, its name or number, the label of a one-hot column, and if it may be absent."""
 
     what: str
     name: Name
@@ -111,24 +107,24 @@ class Column(NamedTuple):
 
     @property
     def may_be_absent(self) -> bool:
-        """Whether nobody has asked for it: a usual column under its usual name, or one that is read if it is there."""
+        """Whether a table without the column is accepted."""
         return self.optional or (self.what == self.name and self.what in USUAL)
 
 
 def listed(columns: Names | None) -> list[Name]:
-    """One column or several, as a list."""
+    """Return one column or several as a list."""
     if columns is None:
         return []
     return list(columns) if isinstance(columns, (list, tuple)) else [columns]
 
 
 def bare(name: Name) -> Name:
-    """The name of a column without the spaces around it, as in the first line ``text, labels``."""
+    """Return the name of a column without spaces around it, as in the first line ``text, labels``."""
     return name.strip() if isinstance(name, str) else name
 
 
 def found_among(wanted: Sequence[Column], names: Sequence[Name]) -> tuple[list[Column], list[Column]]:
-    """The columns asked for that there are, those of a pattern (``subject_*``) one by one, and those that are not."""
+    """Return the wanted columns that exist, with those of a pattern (``subject_*``) one by one, and the others."""
     exact = {column.name for column in wanted if column.name in names}
     found: list[Column] = []
     missing: list[Column] = []
@@ -143,7 +139,7 @@ def found_among(wanted: Sequence[Column], names: Sequence[Name]) -> tuple[list[C
 
 
 def _matches(column: Column, names: Sequence[Name]) -> list[Column]:
-    """The columns of a pattern. What the star stands for is the label of a one-hot column."""
+    """Return the columns of a pattern. What the star matches is the label of a one-hot column."""
     if not isinstance(column.name, str) or "*" not in column.name:
         return []
     pattern = re.compile("(.*?)".join(map(re.escape, column.name.split("*"))), re.DOTALL)
@@ -152,7 +148,7 @@ def _matches(column: Column, names: Sequence[Name]) -> list[Column]:
 
 
 def absent(where: str, column: Column, names: Sequence[Name]) -> InputError:
-    """The sentence about a column that is not there: what there is instead, and how to name it."""
+    """Return the error about a missing column, with the existing ones and the option that names it."""
     what = column.what.replace("_", "-")
     a_column = "columns" if isinstance(column.name, str) and "*" in column.name else "a column"
     expected = f"expected {a_column} {column.name!r} for {what}, found {named(names)}"
@@ -160,13 +156,13 @@ def absent(where: str, column: Column, names: Sequence[Name]) -> InputError:
 
 
 def twice(where: str, name: Name, names: Sequence[Name]) -> InputError:
-    """The sentence about two columns of one name, which may be written with other spaces around it."""
+    """Return the error about two columns of one name, which may differ by spaces."""
     spaces = "" if list(names).count(name) > 1 else " (spaces around names do not count)"
     return InputError(f"{where} has more than one column {name!r}{spaces}; rename all but one")
 
 
 def is_yes(value: object) -> bool | None:
-    """Whether a cell of a one-hot column says yes; None where it says neither yes nor no."""
+    """Whether a cell of a one-hot column means yes; None if it means neither yes nor no."""
     if value is None or isinstance(value, bool):
         return bool(value)
     said = str(value).strip().casefold()
@@ -174,7 +170,7 @@ def is_yes(value: object) -> bool | None:
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it: not at full length."""
+    """Return a value for an error, cut short."""
     try:
         said = repr(value)
     except ValueError:  # a whole number of too many digits
@@ -183,17 +179,15 @@ def shown(value: object) -> str:
 
 
 def named(columns: Sequence[Name]) -> str:
-    """The names of columns as an error shows them: not all where there are very many."""
+    """Return the names of columns for an error; not all if there are many."""
     return ", ".join(map(shown, columns[:MOST_NAMED])) + (", …" if len(columns) > MOST_NAMED else "")
 
 
-# The columns of a table, and the examples that its rows are.
-
-MOST = float(np.finfo(np.float32).max)  # of a number of a vector
+MOST = float(np.finfo(np.float32).max)  # the largest number of a vector
 
 
 class Row(NamedTuple):
-    """An example as a table has it."""
+    """An example of a table."""
 
     text: Document
     labels: list[str] | None
@@ -208,15 +202,13 @@ class Row(NamedTuple):
 class Table(Format):
     """A format with named columns.
 
-    ``text`` names the column of the text, ``labels`` that of the labels, or several, ``id`` and ``rating`` those of a
-    name and of a number for each example. A cell of labels is one label, or as many as ``label_separator`` splits it
-    into. ``one_hot`` names columns that each stand for a label, and say yes or no in each cell. A star in the name of a
-    column of labels stands for any letters. ``wrong`` names the column of labels that were crossed out, which are split
-    in the same way, and ``complete`` one that says whether all other labels are wrong (it is read beside the other one
-    only): where that says nothing, they are if nothing was crossed out. Several columns of text are fields of one text;
-    ``features`` names columns of categories or numbers that belong to it, ``known_features`` such as are read where
-    they are there. ``vector`` names a column of lists of numbers, or several of numbers, ``embedding_*``: the vector
-    that stands beside the text. With ``fractions`` labels may be numbers such as 3.5, as ratings are.
+    ``text`` names the column of the text; several are its fields. ``labels`` names one or more columns of labels; a
+    cell is one label, unless ``label_separator`` splits it. ``one_hot`` names columns that each represent a label, with
+    yes or no in each cell. A star in a name stands for any characters. ``wrong`` names the column of crossed-out
+    labels, and ``complete`` one that says whether all other labels are wrong; without it they are unless a label was
+    crossed out. ``features`` names columns of categories or numbers, ``known_features`` such that may be absent.
+    ``vector`` names a column of lists of numbers, or several columns of numbers (``embedding_*``). ``id`` and
+    ``rating`` name columns of a name and a number. With ``fractions`` labels may be numbers such as 3.5.
     """
 
     text: Names = "text"
@@ -232,11 +224,11 @@ class Table(Format):
     vector: Names | None = None
     fractions: bool = False
 
-    _n_vector: ClassVar[int] = 0  # how many numbers the first vector has, and so must all others
+    _n_vector: ClassVar[int] = 0  # the length of the first vector, which all others must have
     carries: ClassVar[tuple[str, ...]] = ("texts", "labels", "wrong", "complete", "ids", "ratings")
 
     def wanted(self) -> list[Column]:
-        """What is asked for, column by column; the options are checked here."""
+        """Return the wanted columns; the options are checked here."""
         given: dict[str, Names | None] = {
             "text": self.text, "labels": self.labels, "one_hot": self.one_hot, "features": self.features,
             "id": self.id, "rating": self.rating, "vector": self.vector,
@@ -263,7 +255,7 @@ class Table(Format):
         return columns
 
     def split_labels(self, cell: str) -> list[str]:
-        """The labels in one cell of text."""
+        """Return the labels in a cell of text."""
         separator = self.label_separator
         if separator is None:
             cell = cell.strip()
@@ -273,7 +265,7 @@ class Table(Format):
         return [label for part in cell.split(separator) if (label := part.strip())]
 
     def to_labels(self, value: object, column: Name) -> list[str]:
-        """The labels in one value of a column: None, text, a whole number, or a list of these."""
+        """Return the labels in a value: None, text, a whole number, or a list of these."""
         if value is None:
             return []
         if isinstance(value, str):
@@ -284,22 +276,22 @@ class Table(Format):
             for label in value:
                 if not (isinstance(label, (str, int, np.integer)) or self._is_fraction(label)):
                     raise BadValue(column, f"expected labels that are text or whole numbers, found {shown(label)}")
-            return [name for name in map(str, value) if name.strip()]  # as of cells, what is blank is none
+            return [name for name in map(str, value) if name.strip()]  # blank labels are left out, as in cells
         if isinstance(value, float) and math.isnan(value):
-            return []  # pandas' way of saying None
+            return []  # pandas writes None so
         raise BadValue(column, f"expected a label or a list of labels in {column!r}, found {shown(value)}")
 
     def _is_fraction(self, value: object) -> bool:
         return self.fractions and isinstance(value, (float, np.floating)) and math.isfinite(value)
 
     def to_id(self, value: object, column: Name) -> str:
-        """The name in one value of the column of ids."""
+        """Return the name in a value of the column of ids."""
         if not isinstance(value, (str, int, np.integer)):
             raise BadValue(column, f"expected text or a whole number in {column!r}, found {shown(value)}")
         return str(value)
 
     def to_rating(self, value: object, column: Name) -> float:
-        """The number in one value of the column of ratings."""
+        """Return the number in a value of the column of ratings."""
         try:
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
@@ -309,10 +301,7 @@ class Table(Format):
         return number
 
     def present(self, names: Sequence[Name], where: str, progress: Progress) -> dict[Column, int]:
-        """The columns asked for, and where they stand among those there are; only the usual labels may be absent.
-
-        Spaces around a name do not count, neither there nor where it is asked for.
-        """
+        """Return the wanted columns and their places. Spaces around names do not count."""
         there = [bare(name) for name in names]
         found, missing = found_among([column._replace(name=bare(column.name)) for column in self.wanted()], there)
         for column in missing:
@@ -326,14 +315,14 @@ class Table(Format):
         return {column: there.index(column.name) for column in found}
 
     def to_flag(self, value: object, column: Name) -> bool:
-        """Whether one value of a one-hot column says yes."""
+        """Whether a value of a one-hot column means yes."""
         said = is_yes(value)
         if said is None:
             raise BadValue(column, f"expected yes or no, 1 or 0, in {column!r}, found {shown(value)}")
         return said
 
     def to_row(self, values: Iterable[tuple[Column, object]]) -> Row:
-        """An example from the values of its columns."""
+        """Return the example of the values of its columns."""
         labels, wrong, complete, own_id, rating, vector = None, None, None, None, None, None
         document: dict[str, Value] = {}
         for (what, name, label, _), value in values:
@@ -360,17 +349,13 @@ class Table(Format):
             else:
                 rating = self.to_rating(value, name)
         text = document if self.has_fields else cast("str", next(iter(document.values()), ""))
-        all_judged = self.to_complete(wrong, *complete) if complete else None
+        said, name = complete or (None, "")
+        unsaid = wrong is None or said is None or said == "" or (isinstance(said, float) and math.isnan(said))
+        all_judged = None if unsaid else self.to_flag(said, name)
         return Row(text, labels, wrong, all_judged, own_id, rating, self._as_long(vector))
 
-    def to_complete(self, wrong: list[str] | None, value: object, column: Name) -> bool | None:
-        """Whether all labels beside the right ones are wrong, where the example says so."""
-        if wrong is None or value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-            return None
-        return self.to_flag(value, column)
-
     def to_numbers(self, value: object, column: Name) -> list[float]:
-        """The numbers in one value of a column of vectors: a list of them, or one."""
+        """Return the numbers in a value of a column of vectors: a list of them, or one."""
         numbers: list[Any] = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
         for number in numbers:
             is_number = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
@@ -379,7 +364,7 @@ class Table(Format):
         return [float(number) for number in numbers]
 
     def _as_long(self, vector: list[float] | None) -> list[float] | None:
-        """A vector that has as many numbers as the first one."""
+        """Return the vector, which must have as many numbers as the first one."""
         if vector is not None:
             wanted = self._n_vector or len(vector)
             if not vector or len(vector) != wanted:
@@ -392,15 +377,15 @@ class Table(Format):
 
     @cached_property
     def has_fields(self) -> bool:
-        """Whether a text has several fields, or something else that belongs to it."""
+        """Whether a text has several fields, or categories or numbers."""
         return len(listed(self.text)) > 1 or bool(listed(self.features)) or bool(listed(self.known_features))
 
     def to_value(self, value: object, column: Name) -> Value | None:
-        """The categories or the number in one value of a column of features."""
+        """Return the categories or the number in a value of a column of features."""
         if isinstance(value, str):
             return cell_value(value)
         if isinstance(value, (float, np.floating)) and math.isnan(value):
-            return None  # pandas' way of saying None
+            return None  # pandas writes None so
         try:
             features_of(str(column), value, "")
         except InputError:
@@ -409,7 +394,7 @@ class Table(Format):
         return cast("Value | None", value)
 
     def batch(self, rows: list[Row], places: Places | None = None) -> Examples:
-        """The examples of some rows; labels are None where no row has any."""
+        """Return the examples of some rows; labels are None if no row has any."""
         if not rows:
             return Examples(texts=[])
         texts, labels, wrong, complete, ids, ratings, vectors = zip(*rows, strict=True)
@@ -427,12 +412,12 @@ class Table(Format):
 
 
 def numbered(labels: Sequence[list[str]]) -> Sequence[list[str]]:
-    """The same lists in little room: each name once."""
+    """Return the same lists, with each name stored once."""
     return cast("Sequence[list[str]]", NumberedLabels.of(labels))
 
 
 class BadValue(Exception):
-    """A value that is not what its column should hold; the reader adds the place."""
+    """A value that its column may not hold; the reader adds the place."""
 
     def __init__(self, column: Name | None, sentence: str) -> None:
         super().__init__(sentence)

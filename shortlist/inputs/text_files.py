@@ -18,8 +18,7 @@ from pathlib import Path
 
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places, in_batches
-from shortlist.inputs.format import Format
-from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.source import Format, Progress, Source
 
 WORD = re.compile(r"(\S+)\s*")
 
@@ -57,7 +56,7 @@ class FastText(Format):
             yield Examples(texts=texts, labels=labels, places=Places(source.name, own_numbers))
 
     def _parted(self, line: str) -> tuple[str, list[str]]:
-        """The text and the labels of a line."""
+        """Return the text and the labels of a line."""
         prefix = self.label_prefix
         labels: list[str] = []
         line, at = line.strip(), 0
@@ -131,7 +130,7 @@ class ClassFolders(Format):
 
 
 def _leads_out(path: Path, folder: Path) -> bool:
-    """Whether a file, or the class folder that it stands in, is a link to somewhere else."""
+    """Whether a file, or its class folder, is a link to another place."""
     inner = folder / path.relative_to(folder).parts[0]
     return not all(one.resolve().is_relative_to(folder.resolve()) for one in (path, inner))
 

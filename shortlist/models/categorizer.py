@@ -17,7 +17,7 @@ from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import Rows, beside
 from shortlist.categories.index.tuned_index import TunedIndex
 from shortlist.categories.learner import CategoryLearner, n_examples
-from shortlist.concepts.vocabulary import LabelVocabulary
+from shortlist.concepts import LabelVocabulary
 from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot, stop_here, writing
 from shortlist.errors import InputError
 from shortlist.estimators import clone

@@ -20,7 +20,7 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice, as_whole
 from shortlist.categories.learner import Allowed, CategoryLearner
 from shortlist.categories.relabelling import counts_of
-from shortlist.concepts.vocabulary import LabelVocabulary
+from shortlist.concepts import LabelVocabulary
 from shortlist.concurrency import lock_of, prefetch, reading
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from shortlist.categories.index.tuned_index import TunedIndex, beside_vector
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concepts.vocabulary import LabelVocabulary
+from shortlist.concepts import LabelVocabulary
 from shortlist.errors import InputError, counted
 from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, as_vectors, is_one
 

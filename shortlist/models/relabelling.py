@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from shortlist.arrays.given_labels import Label, shown
 from shortlist.categories.learner import CategoryLearner
 from shortlist.categories.relabelling import let_go, merged, renamed, split_off
-from shortlist.concepts.vocabulary import LabelVocabulary
+from shortlist.concepts import LabelVocabulary
 from shortlist.errors import InputError
 
 CHANGES = ("rename", "merge", "split", "retire", "restore")

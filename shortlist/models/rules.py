@@ -18,7 +18,7 @@ from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.learner import Allowed, CategoryLearner
 from shortlist.categories.relabelling import counts_of
-from shortlist.concepts.vocabulary import LabelVocabulary
+from shortlist.concepts import LabelVocabulary
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex
 from shortlist.ranking import Ranking

@@ -31,8 +31,8 @@ import numpy as np
 from shortlist.arrays.kernels import Floats
 from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
-from shortlist.inputs.format import Option
 from shortlist.inputs.labelled import ERRORS
+from shortlist.inputs.source import Option
 from shortlist.models.auditing import shown
 from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer

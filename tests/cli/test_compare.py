@@ -83,10 +83,9 @@ def test_the_rows_that_are_tested_have_the_measure_of_the_order():
 
 def test_bad_comparisons(run, many, tmp_path):
     refused(run("compare", many, "--learners", "oracle"), "oracle", "rocchio")
-    refused(run("compare", many, "--held-out", 2), "--held-out")
     refused(run("compare", many, "--learners", " , "), "--learners", "rocchio")
-    result = run("compare", many, "--seed", -1)
-    assert (result.code, "'--seed'" in result.err) == (2, True)
+    result = run("compare", many, "--splits", 0)
+    assert (result.code, "'--splits'" in result.err) == (2, True)
     (tmp_path / "one.jsonl").write_text('{"text": "a b", "labels": ["x"]}\n')
     refused(run("compare", "one.jsonl"), "two examples")
 

@@ -72,4 +72,4 @@ def test_no_value_is_taken_for_nought_because_it_is_negative(run, model, tmp_pat
 
 
 def test_an_audit_of_rows_says_that_it_needs_texts(run, animals):
-    refused(run("audit", animals, "--target", "kind"), "holds rows of numbers", "audit looks through texts")
+    refused(run("audit", animals, "--target", "kind"), "holds rows of numbers", "audit needs texts")

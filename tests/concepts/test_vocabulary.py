@@ -6,7 +6,7 @@ import json
 import pytest
 
 import shortlist as sl
-from shortlist.concepts.vocabulary import Concept, LabelVocabulary
+from shortlist.concepts import Concept, LabelVocabulary
 
 CONCEPTS = [
     Concept("c1", "grain", ("cereals",)),

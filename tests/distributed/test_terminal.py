@@ -67,7 +67,7 @@ def test_files_without_examples_are_named(there, json_file, tmp_path):
     header.write_text("text,labels\n")
     nothing.write_text("")
     (tmp_path / "other.csv").write_text("text,labels\n")
-    with pytest.raises(InputError, match=r"header\.csv has no examples; a header alone teaches nothing"):
+    with pytest.raises(InputError, match=r"header\.csv has no examples; at least one is needed"):
         run("train", header, "-o", tmp_path / "model", *there)
     with pytest.raises(InputError, match=r"nothing\.csv has no examples"):
         run("train", nothing, "-o", tmp_path / "model", *there)

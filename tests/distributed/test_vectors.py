@@ -69,5 +69,5 @@ def test_what_does_not_fit_is_refused(client, tmp_path):
         categories.train(Cluster(client), cut(files, vector="v"), sl.Categorizer())
     with pytest.raises(sl.InputError, match="vectors need the learner TunedIndex"):
         categories.train(Cluster(client), cut(files[0], vector="v"), sl.Categorizer(sl.Rocchio()))
-    with pytest.raises(sl.InputError, match="an encoder makes vectors on one machine"):
+    with pytest.raises(sl.InputError, match="an encoder works on one machine"):
         categories.train(Cluster(client), cut(files[0]), sl.Categorizer(encoder=lambda texts: np.ones((len(texts), 2))))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import shortlist as sl
-from shortlist.files import packing, store
+from shortlist.files import container, store
 from shortlist.files.store import KEY
 from tests.files.test_store import parts
 
@@ -20,9 +20,9 @@ NUMBERS = st.sampled_from([np.int32, np.int64, np.uint64, np.float32, np.float64
 @given(NUMBERS.flatmap(lambda kind: arrays(kind, st.integers(1, 40))), st.booleans(), st.integers(1, 9))
 def test_arrays_come_back_as_they_were(array, ascending, chunk):
     array = np.sort(array) if ascending else array
-    with mock.patch.object(packing, "CHUNK", chunk):
-        packed, note = packing.pack(np.array_split(array, 3), array.dtype, array.size)
-        again = packing.unpack({"a": packed}, {"a": json.loads(json.dumps(note))})["a"]
+    with mock.patch.object(container, "CHUNK", chunk):
+        packed, note = container.pack(np.array_split(array, 3), array.dtype, array.size)
+        again = container.unpack({"a": packed}, {"a": json.loads(json.dumps(note))})["a"]
     assert again.dtype == array.dtype
     assert again.tobytes() == array.tobytes()
 
@@ -81,9 +81,9 @@ def test_what_cannot_be_unpacked_is_refused(model, tmp_path):
 
 @pytest.mark.long
 def test_a_small_file_does_not_become_a_huge_model():
-    packed, note = packing.pack([np.zeros(1 << 19)] * 60, np.dtype(np.float64), 60 << 19)
-    with mock.patch.object(packing, "MOST_MORE", 1 << 20), pytest.raises(packing.NotPacked):
-        packing.unpack({"a": packed}, {"a": note})
+    packed, note = container.pack([np.zeros(1 << 19)] * 60, np.dtype(np.float64), 60 << 19)
+    with mock.patch.object(container, "MOST_MORE", 1 << 20), pytest.raises(container.NotPacked):
+        container.unpack({"a": packed}, {"a": note})
 
 
 def test_the_arrays_of_a_compact_file_keep_their_order(model):

@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 import shortlist as sl
-from shortlist.files import packing, store
+from shortlist.files import container, store
 from shortlist.files.container import DTYPES
 from shortlist.files.store import KEY, State
 
@@ -204,7 +204,7 @@ def as_packed_bytes(state, random):
     for name, array in state.all_arrays().items():
         arrays[name] = array
         if array.ndim == 1 and array.size and array.dtype.kind in "iuf":
-            arrays[name], notes[name] = packing.pack([array], array.dtype, array.size)
+            arrays[name], notes[name] = container.pack([array], array.dtype, array.size)
     if notes and random.random() < 0.5:
         name = random.choice(sorted(notes))
         note, key = notes[name], random.choice(["dtype", "size", "ends", "differences"])

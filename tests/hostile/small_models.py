@@ -12,7 +12,7 @@ from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.top_down import TopDown
 from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concepts.vocabulary import Concept
+from shortlist.concepts import Concept
 from shortlist.files import store
 from shortlist.ratings.learner import RatingLearner
 

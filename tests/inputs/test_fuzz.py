@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shortlist import ShortlistError
 from shortlist.inputs import FORMATS, read
-from shortlist.inputs.compression import _zstd
+from shortlist.inputs.source import _zstd
 from tests.inputs.samples import SAMPLES
 
 MANY = settings(max_examples=int(os.environ.get("SHORTLIST_FUZZ", "40")))

@@ -14,8 +14,7 @@ import pytest
 
 from shortlist import InputError
 from shortlist.inputs import FORMATS, read, sniff
-from shortlist.inputs.compression import _zstd
-from shortlist.inputs.source import Progress, Source
+from shortlist.inputs.source import Progress, Source, _zstd
 
 LINES = "first line\nsecond lïne\n\nfourth"
 TEXTS = ["first line", "second lïne", "", "fourth"]

@@ -248,15 +248,6 @@ def test_rows_of_another_width_are_bad_wherever_they_stand(lines, batch):
     assert stream.skipped.count == len(lines) - len(good)
 
 
-@pytest.mark.parametrize("format", ["csv", "tsv", "json-lines", "lines", "fasttext"])
-def test_lines_that_end_in_carriage_returns_alone(format):
-    for batch in (1, 1000):
-        for end in ("", "\r"):
-            fails("text,labels\rhello,a\rfoo,b" + end, format, "carriage returns alone.*; save it", batch=batch)
-    assert examples("one\rtwo\nthree", "lines")[0] == ["one\rtwo", "three"]
-    assert examples("one\r", "lines")[0] == ["one"]
-
-
 # fastText, plain lines, class folders
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.categories.relabelling import split_off
-from shortlist.concepts.vocabulary import Concept, LabelVocabulary
+from shortlist.concepts import Concept, LabelVocabulary
 from shortlist.models.relabelling import Change
 from tests.server.servers import state_bytes
 

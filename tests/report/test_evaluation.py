@@ -3,10 +3,10 @@
 import pytest
 
 import shortlist as sl
-from shortlist.concepts.vocabulary import Concept
+from shortlist import report
+from shortlist.concepts import Concept
 from shortlist.inputs import Examples
-from shortlist.report import plots
-from shortlist.report.evaluation import evaluate_closely
+from shortlist.report import evaluate_closely
 
 NAMES = {"p1": "grain", "p2": "metal"}
 
@@ -26,7 +26,7 @@ def wrong():
 def test_pictures_and_errors_show_what_labels_are_called(named, model, wrong, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     drawn = []
-    monkeypatch.setattr(plots, "plot_confusion", lambda path, labels, counts: drawn.append(labels))
+    monkeypatch.setattr(report, "plot_confusion", lambda path, labels, counts: drawn.append(labels))
     called = NAMES if named else {}
     if named:
         model.set_vocabulary(sl.LabelVocabulary([Concept(label, name) for label, name in NAMES.items()]))

@@ -6,15 +6,14 @@ import re
 import numpy as np
 import pytest
 
-from shortlist import InputError
-from shortlist.report import plots
+from shortlist import InputError, report
 
 CURVES = {"FF": (np.arange(1, 11), np.linspace(0.5, 0.9, 10)), "IND": (np.arange(1, 11), np.linspace(0.4, 0.8, 10))}
 DRAW = {
-    "curves": lambda path: plots.plot_curves(path, CURVES, "k", "R_k", "A true label among the first k", ylim=(0, 1)),
-    "learning": lambda path: plots.plot_learning(path, CURVES, "loss1"),
-    "reliability": lambda path: plots.plot_reliability(path, [0.1, 0.6, 0.9], [0.2, 0.5, 0.95], [3, 40, 100]),
-    "frequency": lambda path: plots.plot_frequency_recall(path, [0, 1, 2, 300], [0.0, 0.5, 0.4, 1.0]),
+    "curves": lambda path: report.plot_curves(path, CURVES, "k", "R_k", "A true label among the first k", ylim=(0, 1)),
+    "learning": lambda path: report.plot_learning(path, CURVES, "loss1"),
+    "reliability": lambda path: report.plot_reliability(path, [0.1, 0.6, 0.9], [0.2, 0.5, 0.95], [3, 40, 100]),
+    "frequency": lambda path: report.plot_frequency_recall(path, [0, 1, 2, 300], [0.0, 0.5, 0.4, 1.0]),
 }
 
 
@@ -32,13 +31,13 @@ def test_png_and_svg_are_written_alike_each_time(name, tmp_path):
 
 def test_a_curve_of_a_million_rounds_is_thinned(tmp_path):
     rounds = np.arange(1, 1_000_001)
-    plots.plot_learning(tmp_path / "long.svg", {"R1": (rounds, 1 / rounds)}, "R1")
+    report.plot_learning(tmp_path / "long.svg", {"R1": (rounds, 1 / rounds)}, "R1")
     assert (tmp_path / "long.svg").stat().st_size < 100_000
-    plots.plot_learning(tmp_path / "short.svg", {"R1": ([], [])}, "R1")
+    report.plot_learning(tmp_path / "short.svg", {"R1": ([], [])}, "R1")
 
 
 def test_every_label_is_a_point(tmp_path):
-    plots.plot_frequency_recall(tmp_path / "labels.svg", np.arange(1, 41), np.linspace(0, 1, 40))
+    report.plot_frequency_recall(tmp_path / "labels.svg", np.arange(1, 41), np.linspace(0, 1, 40))
     points = re.search(r'<g id="line2d_\d+">\s*<defs>\s*<path id="(\w+)"', (tmp_path / "labels.svg").read_text())
     assert points
 
@@ -46,12 +45,12 @@ def test_every_label_is_a_point(tmp_path):
 @pytest.mark.parametrize("name", ["plot.pdf", "plot", "plot.png.gz"])
 def test_other_formats_are_refused(name, tmp_path):
     with pytest.raises(InputError, match=r"ending in \.png or \.svg"):
-        plots.plot_curves(tmp_path / name, CURVES, "k", "R_k", "")
+        report.plot_curves(tmp_path / name, CURVES, "k", "R_k", "")
 
 
 def test_lengths_must_agree(tmp_path):
     with pytest.raises(InputError, match="one length"):
-        plots.plot_frequency_recall(tmp_path / "plot.png", [1, 2], [0.5])
+        report.plot_frequency_recall(tmp_path / "plot.png", [1, 2], [0.5])
 
 
 def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch):
@@ -64,4 +63,4 @@ def test_without_matplotlib_the_error_says_what_to_install(tmp_path, monkeypatch
 
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
     with pytest.raises(InputError, match=r"pip install '.\[plot\]'"):
-        plots.plot_curves(tmp_path / "plot.png", CURVES, "k", "R_k", "")
+        report.plot_curves(tmp_path / "plot.png", CURVES, "k", "R_k", "")

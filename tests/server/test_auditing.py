@@ -3,7 +3,7 @@
 import json
 
 import shortlist as sl
-from shortlist.concepts.vocabulary import Concept, LabelVocabulary
+from shortlist.concepts import Concept, LabelVocabulary
 from shortlist.server import snapshots
 from shortlist.server.people import Role, changing
 from shortlist.server.reporting import lessons_of

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import shortlist as sl
-from shortlist.cli.output import Output
+from shortlist.cli.rank import Output
 from shortlist.inputs.tables import guarded, unguarded
 from shortlist.server.exporting import COLUMNS, LAYOUTS, fasttext_line
 from shortlist.server.journal import Entry, Example, Journal

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.cli.serve import find_encoder
+from shortlist.cli.options import find_encoder
 from shortlist.errors import InputError
 from shortlist.server import snapshots
 from shortlist.server.app import check_encoder

@@ -1,17 +1,17 @@
-"""An evaluation of a model that ranks labels, with pictures of it."""
+"""An evaluation of a model that ranks labels, with plots. Plots need matplotlib: ``pip install '.[plot]'``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import Ints, Longs
 from shortlist.categories.learner import is_true
-from shortlist.errors import InputError
+from shortlist.errors import InputError, installing
 from shortlist.inputs import Examples
 from shortlist.labels import LabelSets
 from shortlist.measures import among_first_k, per_label, place_labels, precision_recall, progressive
@@ -19,7 +19,106 @@ from shortlist.models.auditing import shown
 from shortlist.models.base import Model, Report, Table
 from shortlist.models.category_model import CategoryModel
 from shortlist.ranking import Ranking
-from shortlist.report import plots
+
+FORMATS = (".png", ".svg")
+Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
+
+
+def plot_curves(path: str | Path, curves: Curves, x: str, y: str, title: str, **limits: tuple[float, float]) -> None:
+    """Curves through points; ``limits`` are those of the axes, xlim and ylim."""
+    axes = _axes(path, x, y, title)
+    _draw(axes, curves, marker="o", markersize=3)
+    axes.set(**limits)
+    _save(axes, path)
+
+
+def plot_learning(path: str | Path, curves: Curves, measure: str) -> None:
+    """A measure averaged over the stream so far (``measures.progressive``), as in figures 4 and 5 of paper 001."""
+    axes = _axes(path, "examples seen", f"{measure}, average so far", f"{measure} along the data")
+    thinned = {}
+    for name, (seen, value) in curves.items():
+        x, y = np.asarray(seen, dtype=np.float64), np.asarray(value, dtype=np.float64)
+        few = np.unique(np.geomspace(1, max(x.size, 1), 500).astype(np.int64)) - 1  # as many as can be told apart
+        thinned[name] = (x[few], y[few]) if x.size else (x, y)
+    _draw(axes, thinned)
+    axes.set_xscale("log")
+    _save(axes, path)
+
+
+def plot_frequency_recall(path: str | Path, frequency: ArrayLike, recall: ArrayLike) -> None:
+    """Recall of each label against its frequency in training, with the mean of labels of like frequency."""
+    x, y = np.asarray(frequency, dtype=np.float64), np.asarray(recall, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise InputError(f"frequency and recall must be two lists of one length, not {x.shape} and {y.shape}")
+    axes = _axes(
+        path, "training examples with the label", "recall of the label", "Recall of rare and of frequent labels"
+    )
+    axes.plot(x, y, ".", alpha=0.4, label="one label")
+    octave = np.floor(np.log2(np.maximum(x, 0.5)))
+    means = [(x[octave == one].mean(), y[octave == one].mean()) for one in np.unique(octave)]
+    axes.plot(*zip(*means, strict=True), "o-", label="mean of an octave")
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set(xlim=(0, 2 * x.max(initial=1)), ylim=(-0.02, 1.02))
+    axes.legend()
+    _save(axes, path)
+
+
+def plot_confusion(path: str | Path, labels: Sequence[str], counts: ArrayLike) -> None:
+    """How often each true label (row) had each label ranked first (column)."""
+    cells = np.asarray(counts)
+    if cells.shape != (len(labels), len(labels)):
+        raise InputError(f"counts must have a row and a column for each of {len(labels)} labels, not {cells.shape}")
+    axes = _axes(path, "ranked first", "true", "The labels with most errors")
+    axes.grid(visible=False)
+    share = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)
+    axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
+    short = [label if len(label) <= 20 else f"{label[:19]}…" for label in labels]
+    axes.set_xticks(range(len(short)), short, rotation=90, fontsize=7)
+    axes.set_yticks(range(len(short)), short, fontsize=7)
+    for i, j in zip(*np.nonzero(cells), strict=True):
+        ink = "w" if share[i, j] > 0.5 else "k"
+        axes.text(j, i, f"{cells[i, j]:,}", ha="center", va="center", fontsize=6, color=ink)
+    _save(axes, path)
+
+
+def plot_reliability(path: str | Path, probability: ArrayLike, right: ArrayLike, n: ArrayLike) -> None:
+    """How often labels of nearly the same probability are right (``evaluate`` gives the bins); larger dots are more."""
+    axes = _axes(path, "probability of the best label", "share that is right", "Right as often as it says?")
+    axes.plot([0, 1], [0, 1], "--", color="grey", label="as it says")
+    counts = np.asarray(n, dtype=np.float64)
+    axes.plot(probability, right, color="C0", alpha=0.5)
+    axes.scatter(probability, right, s=10 + 190 * counts / counts.max(initial=1), color="C0", label="as it is")
+    axes.set(xlim=(0, 1.02), ylim=(0, 1.02))
+    axes.legend()
+    _save(axes, path)
+
+
+def _axes(path: str | Path, x: str, y: str, title: str) -> Any:
+    if Path(path).suffix.lower() not in FORMATS:
+        raise InputError(f"a plot is written to a file ending in {' or '.join(FORMATS)}, not {str(path)!r}")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError(f"plots need matplotlib; {installing('plot')}") from None
+    axes = Figure(figsize=(6, 4.5), layout="constrained").subplots()
+    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.grid(alpha=0.3)
+    return axes
+
+
+def _draw(axes: Any, curves: Curves, **style: Any) -> None:
+    for name, (x, y) in curves.items():
+        axes.plot(x, y, label=name, **style)
+    if len(curves) > 1:
+        axes.legend()
+
+
+def _save(axes: Any, path: str | Path) -> None:
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "shortlist"}):  # the same numbers give the same file
+        axes.figure.savefig(path, dpi=150, metadata={"Date": None} if Path(path).suffix.lower() == ".svg" else None)
+
 
 # Where a ranking of labels is most wrong: the examples, and the labels that are taken for each other.
 
@@ -139,17 +238,17 @@ def draw_ranking(folder: Path, ranking: Ranking, truth: LabelSets, counts: NDArr
     """The precision-recall graph, R_k against k, and label frequency against recall."""
     positions = place_labels(ranking, truth, counts.size)
     table = per_label(ranking, truth, n_labels=counts.size)
-    plots.plot_curves(
+    plot_curves(
         folder / "precision-recall.png", {"model": precision_recall(positions)}, "recall", "precision",
         "Precision at each level of recall", xlim=(0, 1), ylim=(0, 1.02),
     )  # fmt: skip
-    plots.plot_curves(
+    plot_curves(
         folder / "first-k.png", {"model": among_first_k(positions, min(50, ranking.ids.shape[1]))}, "k",
         "share of examples", "A true label among the first k", ylim=(0, 1.02),
     )  # fmt: skip
     known = (table.labels < counts.size) & (table.true > 0)
     frequency = counts[np.where(known, table.labels, 0)][known]
-    plots.plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[known])
+    plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[known])
 
 
 def draw_confusion(
@@ -159,7 +258,7 @@ def draw_confusion(
     names: dict[int, Any] = dict(enumerate(ranking._names)) | dict(zip(truth.ids.tolist(), labels, strict=True))
     chosen, counts = most_confused(ranking, truth, CONFUSED)
     if chosen.size:
-        plots.plot_confusion(folder / "confusion.png", [called(names[i]) for i in chosen.tolist()], counts)
+        plot_confusion(folder / "confusion.png", [called(names[i]) for i in chosen.tolist()], counts)
 
 
 def draw_confidence(folder: Path, found: dict[str, Any]) -> None:
@@ -169,9 +268,9 @@ def draw_confidence(folder: Path, found: dict[str, Any]) -> None:
         return [row[name] for row in found[table]]
 
     bins = (column("reliability", name) for name in ("probability", "right", "n"))
-    plots.plot_reliability(folder / "reliability.png", *bins)
+    plot_reliability(folder / "reliability.png", *bins)
     curve = column("automation by share", "share"), column("automation by share", "right")
-    plots.plot_curves(
+    plot_curves(
         folder / "automation.png", {"model": curve}, "share of texts decided alone", "share of them that is right",
         "Decided alone", xlim=(0, 1.02),
     )  # fmt: skip
@@ -192,4 +291,4 @@ def draw_learning(
                 hits += is_true(learning._rank_examples(few, 1).ids[:, 0], numbers).tolist()
                 learning.learn_batches([few])
         curves["learning as it goes"] = progressive(hits)
-    plots.plot_learning(folder / "learning.png", curves, "R1")
+    plot_learning(folder / "learning.png", curves, "R1")

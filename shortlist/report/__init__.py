@@ -1,1 +1,0 @@
-"""Numbers -> tables and plots."""
