@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from papers.experiment import Cell, Claim, Figure, Job, Result, Table
+from papers.score_bins import ScoreBins
 from shortlist.arrays.kernels import Floats
-from shortlist.documents.features import ScoreBins
 from shortlist.measures.significance import wilcoxon
 
 if TYPE_CHECKING:

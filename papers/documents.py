@@ -24,8 +24,8 @@ from papers.comparators.accuracy_svm import AccuracySVM
 from papers.document_data import Judged, load
 from papers.document_tables import CHOSEN, show
 from papers.experiment import Experiment, Job, Result
+from papers.score_bins import ScoreBins
 from shortlist.arrays.kernels import Longs
-from shortlist.documents.features import ScoreBins
 from shortlist.documents.svms import MapSVM, MrrSVM, NdcgSVM, RocSVM
 
 STRUCTURAL = {"SVM-map": MapSVM, "SVM-roc": RocSVM, "SVM-ndcg": NdcgSVM, "SVM-mrr": MrrSVM}

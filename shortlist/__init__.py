@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from shortlist.concepts import LabelVocabulary as LabelVocabulary
     from shortlist.concepts import read_vocabulary as read_vocabulary
     from shortlist.documents.features import QueryScaler as QueryScaler
-    from shortlist.documents.features import ScoreBins as ScoreBins
     from shortlist.documents.queries import QueryRanking as QueryRanking
     from shortlist.documents.retrieval import RetrievalIndex as RetrievalIndex
     from shortlist.documents.svms import MapSVM as MapSVM

@@ -37,7 +37,6 @@ WHERE = {
     "Rocchio": "categories.prototypes.rocchio",
     "RowCategorizer": "models.row_categorizer",
     "Rules": "models.rules",
-    "ScoreBins": "documents.features",
     "ShortlistError": "errors",
     "TextRater": "models.rater",
     "TextVectorizer": "text.vectorizer",

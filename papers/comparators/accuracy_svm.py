@@ -20,11 +20,12 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from papers.score_bins import ScoreBins
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole, check_columns, column_names, note_names
 from shortlist.concurrency import reading, snapshot
-from shortlist.documents.features import QueryScaler, ScoreBins
+from shortlist.documents.features import QueryScaler
 from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import LinearRanker, as_relevance
 from shortlist.documents.svms import map_loss

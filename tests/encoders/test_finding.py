@@ -30,9 +30,8 @@ def known(folder, monkeypatch):
     return folder
 
 
-def package(site, folder):
+def package(site, folder, name="tiny_package"):
     """Install the encoder as a package that cannot be imported."""
-    name = "tiny_package"
     inside = site / name / "model"
     shutil.copytree(folder, inside)
     (site / name / "__init__.py").write_text("raise RuntimeError('imported')")
@@ -44,15 +43,16 @@ def package(site, folder):
     return inside
 
 
-def test_a_package_is_found_and_not_imported(known, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["tiny_package", "somebody_elses"])
+def test_a_package_is_found_and_not_imported(known, tmp_path, monkeypatch, name):
     wanted = load_encoder(str(known))
     site = tmp_path / "site"
-    package(site, known)
+    package(site, known, name)
     monkeypatch.syspath_prepend(str(site))
     found = load_encoder("tiny")
     assert (found.name, found.digest) == ("tiny", wanted.digest)
     assert np.array_equal(found(["corn"]), wanted(["corn"]))
-    assert "tiny_package" not in sys.modules
+    assert name not in sys.modules
 
 
 def test_a_folder_of_the_environment_is_looked_at(known, monkeypatch):

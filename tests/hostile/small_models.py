@@ -90,7 +90,6 @@ def make():
         models[f"documents, {type(learner).__name__}"] = sl.DocumentRanker(learner).fit(X, relevant, queries)
     models["map"] = sl.MapSVM().fit(X, relevant, queries)
     models["accuracy 3"] = AccuracySVM(variant=3, n_thresholds=4).fit(X, relevant, queries)
-    models["bins"] = sl.ScoreBins(5).fit(X)
     models["words"] = sl.TextVectorizer(ngrams=2, prefix=3, idf="smooth", norm="l2").fit(T)
     models["plain words"] = sl.TextVectorizer().fit([*T, "é 日本 \ud800abc İstanbul 123"])
     return models
@@ -111,10 +110,6 @@ def use(model, path):
         yield from use_categorizer(model)
     elif isinstance(model, sl.TextVectorizer):
         yield from use_words(model)
-    elif isinstance(model, sl.ScoreBins):
-        X = rows(8, model.n_features_in_)
-        yield "transform", model.transform(X)
-        yield "names", model.get_feature_names_out()
     elif hasattr(model, "learner_"):
         yield from (use_rater if isinstance(model, sl.Rater) else use_documents)(model)
     elif isinstance(model, CategoryLearner):

@@ -12,7 +12,8 @@ from papers.comparators.accuracy_svm import AccuracySVM
 from papers.document_data import Judged, load, submissions
 from papers.document_tables import Comparison, claims, draw_weights
 from papers.documents import FIVE_FOLDS, PAPER, balanced_roles, fold_roles, show, trial
-from shortlist import MapSVM, RetrievalIndex, ScoreBins
+from papers.score_bins import ScoreBins
+from shortlist import MapSVM, RetrievalIndex
 from shortlist.inputs import read
 
 
