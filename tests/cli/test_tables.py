@@ -127,7 +127,7 @@ def test_names_of_columns_in_a_file_are_checked(model, tmp_path):
     for wrong in ({"text_column": 3}, ["Titel"], {"text_column": [["Titel"]]}):
         known._trained_from = wrong
         known.save(tmp_path / "wrong.shortlist")
-        with pytest.raises(sl.ModelFileError, match="the columns that it was trained from have names"):
+        with pytest.raises(sl.ModelFileError, match="the columns of its training file have names"):
             sl.load(tmp_path / "wrong.shortlist")
 
 
