@@ -150,10 +150,6 @@ class Ranking:
         """Of a ranking of many, the first k labels of each."""
         return self._part((slice(None), slice(k)))
 
-    def alone(self) -> Ranking:
-        """The ranking of one in a ranking of many with one row."""
-        return self._part(0)
-
     def _part(self, which: Any) -> Ranking:
         """A part of this ranking; its probabilities are computed when needed."""
         chances = None if self._probabilities is None else lambda: self.probabilities[which]

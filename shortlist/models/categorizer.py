@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -462,7 +462,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         is_plain = type(text) is str and vector is None and vectors is None
         texts: Sequence[Any] = [text] if is_plain else encoding.with_vector(text, vector, vectors)
         found = self._ranked(self._rows_of(texts), k, rules)
-        return found.alone() if is_plain or is_one(text) else found
+        return cast("Ranking", found[0]) if is_plain or is_one(text) else found
 
     def shortlist(  # type: ignore[override]
         self, texts: Document | Sequence[Document], coverage: float = 0.95, *, vectors: ArrayLike | None = None

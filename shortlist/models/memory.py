@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,23 +35,16 @@ from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import Document
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Upper bounds in bytes for each part of a model, and for the rest of the process."""
+class MOST:
+    """Upper bounds in bytes for the parts of a model, and for the rest of the process."""
 
-    libraries: int  # with compiled loops and the file being read
-    label: int
-    word: int
-    name_byte: int  # each byte of a word's or a label's name
-    edge: int
-    entry: int  # of a text's row: column and count
-    weight: int  # of a label for each number of a vector
-
-
-# A word is 24 bytes in the index, and 40 in the vocabulary, its table and its counts. An edge is 12, in lists that have
-# a quarter to spare. An entry is a column and a count, which take five or six bytes. A weight of a vector is 4, with a
-# quarter to spare, and a copy while there come to be more, or when it is saved.
-MOST = Sizes(libraries=360 * 10**6, label=400, word=200, name_byte=6, edge=60, entry=10, weight=14)
+    libraries = 360 * 10**6  # with compiled loops and the file being read
+    label = 400
+    word = 200  # 24 in the index, and 40 in the vocabulary, its table and its counts
+    name_byte = 6  # each byte of a word's or a label's name
+    edge = 60  # 12, in lists that have a quarter to spare
+    entry = 10  # of a text's row, column and count: five or six
+    weight = 14  # of a label for each number of a vector: 4, a quarter to spare, and a copy for growth or saving
 
 
 LEAST = 64 * 10**6

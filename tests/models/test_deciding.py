@@ -104,7 +104,7 @@ def test_a_part_of_a_ranking_has_its_probabilities_whoever_is_asked_first(single
         assert part.probabilities.shape == part.scores.shape
         assert part.probabilities.tobytes() == own.tobytes()
     if n == 1:
-        assert ranking.alone().probabilities.tolist() == expected[0].tolist()
+        assert ranking[0].probabilities.tolist() == expected[0].tolist()
 
 
 def test_probabilities_say_how_often_labels_are_right(single, new):
