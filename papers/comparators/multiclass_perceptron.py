@@ -97,9 +97,6 @@ class MulticlassPerceptron(RatingLearner):
     def _rate(self, X: MatrixLike) -> Longs:
         return self.scores(X).argmax(axis=1)
 
-    def _evidence(self, X: MatrixLike) -> Floats:
-        return self.scores(X)
-
 
 # The rounds of the multiclass Perceptron, for the examples of `order` in turn.
 

@@ -17,7 +17,7 @@ from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole, check_names, column_names
 from shortlist.categories.index.retrieval import SHARE, unit
-from shortlist.concurrency import learning, prefetch, reading, snapshot, writing
+from shortlist.concurrency import learning, prefetch, reading, snapshot
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
@@ -44,8 +44,6 @@ class GivenRatings:
 
     ratings: NDArray[Any]
     distances: Floats
-    probabilities: Floats | None = None  # of each rating of the scale, n × k, of a calibrated model
-    intervals: NDArray[Any] | None = None  # lowest and highest rating, n × 2, of a calibrated model
 
     def __iter__(self) -> Iterator[tuple[Any, float, float]]:
         for rating, (below, above) in zip(self.ratings.tolist(), self.distances.tolist(), strict=True):
@@ -55,15 +53,9 @@ class GivenRatings:
         return (f"{rating}\t{below:.6g}\t{above:.6g}" for rating, below, above in self)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        for n, (rating, below, above) in enumerate(self):
-            record = {
-                "rating": rating,
-                "from_step_below": finite_or_none(below),
-                "from_step_above": finite_or_none(above),
-            }
-            if self.probabilities is not None and self.intervals is not None:
-                record |= {"probabilities": self.probabilities[n].tolist(), "interval": self.intervals[n].tolist()}
-            yield record
+        for rating, below, above in self:
+            distances = {"from_step_below": finite_or_none(below), "from_step_above": finite_or_none(above)}
+            yield {"rating": rating} | distances
 
 
 def default_learner(name: str | None = None, option: str = "learner") -> RatingLearner:
@@ -221,24 +213,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         distances: Floats = self.learner_.neighbour_distances(matrix)
         return distances
 
-    @writing
-    def calibrate(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
-        """Fit probabilities and intervals to rows that were not learned; learning more forgets them."""
-        matrix = self._matrix(X, columns)
-        self.learner_.calibrate(matrix, ratings)
-        return self
-
-    @reading
-    def interval(self, X: MatrixLike, coverage: float = 0.9, columns: Sequence[str] | None = None) -> NDArray[Any]:
-        """The lowest and the highest rating, n × 2, that contain the true one for this share of rows.
-
-        It holds for rows like those given to ``calibrate``.
-        """
-        matrix = self._matrix(X, columns)
-        if not self.is_calibrated:
-            raise InputError("intervals need calibrate(X, ratings) first, with rows that were not learned")
-        return self.learner_.interval(matrix, coverage)
-
     @reading
     def explain(self, x: ArrayLike, columns: Sequence[str] | None = None) -> Explanation:
         """What each column adds to the score of one row, and the rating that the score falls on."""
@@ -256,16 +230,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     @reading
     def _given(self, X: Any, columns: Sequence[str] | None = None) -> GivenRatings:
         matrix, learner = self._matrix(X, columns), self.learner_
-        given = GivenRatings(learner.predict(matrix), learner.neighbour_distances(matrix))
-        if self.is_calibrated:
-            given.probabilities, given.intervals = learner.predict_proba(matrix), learner.interval(matrix)
-        return given
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Whether probabilities and intervals are known: ``calibrate`` was called, and nothing learned since."""
-        self._check_fitted()
-        return getattr(self.learner_, "_calibration", None) is not None
+        return GivenRatings(learner.predict(matrix), learner.neighbour_distances(matrix))
 
     # Measuring.
 

@@ -1,4 +1,4 @@
-"""Base classes of the learners of ordered ratings: parameters, learning, thresholds, probabilities, saving.
+"""Base classes of the learners of ordered ratings: parameters, learning, thresholds, saving.
 
 The file of a learner gives the shape of its weights, its loop, and the places of its thresholds.
 
@@ -12,19 +12,16 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, step
 from shortlist.arrays.rows import MatrixLike, Rows, is_full
-from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_real, as_rows, as_seed, as_whole
+from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_rows, as_seed, as_whole
 from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, writing
 from shortlist.errors import InputError, counted, there_are
 from shortlist.estimators import Estimator
@@ -42,91 +39,6 @@ HYPOTHESES = ("last", "averaged")
 ENOUGH, MOST_PASSES = 2000, 20  # rows for each column over all passes; largest number of passes
 RUN = 16  # rows that stay together when a pass is shuffled
 LARGEST = 1e100  # value of a row
-
-
-# Scores to probabilities of the ratings, and intervals of ratings that contain the true one.
-#
-# A multinomial logistic model of the learner's score, fitted to examples that were not learned:
-#
-#     P(r | x) = exp(a_r·s(x) + c_r) / Σ_q exp(a_q·s(x) + c_q),
-#
-# for a single score s this is Anderson's stereotype model for ordered answers. A rating without held-out examples gets
-# probability 0.
-#
-# An interval begins with the most probable rating and grows by the more probable of its two neighbours. The strangeness
-# of a held-out example is the probability of the interval reached just before its true rating. The interval of all
-# ratings no stranger than the ⌈(n + 1)·coverage⌉-th of n held-out examples contains the true rating of a new one with
-# at least that probability, if it is like them (split conformal prediction: Vovk et al. 2005).
-
-
-@dataclass
-class Calibration:
-    """The logistic model of a scale of k ratings, and the strangeness of the held-out examples."""
-
-    slopes: Floats  # float64[k, f]
-    offsets: Floats  # float64[k]; −∞ rules a rating out
-    strange: Floats  # ascending
-
-    @classmethod
-    def fit(cls, scores: Floats, y: Longs, n_steps: int) -> Calibration:
-        """The calibration for scores float64[n, f] of held-out examples with step numbers y."""
-        seen = np.unique(y)
-        if seen.size < 2:
-            raise InputError("the held-out examples have one rating only; probabilities need at least two")
-        spread = scores.std(axis=0)
-        spread[spread == 0] = 1.0
-        from sklearn.linear_model import LogisticRegression  # a slow import
-
-        model = LogisticRegression(solver="newton-cholesky").fit(scores / spread, y)
-        slopes, offsets = np.zeros((n_steps, scores.shape[1])), np.full(n_steps, -np.inf)
-        sloped = seen[-model.coef_.shape[0] :]  # of two ratings only the higher one has a slope
-        slopes[sloped] = model.coef_ / spread
-        offsets[seen] = 0.0
-        offsets[sloped] = model.intercept_
-        found = cls(slopes, offsets, np.zeros(0))
-        reached = reached_before(found.probabilities(scores))
-        found.strange = np.sort(reached[np.arange(y.size), y])
-        return found
-
-    @classmethod
-    def from_state(cls, state: State, n_steps: int) -> Calibration:
-        """The calibration in a model file, checked for a scale of n_steps."""
-        slopes, offsets = state.array("slopes", np.float64, 2), state.array("offsets", np.float64)
-        state.require(slopes.shape[0] == offsets.size == n_steps, "its probabilities are of another scale")
-        possible = np.isfinite(slopes).all() and (offsets < np.inf).all() and np.isfinite(offsets).any()
-        state.require(possible, "its probabilities are not numbers")
-        strange = np.array(state.array("strange", np.float64))
-        is_sorted = bool((strange >= 0).all() and (strange[1:] >= strange[:-1]).all())
-        state.require(is_sorted, "its examples are not in order")
-        return cls(slopes, offsets, strange)
-
-    def intervals(self, scores: Floats, coverage: float) -> Longs:
-        """The lowest and the highest step number of each interval, n × 2."""
-        at = int(np.ceil((self.strange.size + 1) * coverage - 1e-9)) - 1
-        most = self.strange[max(0, at)] if at < self.strange.size else np.inf
-        within = reached_before(self.probabilities(scores)) <= most
-        return np.column_stack([np.argmax(within, axis=1), within.shape[1] - 1 - np.argmax(within[:, ::-1], axis=1)])
-
-    def probabilities(self, scores: Floats) -> Floats:
-        return softmax(scores @ self.slopes.T + self.offsets, axis=1)
-
-
-def reached_before(probabilities: Floats) -> Floats:
-    """For each row (n × k) and step, the probability of the interval just before it grows to that step."""
-    n, k = probabilities.shape
-    rows, padded = np.arange(n), np.pad(probabilities, ((0, 0), (1, 1)), constant_values=-1.0)  # −1: never chosen
-    low = high = np.argmax(probabilities, axis=1) + 1
-    total, reached = padded[rows, low].copy(), np.zeros((n, k + 2))
-    for _ in range(k - 1):
-        down = padded[rows, low - 1] > padded[rows, high + 1]
-        taken = np.where(down, low - 1, high + 1)
-        low, high = np.minimum(low, taken), np.maximum(high, taken)
-        reached[rows, taken] = total
-        total = total + padded[rows, taken]
-    return reached[:, 1:-1]
-
-
-# Learners.
 
 
 class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
@@ -153,7 +65,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     _weights: Floats
     _biases: Floats
     _clock = 0  # how many examples were learned, counted again in each pass
-    _calibration: Calibration | None
 
     def __init__(
         self,
@@ -185,10 +96,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     @abstractmethod
     def _rate(self, X: MatrixLike) -> Longs:
         """The step number predicted for each row."""
-
-    @abstractmethod
-    def _evidence(self, X: MatrixLike) -> Floats:
-        """The scores, n × f, from which probabilities are calibrated."""
 
     def _check_state(self, state: State) -> None:
         """Refuse a loaded state that this learner could not have reached."""
@@ -272,7 +179,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         if order is None:
             order = np.arange(rows.n_rows, dtype=np.int64)
         rated = np.empty(rows.n_rows, dtype=np.int64)
-        self._calibration = None  # it was fitted to an older rule
         for run in runs(order.size):
             self._learn(rows, order[run], y, rated[run])
             stop_here()
@@ -324,34 +230,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
         return Explanation(self.classes_[number].item(), float(sum(vote for _, vote in heaviest)), heaviest)
 
-    @writing
-    def calibrate(self, X: MatrixLike, y: ArrayLike) -> Self:
-        """Fit probabilities to examples that were not learned; learning more forgets them."""
-        scores = self._evidence(X)
-        ratings = as_ratings(y, scores.shape[0])
-        self._calibration = Calibration.fit(scores, step_numbers(self.classes_, ratings), self.classes_.size)
-        return self
-
-    def _is_calibrated(self) -> bool:
-        if getattr(self, "_calibration", None) is None:
-            raise AttributeError("probabilities need calibrate(X, y) with examples that were not learned from")
-        return True
-
-    @available_if(_is_calibrated)
-    @reading
-    def predict_proba(self, X: MatrixLike) -> Floats:
-        """The probability of each rating, n × k: never negative, and each row sums to one."""
-        assert self._calibration is not None
-        return self._calibration.probabilities(self._evidence(X))
-
-    @available_if(_is_calibrated)
-    @reading
-    def interval(self, X: MatrixLike, coverage: float = 0.9) -> Ratings:
-        """The lowest and the highest rating, n × 2, that contain the true one for this share of rows."""
-        assert self._calibration is not None
-        share = as_real(coverage, "coverage", least=0, most=1)
-        return self.classes_[self._calibration.intervals(self._evidence(X), share)]
-
     def _rule(self) -> tuple[Floats, Floats]:
         """The weights [q, m] and biases [p] of the chosen hypothesis."""
         check_is_fitted(self)
@@ -387,8 +265,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             "weights": self._weights,
             "biases": self._biases,
         }
-        if self._calibration is not None:
-            arrays |= vars(self._calibration)
         parameters = {name: _plain(value) for name, value in self.get_params().items()}
         settings = {"parameters": parameters, "n_features": self.n_features_in_, "clock": self._clock}
         return State(type(self).__name__, settings, arrays)
@@ -401,9 +277,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         learner.classes_ = as_steps(state.names("classes"), least=1)
         learner._clock = as_whole(state.settings["clock"], "clock", least=1, most=MOST_AMOUNT)
         learner._weights, learner._biases = state.array("weights", np.float64, 3), state.array("biases", np.float64, 2)
-        is_calibrated = "slopes" in state.arrays
-        learner._calibration = Calibration.from_state(state, learner.classes_.size) if is_calibrated else None
-
         n_vectors, n_biases = learner._shape(learner.classes_.size)
         shape = 2, n_vectors, learner.n_features_in_
         state.require(learner._weights.shape == shape, "its weights have another shape")
@@ -488,9 +361,6 @@ class ThresholdLearner(RatingLearner):
 
     def _rate(self, X: MatrixLike) -> Longs:
         return (self.distances(X) >= 0).sum(axis=1)
-
-    def _evidence(self, X: MatrixLike) -> Floats:
-        return self.project(X)[:, None]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

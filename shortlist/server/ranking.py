@@ -278,9 +278,8 @@ class RowRoutes(Routes):
     async def rank(self, question: schemas.RowsQuestion) -> Response:
         """Rate each row, order the rows as the documents of one query, or rank the labels of each.
 
-        `answers` has the rating of each row, its distances to the ratings below and above, and after calibration the
-        probability of each rating and a 90 % interval; or the names or numbers of the documents, best first; or the
-        best labels of each row; with scores.
+        `answers` has the rating of each row and its distances to the ratings below and above; or the names or numbers
+        of the documents, best first; or the best labels of each row; with scores.
         """
         context = self._context
         batch = self._batch(question)
@@ -325,8 +324,7 @@ class RatingRoutes(Routes):
     async def rank(self, question: schemas.TextsQuestion) -> Response:
         """Rate one text or many.
 
-        `answers` has the rating of each text, its distances to the ratings below and above, and after calibration the
-        probability of each rating and a 90 % interval.
+        `answers` has the rating of each text and its distances to the ratings below and above.
         """
         context = self._context
         texts = [question.text] if isinstance(question.text, str) else question.text

@@ -658,11 +658,13 @@ class TextVectorizer(Estimator):
         self.vocabulary_ = Vocabulary()
 
     def _counted(self, words: Words, features: Features | FieldFeatures, *, learning: bool) -> Rows:
-        if learning and self._settings.hashed is None:
+        if self._settings.hashed is not None:
+            numbers = self._numbers(features.hashes)
+        elif learning:
             numbers, new = self.vocabulary_.learn(features.hashes)
             self._name_new(self.vocabulary_, words, features, new)
         else:
-            numbers = self._numbers(features.hashes)
+            numbers = self.vocabulary_.find(features.hashes)
         return count(numbers, features.indptr, self.n_features_)
 
     def _features(self, texts: Sequence[Any]) -> tuple[Words, Any]:

@@ -84,7 +84,6 @@ def make():
         ("multiclass", MulticlassPerceptron()),
     ]:
         models[name] = learner.fit(X, ratings)
-    models["prank calibrated"] = sl.PRank().fit(X, ratings).calibrate(X, ratings)
     models["prank of texts"] = sl.PRank(scale=["a", "b", "c"]).fit(X, np.array(["a", "b", "c"])[ratings % 3])
     for learner in (sl.MapSVM(), sl.NdcgSVM(), sl.RocSVM(), sl.MrrSVM(), AccuracySVM()):
         models[f"documents, {type(learner).__name__}"] = sl.DocumentRanker(learner).fit(X, relevant, queries)

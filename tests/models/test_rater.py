@@ -68,7 +68,6 @@ def test_few_rows_are_gone_through_as_often_as_it_takes():
         lambda rater: rater.neighbour_distances([[1.0]]),
         lambda rater: rater.explain([1.0]),
         lambda rater: rater.classes_,
-        lambda rater: rater.is_calibrated,
         lambda rater: rater.to_state(),
         lambda rater: rater.save("nowhere"),
         lambda rater: rater.learn_batches([]),

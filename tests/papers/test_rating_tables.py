@@ -8,7 +8,7 @@ import pytest
 from papers import rating_tables
 from papers import ratings as paper
 from papers.rating_data import read_movielens
-from shortlist import InputError, PRank
+from shortlist import InputError
 
 
 @pytest.fixture(scope="module")
@@ -109,23 +109,6 @@ def test_on_movielens_the_last_rules_order_online(movielens):
         curves = paper.movies(movielens, replace(protocol, trials=60))
         assert curves.mean.shape == (3, protocol.more_than)
         assert curves.order() == ["MCP", "PRank", "WH"]
-
-
-@pytest.mark.data
-def test_probabilities_on_movielens_are_calibrated(movielens):
-    """Over many viewers, of the ratings said to have probability about p, about a share p comes true."""
-    said, true = [], []
-    for trial in range(40):
-        X, y = paper.viewer_stream(movielens, paper.MoviesProtocol(seed=5), trial)
-        n = len(y)
-        model = PRank(scale=[1, 2, 3, 4, 5], random_state=0).fit(X[: n // 2], y[: n // 2])
-        probabilities = model.calibrate(X[n // 2 : 3 * n // 4], y[n // 2 : 3 * n // 4]).predict_proba(X[3 * n // 4 :])
-        said.append(probabilities)
-        true.append(y[3 * n // 4 :, None] == model.classes_)
-    said, true = np.concatenate(said).ravel(), np.concatenate(true).ravel()
-    bins = np.digitize(said, [0.1, 0.2, 0.3, 0.4, 0.5])
-    for one in np.unique(bins):
-        assert abs(said[bins == one].mean() - true[bins == one].mean()) < 0.08
 
 
 def test_features_can_be_shifted_by_a_constant_of_the_scale():

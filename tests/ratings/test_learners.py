@@ -183,35 +183,6 @@ def test_ratings_named_ahead(learner):
         learner().partial_fit([[1.0]], ["a"], classes=[1, 2])
 
 
-def test_probabilities(learner):
-    X, y = rated_rows(2000)
-    model = learner().fit(X[:1000], y[:1000])
-    assert not hasattr(model, "predict_proba")
-    for hypothesis in ("averaged", "last"):
-        probabilities = model.set_params(hypothesis=hypothesis).calibrate(X[1000:1500], y[1000:1500]).predict_proba(X)
-        assert probabilities.shape == (2000, 5)
-        assert (probabilities >= 0).all()
-        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    model.set_params(hypothesis="averaged").calibrate(X[1000:1500], y[1000:1500])
-    fresh, truth = model.predict_proba(X[1500:]), y[1500:] - 1
-    said = -np.log(fresh[np.arange(500), truth]).mean()
-    base = np.bincount(y[:1500] - 1, minlength=5) / 1500
-    assert said < 0.6 * -np.log(base[truth]).mean()
-    assert abs(fresh.mean(axis=0) - np.bincount(truth, minlength=5) / 500).max() < 0.05
-    assert not hasattr(model.partial_fit(X[:1], y[:1]), "predict_proba")
-
-
-def test_probabilities_of_ratings_not_held_out_are_zero(learner):
-    X, y = rated_rows()
-    model = learner().fit(X, y).calibrate(X[(y == 2) | (y == 4)], y[(y == 2) | (y == 4)])
-    probabilities = model.predict_proba(X)
-    assert (probabilities[:, [0, 2, 4]] == 0).all()
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    assert probabilities[X @ np.linspace(2, -1, 4) > 2, 3].mean() > 0.8
-    with pytest.raises(InputError, match="one rating only"):
-        model.calibrate(X[y == 2], y[y == 2])
-
-
 # Bad input, and odd input.
 
 
