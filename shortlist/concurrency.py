@@ -171,8 +171,8 @@ def snapshot(verb: Verb) -> Verb:
 # Ctrl-C while a model learns takes effect once a whole number of examples has been learned.
 #
 # Python raises KeyboardInterrupt between any two steps of the main thread, also between steps that belong together,
-# such as new words and their counts. So while a ``@learning`` method runs, Ctrl-C is only noted, and raised at its end, or
-# earlier where the method calls ``stop_here()``. SIGALRM with the same handler is treated alike. Nothing is done in
+# such as new words and their counts. So while a ``@learning`` method runs, Ctrl-C is only noted, and raised at its end,
+# or earlier where the method calls ``stop_here()``. SIGALRM with the same handler is treated alike. Nothing is done in
 # other threads, which get no signals, nor in programs with another handler.
 
 SIGNALS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
