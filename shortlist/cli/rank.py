@@ -275,7 +275,7 @@ class Output:
                     yield json.dumps(whole, ensure_ascii=False) + "\n"
                     continue
                 if columns is None:
-                    self._separator = (stream.separator if stream else None) or ","
+                    self._separator = (stream.progress.separator if stream else None) or ","
                 cells = self._cells(whole)
                 if columns is None:
                     columns = list(cells)
