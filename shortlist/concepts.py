@@ -1,4 +1,7 @@
-"""What labels mean: names, synonyms, broader labels, deprecated ones; and files that hold such vocabularies."""
+"""Vocabularies of labels: names, synonyms, broader labels and deprecated ones; and the files that hold them.
+
+Labels are compared as text: label 7 of a model and "7" of a vocabulary are the same.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ POLICIES: tuple[Policy, ...] = ("grow", "known")
 
 
 class Concept(msgspec.Struct, frozen=True):
-    """A label and what is known of it. ``broader`` are labels too."""
+    """A label with its name, synonyms and broader labels."""
 
     label: str
     name: str
@@ -34,17 +37,17 @@ class Concept(msgspec.Struct, frozen=True):
 
 
 class LabelVocabulary:
-    """Names of labels, and which labels there may be.
+    """Names of labels, and the labels that may be learned.
 
     Parameters
     ----------
     concepts : iterable of Concept
-        What is known of each label. A label that comes twice is refused.
+        Each label once.
     policy : {"grow", "known"}, default="grow"
-        "known" refuses labels that the vocabulary does not have, or has as deprecated, where a model is to learn them.
+        "known" refuses to learn labels that are not in the vocabulary, or are deprecated.
     teach : int, default=0
-        When a model is fitted, each label with at most so many examples, none included, is taught by one example more:
-        its name and synonyms, which say nothing of other labels. 0 teaches nothing; 5 is a good number.
+        When a model is fitted, each label with at most that many examples, or none, gets one more example: its name
+        and synonyms, which are not used for other labels. 0 adds none; 5 is a good number.
 
     Attributes
     ----------
@@ -82,7 +85,7 @@ class LabelVocabulary:
 
     @classmethod
     def from_names(cls, names: Mapping[Label, str], policy: Policy = "grow", teach: int = 0) -> Self:
-        """A vocabulary that knows what each label is called, and no more."""
+        """Make a vocabulary of labels and their names."""
         return cls([Concept(str(label), name) for label, name in names.items()], policy, teach)
 
     @staticmethod
@@ -99,11 +102,11 @@ class LabelVocabulary:
         return str(label) in self.concepts
 
     def get(self, label: Label) -> Concept | None:
-        """What is known of a label."""
+        """Return the concept of a label, if there is one."""
         return self.concepts.get(str(label))
 
     def name(self, label: Label) -> str:
-        """What people call a label; the label itself where nobody has said."""
+        """Return the name of a label; the label itself if it has none."""
         concept = self.get(label)
         return str(label) if concept is None else concept.name
 
@@ -112,12 +115,8 @@ class LabelVocabulary:
         """The labels directly above each label that has any."""
         return {concept.label: concept.broader for concept in self if concept.broader}
 
-    def narrower(self, label: Label) -> list[str]:
-        """The labels directly below one."""
-        return list(self._narrower.get(str(label), ()))
-
     def subtree(self, label: Label) -> set[str]:
-        """A label and all that are below it, however far."""
+        """Return a label and all labels below it, on any level."""
         found, waiting = {str(label)}, [str(label)]
         while waiting:
             new = [below for below in self._narrower.get(waiting.pop(), ()) if below not in found]
@@ -126,7 +125,7 @@ class LabelVocabulary:
         return found
 
     def find(self, wanted: str, n: int | None = None) -> list[str]:
-        """Labels by a part of their name, of a synonym or of the label: whole ones first, then by beginning."""
+        """Find labels by a part of a name, a synonym or the label: whole matches first, then beginnings."""
         part = wanted.casefold()
         hits = []
         for label, words in self._folded:
@@ -139,12 +138,12 @@ class LabelVocabulary:
         return [label for _, label in hits[:n]]
 
     def of_name(self, name: str) -> str | None:
-        """The label that has exactly this name, if it is the only one."""
+        """Return the label with exactly this name, if there is only one."""
         hits = self._of_name.get(name, ())
         return hits[0] if len(hits) == 1 else None
 
     def renamed(self, old: str, new: str) -> LabelVocabulary:
-        """The vocabulary with a label under another name, unless it has that already."""
+        """Return the vocabulary with a label renamed, unless the new label exists already."""
         if old not in self.concepts or new in self.concepts:
             return self
 
@@ -157,13 +156,13 @@ class LabelVocabulary:
         return LabelVocabulary(concepts, self.policy, self.teach)
 
     def lessons(self, counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-        """A text of names and synonyms, and the label, for each label that has few examples or none."""
+        """Yield a text of the name and synonyms, and the label, for each label with few examples or none."""
         for concept in self:
             if self.teach and not concept.deprecated and counts.get(concept.label, 0) <= self.teach:
                 yield " . ".join((concept.name, *concept.synonyms)), concept.label
 
     def check(self, labels: Iterable[Label]) -> None:
-        """Refuse labels that may not be learned, by the policy."""
+        """Refuse labels that the policy does not allow."""
         if self.policy == "grow":
             return
         for label in labels:
@@ -174,10 +173,8 @@ class LabelVocabulary:
             if concept.deprecated:
                 raise InputError(f"the label {shown(label)} ({concept.name}) is deprecated in the vocabulary")
 
-    # Model files.
-
     def to_state(self) -> State:
-        """What a model file keeps."""
+        """Return the vocabulary as data for a model file."""
         written = msgspec.json.encode(list(self.concepts.values()))
         return State(
             "LabelVocabulary",
@@ -187,19 +184,16 @@ class LabelVocabulary:
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The vocabulary that a state describes, or ModelFileError."""
+        """Make the vocabulary of a state."""
         written = state.array("concepts", np.uint8).tobytes()
         return cls(msgspec.json.decode(written, type=list[Concept]), state.settings["policy"], state.settings["teach"])
-
-
-# SKOS, the W3C's form of thesauri, read with rdflib (``pip install '.[skos]'``).
 
 
 ENDINGS = {".rdf": "xml", ".xml": "xml", ".ttl": "turtle", ".jsonld": "json-ld", ".nt": "nt"}
 
 
 def read_skos(text: str, form: str, where: str, language: str | None) -> Iterator[Concept]:
-    """The concepts of a SKOS file; labels are their URIs."""
+    """Yield the concepts of a SKOS file, read with rdflib; labels are their URIs."""
     try:
         from rdflib import OWL, RDF, SKOS, Graph, URIRef
     except ImportError:
@@ -207,11 +201,11 @@ def read_skos(text: str, form: str, where: str, language: str | None) -> Iterato
     graph = Graph()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what rdflib says of itself
+            warnings.simplefilter("ignore")  # rdflib's about itself
             graph.parse(data=text, format=form)
     except Exception as problem:  # rdflib's parsers raise errors of many libraries
         said = " ".join(str(problem).split())[:200]
-        raise InputError(f"{where} is no SKOS that rdflib reads as {form}: {said}") from None
+        raise InputError(f"{where}: rdflib cannot read it as SKOS in {form}: {said}") from None
     concepts = {one for one in graph.subjects(RDF.type, SKOS.Concept) if isinstance(one, URIRef)}
     for uri in sorted(concepts):
         names = _in_language(graph.objects(uri, SKOS.prefLabel), language)
@@ -219,8 +213,7 @@ def read_skos(text: str, form: str, where: str, language: str | None) -> Iterato
         synonyms = [
             str(one) for one in others if language is None or getattr(one, "language", None) in (language, None)
         ]
-        above = {str(one) for one in graph.objects(uri, SKOS.broader)}
-        above |= {str(one) for one in graph.subjects(SKOS.narrower, uri)}
+        above = {str(one) for one in (*graph.objects(uri, SKOS.broader), *graph.subjects(SKOS.narrower, uri))}
         deprecated = any(str(one).casefold() in ("true", "1") for one in graph.objects(uri, OWL.deprecated))
         name = names[0] if names else str(uri)
         own = dict.fromkeys(sorted(synonyms))
@@ -229,7 +222,7 @@ def read_skos(text: str, form: str, where: str, language: str | None) -> Iterato
 
 
 def _in_language(names: Iterable[Any], language: str | None) -> list[str]:
-    """Names, those in the language first, then those in none, then others."""
+    """Sort names: those in the language first, then those without a language."""
 
     def distance(name: Any) -> tuple[int, str, str]:
         own = getattr(name, "language", None)
@@ -239,9 +232,9 @@ def _in_language(names: Iterable[Any], language: str | None) -> list[str]:
     return [str(name) for name in sorted(names, key=distance)]
 
 
-MANY = "|"  # between several synonyms or broader labels in one cell
+MANY = "|"  # separates synonyms or broader labels in one cell
 COLUMNS = ("label", "name", "synonyms", "broader", "deprecated")
-# What others call the same things.
+# Names of the same fields in other files.
 ALIASES = {
     "label": ("id", "uri", "concept_id", "notation", "label"),  # label last: beside an id it is a name
     "name": ("name", "prefLabel", "pref_label", "label"),
@@ -254,22 +247,22 @@ ALIASES = {
 def read_vocabulary(
     path: str | os.PathLike[str], language: str | None = None, policy: Policy = "grow", teach: int = 0
 ) -> LabelVocabulary:
-    """A vocabulary of labels from a file, compressed or not.
+    """Read a vocabulary of labels from a file, compressed or not.
 
-    TSV or CSV: the label and its name; with a first line of names also synonyms, broader and deprecated, with ``|``
-    between several. JSON: a list of objects, or an object from labels to names or objects. SKOS, as RDF/XML (.rdf,
-    .xml), Turtle (.ttl), JSON-LD (.jsonld) or N-Triples (.nt).
+    TSV or CSV: the label and its name; with a header also synonyms, broader and deprecated, with ``|`` between several.
+    JSON: a list of objects, or an object from labels to names or objects. SKOS: RDF/XML (.rdf, .xml), Turtle (.ttl),
+    JSON-LD (.jsonld) or N-Triples (.nt).
 
     Parameters
     ----------
     path : path
         The file.
     language : str, default=None
-        The language of the names in a SKOS file, where there is a choice; English if None.
+        The preferred language of the names in a SKOS file; English if None.
     policy : {"grow", "known"}, default="grow"
         Whether a model may learn labels that the vocabulary does not have.
     teach : int, default=0
-        Labels with at most so many examples are taught by their names too.
+        Labels with at most that many examples are also learned from their names.
 
     Returns
     -------
@@ -295,7 +288,7 @@ def read_vocabulary(
         text = source.whole()
     finally:
         source.close()
-    assert text is not None  # what is bad is refused
+    assert text is not None  # bad records are refused
     if ending in ENDINGS:
         concepts = read_skos(text, ENDINGS[ending], str(file), language)
     elif ending == ".json" or text.lstrip()[:1] in ("{", "["):
@@ -323,7 +316,7 @@ def _of_table(text: str, where: str, separator: str) -> Iterator[Concept]:
             expected = "a label, a tab and a name" if separator == "\t" else "a label, a comma and a name"
             raise InputError(f"{where}, line {number}: expected {expected}, found {counted(len(row), 'columns')}")
         cells = {column: cell.strip() for column, cell in zip(columns, row, strict=False)}
-        label = cells.get("label", "").removeprefix("<").removesuffix(">")  # Annif writes URIs so
+        label = cells.get("label", "").removeprefix("<").removesuffix(">")  # as Annif writes URIs
         if not label:
             raise InputError(f"{where}, line {number}: expected a label, found none")
         yield Concept(
@@ -340,7 +333,7 @@ def _of_json(text: str, where: str) -> Iterator[Concept]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"{where} is no JSON: {problem}") from None
+        raise InputError(f"{where} is not JSON: {problem}") from None
     pairs = found.items() if isinstance(found, dict) else [(None, one) for one in found]
     for number, (key, value) in enumerate(pairs, 1):
         if isinstance(value, str) and key is not None:
@@ -350,7 +343,7 @@ def _of_json(text: str, where: str) -> Iterator[Concept]:
             raise InputError(f"{where}, concept {number}: expected an object, found {type(value).__name__}")
         own = value
         if key is None and not any(name in value for name in ALIASES["label"][:-1]):
-            own = {name: one for name, one in value.items() if name != "label"}  # it is the label, and no name
+            own = {name: one for name, one in value.items() if name != "label"}  # it is the label, not the name
         label = key if key is not None else _first(value, "label")
         if not isinstance(label, (str, int)) or label == "":
             raise InputError(f"{where}, concept {number}: expected a label that is text, found {label!r}")
@@ -366,6 +359,6 @@ def _first(value: Mapping[str, Any], what: str) -> Any:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """One text or several."""
+    """Return one text or several as a tuple."""
     given = value if isinstance(value, list) else [] if value is None else [value]
     return tuple(str(one) for one in given if isinstance(one, (str, int)) and one != "")

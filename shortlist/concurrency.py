@@ -1,14 +1,12 @@
-"""Models in several threads: any number of them may read a model at a time, or one may change it.
+"""Models in several threads: any number of threads may read a model at a time, or one may change it.
 
-The kernels check nothing, so nothing may change under them. Public verbs that read are marked ``@reading``, those that
-change something ``@writing``, or ``@learning`` if Ctrl-C must not leave it half done; a thread that changes a model
-may read it and call other such verbs on the way. What a verb does inside, on threads of its own or in private steps,
-takes no lock. A verb that learns from another model is marked ``@merging``, one that gives all that a model is
-``@snapshot``.
+The kernels check nothing, so arrays must not change while they run. Public methods that read are marked ``@reading``,
+those that change the model ``@writing``, or ``@learning`` if Ctrl-C must not leave it half changed. A thread that
+changes a model may also call its other methods. Private methods and the threads of a method take no lock. A method
+that learns from another model is marked ``@merging``, one that returns the state of a model ``@snapshot``.
 
-Whoever reads holds a small lock of its own, which stands in ``readers`` meanwhile. Whoever writes closes the gate and
-waits for each of these. Everything is made of the interpreter's own locks in ``with`` statements, which an interruption
-(Ctrl-C) cannot leave locked.
+A reader holds a lock of its own, which is listed in ``readers``. A writer closes the gate and waits for each of these.
+All locks are held by ``with`` statements, so that Ctrl-C cannot leave one locked.
 """
 
 from __future__ import annotations
@@ -35,20 +33,20 @@ numbers = count()
 
 
 class ModelLock:
-    """The lock of one model. A copy of the model, or one that was pickled, has another."""
+    """The lock of one model. A copy of the model has another."""
 
     __slots__ = ("gate", "making", "number", "readers", "turn", "writer")
 
     def __init__(self) -> None:
-        self.gate = Lock()  # held by whoever writes
-        self.turn = Lock()  # held by whoever waits to read; the next writer lets it go first
+        self.gate = Lock()  # held by the writer
+        self.turn = Lock()  # held by a waiting reader, which goes before the next writer
         self.writer: int | None = None  # the thread that writes
-        self.readers: dict[int, LockType] = {}  # their threads, and the lock of each
-        self.making = threading.RLock()  # for what readers make the first time it is asked for
+        self.readers: dict[int, LockType] = {}  # the lock of each reading thread
+        self.making = threading.RLock()  # for values that readers compute once
         self.number = next(numbers)  # of two locks, the one with the lower number is taken first
 
     def is_held(self, thread: int) -> bool:
-        """Whether a thread reads or writes: whoever else wants to write waits for it in any case."""
+        """Whether a thread reads or writes the model now."""
         mine = self.readers.get(thread)
         return self.writer == thread or (mine is not None and mine.locked())
 
@@ -66,18 +64,17 @@ def lock_of(model: object) -> ModelLock:
     try:
         lock: ModelLock = model._lock  # type: ignore[attr-defined]
     except AttributeError:
-        # Of two threads that come first, both get the same lock.
-        lock = model.__dict__.setdefault("_lock", ModelLock())
+        lock = model.__dict__.setdefault("_lock", ModelLock())  # the same for two threads at a time
     return lock
 
 
 def reading(verb: Verb) -> Verb:
-    """A method that reads its model: it waits while another thread changes it."""
+    """Mark a method that reads its model: it waits while another thread changes it."""
 
     @wraps(verb)
     def read(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            lock = self._lock  # as ``lock_of`` and ``is_held``, without other calls: a text is ranked in 50 µs
+            lock = self._lock  # without calling ``lock_of`` and ``is_held``: a text is ranked in 50 µs
         except AttributeError:
             lock = lock_of(self)
         thread, readers = get_ident(), lock.readers
@@ -104,12 +101,12 @@ def reading(verb: Verb) -> Verb:
 
 
 def writing(verb: Verb) -> Verb:
-    """A method that changes its model: it waits for all other threads that read or change it."""
+    """Mark a method that changes its model: it waits for all other threads that read or change it."""
     return _writing(verb, nullcontext)
 
 
 def learning(verb: Verb) -> Verb:
-    """A method that changes its model, and is not left half done by Ctrl-C (below)."""
+    """Mark a method that changes its model, and is not left half done by Ctrl-C (below)."""
     return _writing(verb, Noting)
 
 
@@ -120,7 +117,7 @@ def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> V
         if lock.writer == thread:
             with within():
                 return verb(self, *args, **kwargs)
-        if lock.turn.locked():  # somebody waits to read
+        if lock.turn.locked():  # a reader waits
             with lock.turn:
                 pass
         with lock.gate:
@@ -139,10 +136,10 @@ def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> V
 
 
 def merging(verb: Verb) -> Verb:
-    """A method that learns from another model.
+    """Mark a method that learns from another model.
 
-    It reads the other while it changes its own. Of the two the older lock is taken first, or two threads that merge two
-    models into each other would wait for each other for ever.
+    It reads the other while it changes its own. The older lock is taken first, so that two threads that merge two
+    models into each other do not deadlock.
     """
     change = learning(verb)
 
@@ -156,10 +153,10 @@ def merging(verb: Verb) -> Verb:
 
 
 def snapshot(verb: Verb) -> Verb:
-    """A method that gives all that a model is, as a State.
+    """Mark a method that returns the State of a model.
 
-    Whoever holds the model, as the verb that saves it, gets its very arrays; anybody else a copy, because they may
-    change as soon as nobody holds it.
+    A thread that holds the model, as while saving it, gets its arrays; any other a copy, because the arrays may change
+    once the model is released.
     """
 
     @wraps(verb)
@@ -171,31 +168,30 @@ def snapshot(verb: Verb) -> Verb:
     return taken  # type: ignore[return-value]
 
 
-# Ctrl-C while a model learns: it is heard where a whole number of examples has been learned.
+# Ctrl-C while a model learns takes effect once a whole number of examples has been learned.
 #
-# Python raises KeyboardInterrupt between any two steps of the main thread, also between two that belong together, such
-# as new words and their counts. So while a verb runs that is marked ``@learning``, Ctrl-C is only noted, and raised at
-# its end, or earlier where the verb says ``stop_here()``. So is an alarm that is set to do the same. Programs with a
-# handler of their own keep it, and other threads get no signals: nothing is done there.
-
+# Python raises KeyboardInterrupt between any two steps of the main thread, also between steps that belong together,
+# such as new words and their counts. So while a ``@learning`` method runs, Ctrl-C is only noted, and raised at its end,
+# or earlier where the method calls ``stop_here()``. SIGALRM with the same handler is treated alike. Nothing is done in
+# other threads, which get no signals, nor in programs with another handler.
 
 SIGNALS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
-RUN = 1 << 13  # examples that a kernel learns at a time: some tenths of a second, after which Ctrl-C is heard
+RUN = 1 << 13  # examples that a kernel learns at a time: some tenths of a second, after which Ctrl-C takes effect
 
-# The C functions behind those of the module, which make an enum of every answer: some 40 µs for each text learned.
+# The C functions behind those of the module, which make enums and so take 40 µs for each text learned.
 _quick: Any = import_module("_signal") if find_spec("_signal") else signal
-_noted: list[int] = []  # signals that came; the main thread alone notes any
+_noted: list[int] = []  # signals that came, noted by the main thread
 
 
 class Noting:
-    """Ctrl-C is only noted meanwhile, and raised at the end."""
+    """A context in which Ctrl-C is only noted, and raised at the end."""
 
     __slots__ = ("kept_back",)
 
     def __enter__(self) -> None:
         self.kept_back: list[int] = []
         if _quick.getsignal(SIGNALS[0]) is _note or get_ident() != main_thread().ident:
-            return  # within another one, or in a thread that gets no signals
+            return  # inside another such context, or in a thread that gets no signals
         found = [one for one in SIGNALS if _quick.getsignal(one) is signal.default_int_handler]
         if found:
             _noted.clear()
@@ -219,17 +215,14 @@ class Noting:
 
 
 class Learns(Protocol):
-    """What says whether it has learned anything."""
+    """A model that knows whether it has learned."""
 
     def __sklearn_is_fitted__(self) -> bool: ...
 
 
 @contextmanager
 def nothing_if_refused(one: Learns) -> Iterator[None]:
-    """What had learned nothing has learned nothing, too, if its first examples are refused in here.
-
-    What is stopped by Ctrl-C keeps what it has learned by then.
-    """
+    """Restore an unfitted model if its first examples are refused; after Ctrl-C it keeps what it has learned."""
     before = None if one.__sklearn_is_fitted__() else dict(one.__dict__)
     try:
         yield
@@ -240,13 +233,13 @@ def nothing_if_refused(one: Learns) -> Iterator[None]:
 
 
 def stop_here() -> None:
-    """Raise KeyboardInterrupt if Ctrl-C came meanwhile: what has been learned so far is whole."""
+    """Raise KeyboardInterrupt if Ctrl-C was noted; called where the model is consistent."""
     if _noted and get_ident() == main_thread().ident:
         raise KeyboardInterrupt
 
 
 def runs(n: int, size: int | None = None) -> Iterator[slice]:
-    """0..n−1 in runs, the last one shorter; one empty run of nothing. Whoever watches is told how far it has come."""
+    """Yield 0..n−1 in runs, one empty run if n is 0, and report the progress after each."""
     size = RUN if size is None else size
     for first in range(0, max(n, 1), size):
         yield slice(first, min(first + size, n))
@@ -257,17 +250,16 @@ def _note(number: int, frame: FrameType | None) -> None:
     _noted.append(number)
 
 
-# How far learning has come, for whoever watches.
+# The progress of learning.
 
-
-Watcher = Callable[[int], None]  # how many examples more have been gone through, in whatever pass
+Watcher = Callable[[int], None]  # called with the number of examples that were gone through since the last call
 
 _watchers: list[Watcher] = []
 
 
 @contextmanager
 def watched_by(watcher: Watcher | None) -> Iterator[None]:
-    """Tell someone how far all learning comes meanwhile; nobody if None."""
+    """Report the progress of all learning in this context to a watcher, if there is one."""
     if watcher is None:
         yield
         return
@@ -283,25 +275,22 @@ def tell(more: int) -> None:
         watcher(more)
 
 
-# Stages that work at the same time: while one batch is learned, the next is tokenised, and the one after it read.
+# Stages that run at the same time: while one batch is learned, the next is tokenised, and the one after it read.
 #
-# A stage is an iterator; ``prefetch`` runs it in a thread of its own, which stays a few items ahead and then waits.
-# Reading, decompressing and the kernels release the interpreter's lock, so the slowest stage sets the pace. Each stage
-# still does its items in order, by itself: what comes out is what would come out without threads, errors at their place
-# included.
-
+# A stage is an iterator; ``prefetch`` runs it in a thread, a few items ahead. Reading, decompressing and the kernels
+# release the interpreter's lock. The items, their order and the place of errors are the same as without threads.
 
 Item = TypeVar("Item")
 Given = TypeVar("Given")
 NAME = "a stage ahead"
-AHEAD = 2  # items that may wait: enough that no stage starves, few enough that they take no room
+AHEAD = 2  # items that may wait
 
 
 def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
-    """The same items, made by a thread of their own before they are asked for.
+    """Yield the same items, made ahead by a thread.
 
-    Whoever stops early waits for the item that is being made; not so if the user stops the program, because that item
-    may never come: its maker may be waiting for input.
+    A caller that stops early waits for the item that is being made. After Ctrl-C it does not wait, as the thread may
+    be waiting for input.
     """
     iterator, end = iter(items), object()
     maker = ThreadPoolExecutor(1, thread_name_prefix=NAME)
@@ -319,7 +308,7 @@ def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
 
 
 def by_threads(function: Callable[[Given], Item], items: Iterable[Given], workers: int) -> Iterator[Item]:
-    """What the function makes of each item, in their order, made by several threads a few items ahead."""
+    """Yield the results of a function for each item, in order, made by several threads a few items ahead."""
     with ThreadPoolExecutor(workers) as pool:
         waiting: deque[Any] = deque()
         for item in items:
@@ -331,5 +320,5 @@ def by_threads(function: Callable[[Given], Item], items: Iterable[Given], worker
 
 
 def is_stuck() -> bool:
-    """Whether a stage is still at work, after the user has stopped the program."""
+    """Whether a stage is still running after the user has stopped the program."""
     return any(thread.name.startswith(NAME) for thread in threading.enumerate())

@@ -1,6 +1,6 @@
-"""A process of our own, the terminal's or the server's, in which nobody hands our estimators to scikit-learn.
+"""Settings of a process that belongs to shortlist: the command line or the server.
 
-It starts sooner, since scikit-learn is loaded only where it is used (estimators.py), and it gives memory back.
+It starts faster, since scikit-learn is loaded only where it is used (estimators.py), and it returns freed memory.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ is_ours = False
 
 
 def take() -> None:
-    """Say, before anything is loaded, that this process is ours."""
+    """Mark this process as shortlist's, before anything is loaded."""
     global is_ours
     is_ours = True
     never_keep_large()
 
 
 def never_keep_large() -> None:
-    """From now on what was freed of arrays of LARGE bytes or more goes back to the system at once (glibc).
+    """Return freed arrays of LARGE bytes or more to the system at once (glibc), which by default keeps up to 64 MB.
 
-    By itself the C library comes to keep up to 64 MB for the next array. This is for a process of our own: it changes
-    how all of the process gets its memory.
+    This changes how the whole process gets its memory.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE)

@@ -120,14 +120,11 @@ def _save(axes: Any, path: str | Path) -> None:
         axes.figure.savefig(path, dpi=150, metadata={"Date": None} if Path(path).suffix.lower() == ".svg" else None)
 
 
-# Where a ranking of labels is most wrong: the examples, and the labels that are taken for each other.
-
-
 LONGEST = 80  # characters of a text in a table
 
 
 def brief(batch: Examples, i: int) -> str:
-    """What identifies an example to a person: its text, cut short, or its name."""
+    """Return the text of an example, cut short, or its id."""
     if batch.texts is None:
         return "" if batch.ids is None else batch.ids[i]
     text = " ".join(shown(batch.texts[i]).split())
@@ -138,7 +135,7 @@ def worst_errors(
     ranking: Ranking, truth: LabelSets, names: Sequence[str], labels: Sequence[Any], n: int,
     called: Callable[[Any], str] = str,
 ) -> Table:  # fmt: skip
-    """The examples whose first label is wrong by the widest margin over the best true one."""
+    """Return the examples whose first label is wrong, by the margin over the best true label."""
     best, own = ranking.scores[:, 0], score_of_truth(ranking, truth)
     margin = np.where(np.isnan(best) | is_right(ranking, truth) | (np.diff(truth.indptr) == 0), -np.inf, best - own)
     worst = np.argsort(-margin, kind="stable")[:n]
@@ -152,7 +149,7 @@ def worst_errors(
 
 
 def score_of_truth(ranking: Ranking, truth: LabelSets) -> NDArray[np.float64]:
-    """The score of the best true label of each example, 0 where none was retrieved."""
+    """Return the score of the best true label of each example, 0 if none was retrieved."""
     found = np.zeros(len(ranking))
     for i in range(len(ranking)):
         hits = np.isin(ranking.ids[i], truth.ids[truth.indptr[i] : truth.indptr[i + 1]]) & (ranking.ids[i] >= 0)
@@ -168,13 +165,13 @@ def is_right(ranking: Ranking, truth: LabelSets) -> NDArray[np.bool_]:
 
 
 def most_confused(ranking: Ranking, truth: LabelSets, n: int) -> tuple[Longs, Longs]:
-    """The n labels with most errors, most frequent first; how often a true one (row) had each ranked first (column).
+    """Return the n labels with most errors, and how often a true one (row) had each ranked first (column).
 
     An example whose first label is true counts once; any other counts for each of its true labels.
     """
     row = np.repeat(np.arange(len(ranking)), np.diff(truth.indptr))
     true, first = truth.ids.astype(np.int64), ranking.ids[row, 0].astype(np.int64)
-    kept = (first >= 0) & ~(is_right(ranking, truth)[row] & (true != first))  # others of its labels are no errors
+    kept = (first >= 0) & ~(is_right(ranking, truth)[row] & (true != first))  # its other labels are not errors
     true, first = true[kept], first[kept]
     wide = 1 + max(true.max(initial=0), first.max(initial=0))
     wrong = np.bincount(true[true != first], minlength=wide) + np.bincount(first[true != first], minlength=wide)
@@ -235,7 +232,7 @@ def evaluate_closely(
 
 
 def draw_ranking(folder: Path, ranking: Ranking, truth: LabelSets, counts: NDArray[np.int64]) -> None:
-    """The precision-recall graph, R_k against k, and label frequency against recall."""
+    """Plot precision against recall, R_k against k, and recall against label frequency."""
     positions = place_labels(ranking, truth, counts.size)
     table = per_label(ranking, truth, n_labels=counts.size)
     plot_curves(
@@ -254,7 +251,7 @@ def draw_ranking(folder: Path, ranking: Ranking, truth: LabelSets, counts: NDArr
 def draw_confusion(
     folder: Path, ranking: Ranking, truth: LabelSets, labels: list[Any], called: Callable[[Any], str] = str
 ) -> None:
-    """Which labels are taken for which, by what they are called. ``labels`` are those of ``truth``, one by one."""
+    """Plot the confusion matrix with the names of labels. ``labels`` are those of ``truth``, one by one."""
     names: dict[int, Any] = dict(enumerate(ranking._names)) | dict(zip(truth.ids.tolist(), labels, strict=True))
     chosen, counts = most_confused(ranking, truth, CONFUSED)
     if chosen.size:
@@ -262,7 +259,7 @@ def draw_confusion(
 
 
 def draw_confidence(folder: Path, found: dict[str, Any]) -> None:
-    """Whether it is right as often as it says, and what it can be left alone with."""
+    """Plot reliability, and the share of right decisions against the share decided automatically."""
 
     def column(table: str, name: str) -> list[float]:
         return [row[name] for row in found[table]]
@@ -279,7 +276,7 @@ def draw_confidence(folder: Path, found: dict[str, Any]) -> None:
 def draw_learning(
     folder: Path, model: CategoryModel[Any], batches: list[Examples], best: Ints, truth: LabelSets
 ) -> None:
-    """R1 along the data: of the model as it is, and of one that learns each few examples after ranking them."""
+    """Plot R1 along the data: of the model as it is, and of one that learns each few examples after ranking them."""
     curves = {"as it is": progressive(is_true(best, truth))}
     if model.can_learn:
         learning = model.copy()

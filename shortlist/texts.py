@@ -1,4 +1,4 @@
-"""Texts, documents of several fields, and texts with vectors, on their way from whoever gives them to the tokeniser."""
+"""Texts, documents of several fields, and texts with vectors, before they are tokenised."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.arrays.kernels import Longs
 from shortlist.errors import InputError, counted
 
-BLOCK = 1 << 17  # letters that go through the kernels at a time: what fits in a processor's cache
+BLOCK = 1 << 17  # characters that the kernels read at a time; they fit in a processor's cache
 
 
 class Texts:
-    """Texts that lie in one: text i is ``whole[starts[i]:ends[i]]``, and none begins before the one before it ends."""
+    """Texts inside one: text i is ``whole[starts[i]:ends[i]]``; they ascend and do not overlap."""
 
     def __init__(self, whole: str, starts: Longs, ends: Longs) -> None:
         self.whole = whole
@@ -27,7 +27,7 @@ class Texts:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
-        """The same texts, laid end to end."""
+        """Lay texts end to end."""
         if len(texts) == 1:
             return cls(texts[0], np.array([0]), np.array([len(texts[0])]))
         lengths = lengths_of(texts)
@@ -49,17 +49,17 @@ class Texts:
         return self.whole[self.starts[which] : self.ends[which]]
 
     def pick(self, which: Sequence[int] | Longs | slice) -> list[str]:
-        """The texts of those numbers, in that order, each a ``str`` of its own."""
+        """Return the texts of these numbers, in this order."""
         places = zip(self.starts[which].tolist(), self.ends[which].tolist(), strict=True)
         return [self.whole[start:end] for start, end in places]
 
 
 def as_texts(texts: Iterable[object], name: str = "texts") -> Sequence[str]:
-    """Check that these are texts, and give them as a list."""
+    """Check that these are texts, and return them as a list."""
     try:
-        if isinstance(texts, str | bytes) or hasattr(texts, "tocsr"):  # a sparse matrix is not asked for its rows
+        if isinstance(texts, str | bytes) or hasattr(texts, "tocsr"):  # a sparse matrix has rows, but no texts
             raise TypeError
-        if hasattr(texts, "to_pylist"):  # a column of Arrow's, whose own texts are no Python texts
+        if hasattr(texts, "to_pylist"):  # a column of Arrow
             texts = texts.to_pylist()
         listed: list[Any] = texts if type(texts) is list else list(texts)
     except TypeError:
@@ -74,7 +74,7 @@ def as_texts(texts: Iterable[object], name: str = "texts") -> Sequence[str]:
 
 
 def lengths_of(texts: Sequence[object]) -> Longs:
-    """How many letters each text has, or each document of several fields."""
+    """Return the number of characters of each text or document."""
     if hasattr(texts, "lengths"):
         lengths: Longs = texts.lengths()
         return lengths
@@ -82,8 +82,8 @@ def lengths_of(texts: Sequence[object]) -> Longs:
 
 
 def blocks(texts: Sequence[object]) -> Iterator[slice]:
-    """Runs of texts of about BLOCK letters together; a longer text is a run of its own."""
-    if len(texts) == 1:  # a service asks for one text at a time
+    """Yield runs of texts of about BLOCK characters together; a longer text is a run by itself."""
+    if len(texts) == 1:  # the usual request of a server
         yield slice(0, 1)
         return
     up_to = np.cumsum(lengths_of(texts))
@@ -95,30 +95,29 @@ def blocks(texts: Sequence[object]) -> Iterator[slice]:
 
 
 def to_codes(text: str) -> NDArray[np.uint32]:
-    """The code points of a text, lone surrogates too: what NumPy keeps a text as."""
+    """Return the code points of a text, lone surrogates too, as NumPy stores them."""
     return np.array([text]).view(np.uint32)[: len(text)]
 
 
 def to_text(codes: NDArray[np.uint32]) -> str:
-    """The inverse of ``to_codes``."""
+    """Return the text of code points; the inverse of ``to_codes``."""
     text: str = codes.view(f"U{codes.size}").item() if codes.size else ""
-    return text.ljust(codes.size, "\0")  # NumPy takes the last NULs for room that is not used
+    return text.ljust(codes.size, "\0")  # NumPy drops trailing NULs
 
 
-# Texts, each with a vector beside it: the embedding that somebody has made of it.
-
+# Texts with a vector each, such as an embedding.
 
 Vectors = NDArray[np.float32]  # examples × numbers
 
 
 class WithVectors(Sequence[Any]):
-    """Documents and their vectors (float32[documents, numbers]); a part of them has both."""
+    """Documents and their vectors, float32[documents, numbers]."""
 
     def __init__(self, texts: Sequence[Any], vectors: Vectors) -> None:
         self.texts, self.vectors = texts, vectors
 
     def lengths(self) -> Longs:
-        """How many letters each document has."""
+        """Return the number of characters of each document."""
         return lengths_of(self.texts)
 
     def __len__(self) -> int:
@@ -136,13 +135,13 @@ class WithVectors(Sequence[Any]):
         return WithVectors(texts, self.vectors[which]) if isinstance(which, slice) else texts
 
     def take(self, which: Sequence[int]) -> WithVectors:
-        """The documents of those numbers, in that order."""
+        """Return the documents of these numbers, in this order."""
         texts = self.texts.take(which) if hasattr(self.texts, "take") else [self.texts[n] for n in which]
         return WithVectors(texts, self.vectors[np.asarray(which, dtype=np.int64)])
 
 
 def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
-    """Check vectors for n texts: a matrix of finite numbers, a row for each."""
+    """Check vectors for n texts, a matrix of finite numbers with a row for each, and return them as float32."""
     try:
         given = np.asarray(vectors)
         if given.dtype.kind not in "fiu":
@@ -163,18 +162,17 @@ def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
 
 # Documents of several fields: a title and a body, an author, a price.
 #
-# A document is a mapping: text under a name is a field of words, a list of texts are categories (authors, departments),
-# and a number is a number. A category is one feature, ``author=Smith``. A number is one too, ``price=12.5``, and so is
-# the band that it lies in, ``price 10–20``: from 1 to 2, to 5, to 10 times a power of ten.
-
+# A document is a mapping from names to values: a text is a field of words, a list of texts are categories. A category
+# is a feature, ``author=Smith``. A number is one too, ``price=12.5``, and so is its band, ``price 10–20``: from 1 to 2,
+# to 5, to 10 times a power of ten.
 
 Value: TypeAlias = str | float | Sequence[str]
-Document: TypeAlias = str | Mapping[str, Value]  # as people give them; one text is a document too
+Document: TypeAlias = str | Mapping[str, Value]  # a single text is a document too
 BANDS = {"1": (1, 2), "2": (2, 5), "3": (2, 5), "4": (2, 5)}  # by the first digit; 5 to 10 from 5 on
 
 
 class Fielded(Sequence[Mapping[str, Value]]):
-    """Documents of several fields, field by field: texts, and values that are no texts, None where there is none."""
+    """Documents of several fields, stored by field: texts, and other values, None if there is none."""
 
     def __init__(
         self, texts: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[Value | None]], n: int
@@ -183,7 +181,7 @@ class Fielded(Sequence[Mapping[str, Value]]):
 
     @classmethod
     def of(cls, documents: Sequence[Mapping[str, Value]], name: str | None = "texts") -> Fielded:
-        """From mappings, which need not all have the same fields. Without a ``name`` they were checked already."""
+        """Make it of mappings, whose fields may differ. Without a ``name`` they are not checked."""
         texts: dict[str, list[str]] = {}
         values: dict[str, list[Value | None]] = {}
         for n, document in enumerate(documents):
@@ -194,12 +192,12 @@ class Fielded(Sequence[Mapping[str, Value]]):
                     texts.setdefault(field, [""] * len(documents))[n] = value
                 elif value is not None:
                     if name is not None:
-                        features_of(field, value, f"{name}[{n}]")  # refuses what is neither
+                        features_of(field, value, f"{name}[{n}]")  # refuses other types
                     values.setdefault(field, [None] * len(documents))[n] = value
         return cls(texts, values, len(documents))
 
     def features(self) -> list[list[str]]:
-        """For each document the features that are no words."""
+        """Return the features of categories and numbers of each document."""
         found: list[list[str]] = [[] for _ in range(self._n)]
         for field, own in self.values.items():
             for features, value in zip(found, own, strict=True):
@@ -208,28 +206,28 @@ class Fielded(Sequence[Mapping[str, Value]]):
 
     @property
     def names(self) -> list[str]:
-        """The fields that hold texts."""
+        """The names of the fields of text."""
         return list(self.texts)
 
     def longest(self) -> str | None:
-        """The field with the most letters."""
+        """Return the field with the most characters."""
         return max(self.texts, key=lambda name: int(lengths_of(self.texts[name]).sum()), default=None)
 
     def lengths(self) -> Longs:
-        """How many letters each document has."""
+        """Return the number of characters of each document."""
         lengths: Longs = sum(map(lengths_of, self.texts.values()), np.zeros(self._n, dtype=np.int64))
         return lengths
 
     def in_turn(self) -> list[str]:
-        """The texts of the fields of the first document, then those of the second, and so on."""
+        """Return the texts of the fields of the first document, then those of the second, and so on."""
         return list(chain.from_iterable(zip(*self.texts.values(), strict=True)))
 
     def laid(self) -> Texts:
-        """The same, end to end."""
+        """Return the texts of ``in_turn`` end to end."""
         return Texts.of(self.in_turn())
 
     def joined(self) -> list[str]:
-        """Each document as one text: its fields, a line feed between them."""
+        """Return each document as one text: its fields with line feeds between them."""
         return ["\n".join(own) for own in zip(*self.texts.values(), strict=True)] if self.texts else [""] * self._n
 
     def __len__(self) -> int:
@@ -248,14 +246,14 @@ class Fielded(Sequence[Mapping[str, Value]]):
         }
 
     def take(self, which: Sequence[int]) -> Fielded:
-        """The documents of those numbers, in that order."""
+        """Return the documents of these numbers, in this order."""
         texts = {name: [own[n] for n in which] for name, own in self.texts.items()}
         values = {name: [own[n] for n in which] for name, own in self.values.items()}
         return Fielded(texts, values, len(which))
 
 
 def features_of(field: str, value: object, where: str) -> list[str]:
-    """The features of a value that is no text: of a number, of categories, or none of None."""
+    """Return the features of a number or of categories; none for None."""
     if value is None:
         return []
     if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
@@ -268,7 +266,7 @@ def features_of(field: str, value: object, where: str) -> list[str]:
 
 
 def cell_value(cell: str) -> Value | None:
-    """What a cell of a table holds: a number if it is one, otherwise a category, or nothing."""
+    """Return the value of a cell of a table: a number, a category, or None."""
     cell = cell.strip()
     try:
         number = float(cell)
@@ -278,7 +276,7 @@ def cell_value(cell: str) -> Value | None:
 
 
 def band(field: str, number: float) -> list[str]:
-    """The band that a number lies in; 0 lies in none."""
+    """Return the band of a number; 0 has none."""
     if number == 0:
         return []
     digits, _, power = f"{abs(number):.15e}".partition("e")  # decimal digits are the same on every machine
@@ -288,9 +286,9 @@ def band(field: str, number: float) -> list[str]:
 
 
 def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[Any]:
-    """Check that these are texts, or documents of several fields, and give them as they are worked on."""
+    """Check that these are texts or documents of several fields; return a list, Fielded or WithVectors."""
     if type(documents) is list and set(map(type, documents)) <= {str}:
-        return documents  # what most are, and are asked for again and again on their way
+        return documents  # the usual case, which is checked several times on the way
     if isinstance(documents, (Fielded, WithVectors)):
         return documents
     if not isinstance(documents, (list, tuple)):
@@ -302,7 +300,7 @@ def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[A
 
 
 def _check_order(documents: object, name: str) -> None:
-    """Refuse what gives something else than text after text if it is gone through: names of columns, or any order."""
+    """Refuse a mapping, a set or a frame, whose iteration does not give the texts in order."""
     kind = type(documents).__name__
     if isinstance(documents, Mapping):
         raise InputError(f"{name} is one {kind}; give a list of them")
@@ -313,10 +311,10 @@ def _check_order(documents: object, name: str) -> None:
 
 
 def is_one(given: object) -> bool:
-    """Whether this is one document, and not many."""
+    """Whether this is one document rather than several."""
     return isinstance(given, (str, Mapping))
 
 
 def many(given: Document | Sequence[Document]) -> Sequence[Any]:
-    """One document or many, as many."""
+    """Return one document or several as several."""
     return as_documents([given] if is_one(given) else given)

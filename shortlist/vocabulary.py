@@ -1,4 +1,4 @@
-"""The names of many features: their letters as UTF-8, laid end to end, and where each name ends in them."""
+"""A vocabulary: the names of features, as UTF-8 laid end to end, and their numbers by hash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shortlist.files.store import State
 from shortlist.texts import to_text
 
 Letters = NDArray[np.uint8]
-SOME = 1 << 16  # bytes of names that are decoded at a time
+SOME = 1 << 16  # bytes of names that are checked at a time
 QUOTE, EQUALS = np.uint8(ord('"')), np.uint8(ord("="))
 
 
@@ -24,9 +24,9 @@ def as_text(letters: NDArray[np.uint8]) -> str:
 
 
 def check_letters(letters: Letters) -> None:
-    """A UnicodeDecodeError where it is no UTF-8."""
+    """Raise UnicodeDecodeError unless the letters are UTF-8."""
     begin = 0
-    while begin < letters.size:  # some at a time, as letters take four bytes each where one of them does
+    while begin < letters.size:  # in pieces, since a text may take four bytes for each character
         end = begin + SOME
         while end < letters.size and letters[end] & 0xC0 == 0x80 and end < begin + SOME + 4:
             end += 1
@@ -36,9 +36,9 @@ def check_letters(letters: Letters) -> None:
 
 @kernel
 def in_quotes(letters: Letters, ends: Longs) -> NDArray[np.bool_]:
-    """Which of the names letters[ends[i]:ends[i+1]] are in quotation marks, with or without a field (``title: "whe"``).
+    """Mark the names letters[ends[i]:ends[i+1]] in quotation marks, with or without a field (``title: "whe"``).
 
-    Those of categories are not (``author="Smith"``): they have a "=" before.
+    Those of categories (``author="Smith"``), with "=" before the quotation mark, are not marked.
     """
     found = np.zeros(ends.size - 1, np.bool_)
     for name in range(found.size):
@@ -50,18 +50,13 @@ def in_quotes(letters: Letters, ends: Longs) -> NDArray[np.bool_]:
     return found
 
 
-# A vocabulary that grows as features arrive, and can give every one of them back.
+# Features are numbered in order of first appearance. An open-addressing table finds the number of a 64-bit hash.
 #
-# Features are numbered in order of first appearance. An open-addressing table finds the number of a 64-bit hash; the
-# letters of all names lie end to end in one array, as UTF-8.
-#
-# Which slot a hash belongs in depends on a random factor of each table: whoever chooses the hashes of a model file, or
-# words by their hashes, cannot choose them so that all belong in one slot, where each would be compared with all
-# others. Numbers do not depend on slots.
-
+# The slot of a hash depends on a random factor of each table, so that nobody can choose hashes or words that all belong
+# in one slot, where each would be compared with all others. Numbers do not depend on slots.
 
 EMPTY = np.int32(-1)
-AHEAD = 8  # hashes that memory is asked for before their turn
+AHEAD = 8  # how many hashes ahead memory is prefetched
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
 
 
@@ -69,20 +64,20 @@ class Vocabulary:
     """Hash -> number, and number -> name."""
 
     def __init__(self) -> None:
-        self._size = np.zeros(1, dtype=np.int64)  # changed by the kernel, so that an interruption finds all in order
+        self._size = np.zeros(1, dtype=np.int64)  # changed by the kernel, consistent when it is interrupted
         self._factor = odd_number()
         self._slots = empty_table(512)
         self._hashes = np.empty(512, dtype=np.uint64)
         self._letters: Letters = np.empty(4096, dtype=np.uint8)
         self._ends: Longs = np.zeros(513, dtype=np.uint32)  # name i is _letters[_ends[i]:_ends[i+1]]
-        self._quoted = np.zeros(0, dtype=np.bool_), 0  # which names are in quotation marks, of the first so many
+        self._quoted = np.zeros(0, dtype=np.bool_), 0  # ``quoted`` for the first names, and their number
 
     def __len__(self) -> int:
         return int(self._size[0])
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes all names have together."""
+        """The number of bytes of all names."""
         return int(self._ends[len(self)])
 
     @property
@@ -90,14 +85,14 @@ class Vocabulary:
         return self._hashes[: len(self)]
 
     def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The numbers of these features, −1 where one is unknown."""
+        """Return the numbers of these features, −1 for unknown ones."""
         numbers = np.empty(hashes.size, dtype=np.int32)
         with hashing():
             _find(hashes, self._factor, self._slots, self._hashes, numbers)
         return numbers
 
     def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The numbers of these features, and where among them each new one first stood. New ones have empty names."""
+        """Return the numbers of these features, and where each new one first stands. New ones have empty names."""
         numbers = np.empty(hashes.size, dtype=np.int32)
         new = np.empty(hashes.size, dtype=np.int64)
         n_new = done = 0
@@ -114,7 +109,7 @@ class Vocabulary:
         self.name_from(len(self) - ends.size, *encoded(letters, ends))
 
     def name_from(self, first: int, names: NDArray[np.uint8], ends: Longs) -> None:
-        """Name features from number ``first`` on, all before which have names: UTF-8, and where each name ends."""
+        """Name features from number ``first`` on; all before have names. UTF-8, and where each name ends."""
         used = int(self._ends[first])
         self._letters = grown(self._letters, used + names.size)
         self._letters[used : used + names.size] = names
@@ -122,21 +117,18 @@ class Vocabulary:
         self._ends[first + ends.size + 1 : len(self) + 1] = used + names.size
 
     def names(self, numbers: Sequence[int] | None = None) -> list[str]:
-        """The names of these features, or of all."""
+        """Return the names of these features, or of all."""
         if numbers is None:
             numbers = range(len(self))
         return [as_text(self._letters[self._ends[i] : self._ends[i + 1]]) for i in numbers]
 
     def having(self, letter: str, first: int = 0) -> Longs:
-        """The numbers, from ``first`` on, of the features whose names have this letter, which is one of ASCII's."""
+        """Return the numbers, from ``first`` on, of the features whose names have this ASCII character."""
         at = int(self._ends[first]) + np.flatnonzero(self._letters[self._ends[first] : self.n_bytes] == ord(letter))
         return np.unique(np.searchsorted(self._ends[1 : len(self) + 1], at, side="right"))
 
     def quoted(self) -> NDArray[np.bool_]:
-        """Which features have names in quotation marks, as runs of characters have.
-
-        It is found out once. Threads that find it out at the same time do the same.
-        """
+        """Mark the features whose names are in quotation marks, as runs of characters are; cached."""
         known, n = self._quoted
         if n < len(self):
             known = grown(known, len(self))
@@ -145,7 +137,7 @@ class Vocabulary:
         return known
 
     def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
-        """A vocabulary of some of the features, in the same order."""
+        """Return a vocabulary of some of the features, in the same order."""
         lengths = np.diff(self._ends[: len(self) + 1])
         letters = self._letters[: self.n_bytes][np.repeat(kept, lengths)]
         vocabulary = Vocabulary()
@@ -154,11 +146,11 @@ class Vocabulary:
         return vocabulary
 
     def first(self, n: int) -> Vocabulary:
-        """A vocabulary of the first n features only: what it was before the others arrived."""
+        """Return a vocabulary of the first n features."""
         return self if n == len(self) else self.keep(np.arange(len(self)) < n)
 
     def merge(self, other: Vocabulary) -> NDArray[np.int32]:
-        """Take up the features of another vocabulary, new ones in its order, and give the number of each here."""
+        """Add the features of another vocabulary, in its order, and return the number of each here."""
         numbers, new = self.learn(other.hashes)
         kept = np.zeros(len(other), dtype=np.bool_)
         kept[new] = True
@@ -178,13 +170,13 @@ class Vocabulary:
         self._hashes, self._ends, self._slots = hashes, ends, slots
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """What a model file keeps: how many bytes each name has, beside the names."""
+        """Return the arrays for a model file."""
         lengths = np.diff(self._ends[: len(self) + 1]).astype(np.int32)
         return {"hashes": self.hashes, "letters": self._letters[: self.n_bytes], "name_lengths": lengths}
 
     @classmethod
     def from_state(cls, state: State) -> Vocabulary:
-        """The inverse of ``arrays``."""
+        """Make the vocabulary of a state, which is checked; the inverse of ``arrays``."""
         hashes, letters = state.array("hashes", np.uint64), state.array("letters", np.uint8)
         lengths = state.array("name_lengths", np.int32).astype(np.int64)
         state.require(lengths.size == hashes.size, "every feature has one name")
@@ -196,11 +188,11 @@ class Vocabulary:
         state.require(hashes.size <= MOST, "there are not too many features")
         vocabulary = cls()
         state.require(vocabulary._enter(hashes), "no two features are the same")
-        vocabulary._letters, vocabulary._ends[1 : hashes.size + 1] = letters, ends  # other letters go to another array
+        vocabulary._letters, vocabulary._ends[1 : hashes.size + 1] = letters, ends
         return vocabulary
 
     def _enter(self, hashes: NDArray[np.uint64]) -> bool:
-        """Number all these hashes, which have no names yet, instead of what there was; gives whether they differ."""
+        """Replace all features by these hashes, without names; return whether all differ."""
         room = max(512, 1 << (hashes.size - 1).bit_length()) if hashes.size else 512
         self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
         self._hashes[: hashes.size], self._size[0] = hashes, hashes.size
@@ -210,17 +202,17 @@ class Vocabulary:
 
 
 def empty_table(n: int) -> NDArray[np.int32]:
-    """A table in which n hashes find a place, n being a power of 2."""
+    """Return an empty table for n hashes; n is a power of 2."""
     return np.full(2 * n, EMPTY, dtype=np.int32)
 
 
 def odd_number() -> NDArray[np.uint64]:
-    """A random factor by which no two hashes become the same. Numba takes an array sooner than a number of NumPy's."""
+    """Return a random odd factor, as an array, which Numba takes faster than a NumPy number."""
     return np.frombuffer(os.urandom(8), dtype=np.uint64) | np.uint64(1)
 
 
 def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8], Longs]:
-    """Letters as UTF-8, and where the names, which end after so many letters, end in it."""
+    """Return characters as UTF-8, and where the names end in it."""
     names = np.frombuffer(bytearray(to_text(letters), "utf-8", "surrogatepass"), dtype=np.uint8)
     if names.size == letters.size:  # ASCII
         return names, ends
@@ -230,7 +222,7 @@ def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8]
 
 @step
 def _shift(slots: NDArray[np.int32]) -> np.uint64:
-    """How many bits of a product are left out, so that the others choose one of these slots int32[power of 2]."""
+    """Return by how many bits a product is shifted to get a slot; slots int32[power of 2]."""
     shift, size = 64, slots.size
     while size > 1:
         shift, size = shift - 1, size >> 1
@@ -241,7 +233,7 @@ def _shift(slots: NDArray[np.int32]) -> np.uint64:
 def _slot(
     wanted: np.uint64, factor: np.uint64, shift: np.uint64, slots: NDArray[np.int32], hashes: NDArray[np.uint64]
 ) -> np.uint64:
-    """The slot that holds the number of a hash, or the empty one where it belongs.
+    """Return the slot that holds the number of a hash, or the empty one where it belongs.
 
     slots int32[power of 2] hold numbers or EMPTY, hashes uint64[...] are in the order of the numbers.
     """
@@ -261,7 +253,7 @@ def _look_ahead(
     slots: NDArray[np.int32],
     hashes: NDArray[np.uint64],
 ) -> None:
-    """Ask memory for what the hashes after wanted[j] will be looked up in: the slot, and then the hash behind it."""
+    """Prefetch the slots of later hashes, and then the hashes that these slots refer to."""
     if j + 2 * AHEAD < wanted.size:
         fetch(slots, (wanted[j + 2 * AHEAD] * factor) >> shift)
         number = slots[(wanted[j + AHEAD] * factor) >> shift]
@@ -297,9 +289,9 @@ def _learn(
     ends: Longs,
     size: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Number the wanted hashes from ``done`` on, and note in ``new`` where each new one stands; stop when room ends.
+    """Number the wanted hashes from ``done`` on; write to ``new`` where each new one stands; stop if there is no room.
 
-    Gives how many are done, and how many of them are new. A new feature's name ends where the one before it does.
+    Return how many are done, and how many of them are new. New features get empty names.
     """
     shift = _shift(slots)
     for j in range(done, wanted.size):
@@ -322,7 +314,7 @@ def _learn(
 
 @loop
 def _fill(factor: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> bool:
-    """Enter all hashes in an empty table; gives whether they differ."""
+    """Enter all hashes in an empty table; return whether all differ."""
     shift = _shift(slots)
     for number in range(hashes.size):
         if number + AHEAD < hashes.size:

@@ -87,7 +87,7 @@ def labels(
 
 
 def show(model: Categorizer, part: str, as_json: bool) -> None:
-    """The labels whose names hold these letters, the most frequent first."""
+    """Print the labels whose names contain a text, the most frequent first."""
     vocabulary = model.vocabulary_
     hits = None if vocabulary is None else set(vocabulary.find(part))
     pairs = zip(model.classes_.tolist(), model.label_counts_.tolist(), strict=True)
@@ -112,7 +112,7 @@ def inspect(
     reading: Reading,
     as_json: Json = False,
 ) -> None:
-    """Say what a file is: of a model its size, labels and strongest connections; of data what was understood."""
+    """Show what a file holds: the size, labels and strongest features of a model, or how data are read."""
     from shortlist.files.store import is_model_file
     from shortlist.models.making import open_model
 
@@ -128,7 +128,7 @@ def inspect(
 
 
 def about_model(model: Model[Any], top: int) -> dict[str, Any]:
-    """The numbers of a model, the features behind its most frequent labels, and the features that leak the most."""
+    """Return the numbers of a model, the features of its most frequent labels, and its largest leaks."""
     import numpy as np
 
     from shortlist.models.category_model import CategoryModel
@@ -152,7 +152,7 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
 
 
 def settings_in_words(model: Model[Any]) -> str:
-    """The learner, and the text part where there is one, with the settings that are not the usual ones."""
+    """Return the learner and the text part with the settings that are not the defaults."""
     from shortlist.models.search import called, changes
     from shortlist.models.text_batches import default_text
 
@@ -185,7 +185,7 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
 
 
 def about_data(stream: Stream) -> dict[str, Any]:
-    """What was understood of a file of examples."""
+    """Return what was read of a file of examples."""
     examples = n_labels = n_features = active = 0
     labels: set[str] = set()
     first: dict[str, Any] = {}
@@ -218,7 +218,7 @@ def show_data(file: Path, facts: dict[str, Any]) -> None:
 
 
 def _brief(values: Any) -> Any:
-    """The first of some values, cut short."""
+    """Return the first of some values, cut short."""
     first = values[0]
     if isinstance(first, str):
         first = " ".join(first.split())

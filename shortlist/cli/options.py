@@ -325,10 +325,9 @@ def read_names(vocabulary: Path | None, language: str | None, policy: str, teach
         return None
     from shortlist.concepts import read_vocabulary
 
-    chosen = {"grow": "grow", "known": "known", "known only": "known"}.get(policy)
-    if chosen is None:
+    if policy not in ("grow", "known"):
         raise InputError(f"--policy must be grow or known, not {policy!r}")
-    return read_vocabulary(vocabulary, language, chosen, teach)  # type: ignore[arg-type]
+    return read_vocabulary(vocabulary, language, policy, teach)  # type: ignore[arg-type]
 
 
 def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:

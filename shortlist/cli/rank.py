@@ -275,7 +275,7 @@ class Output:
                     yield json.dumps(whole, ensure_ascii=False) + "\n"
                     continue
                 if columns is None:
-                    self._separator = (stream.separator if stream else None) or ","
+                    self._separator = (stream.progress.separator if stream else None) or ","
                 cells = self._cells(whole)
                 if columns is None:
                     columns = list(cells)
@@ -320,8 +320,8 @@ class Output:
     def _row(self, cells: Iterable[Any]) -> str:
         from shortlist.inputs.tables import as_line, guarded
 
-        row = [self._number(cell) if isinstance(cell, float) else cell for cell in cells]
-        return as_line((guarded(cell) if isinstance(cell, str) else cell for cell in row), self._separator)
+        row = [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
+        return as_line((self._number(cell) if isinstance(cell, float) else cell for cell in row), self._separator)
 
     def _number(self, number: float) -> str:
         """Return a number as text, with a decimal comma if semicolons separate cells."""

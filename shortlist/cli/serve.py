@@ -89,7 +89,7 @@ def serve(
 
 
 def demo_model(folder: Path) -> Path:
-    """A model of the docstrings of Python's standard library."""
+    """Write a model of the docstrings of Python's standard library."""
     from shortlist import Categorizer
     from shortlist.cli.demo import docstrings
 
@@ -197,7 +197,7 @@ def people(
     ] = "judge",
     as_json: Json = False,
 ) -> None:
-    """Say who may use a server, each with a token of their own.
+    """List and change who may use a server. Each person has a token.
 
     add NAME prints the token, this once: the server keeps a hash of it. The folder is made if it is not there yet. From
     the first person on, the server asks everybody for a token. remove NAME and role NAME hold from the next request on;

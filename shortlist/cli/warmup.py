@@ -23,8 +23,8 @@ SEVERAL = (("grain", "trade"), ("money",), ("metals", "money"), ("grain",))
 def warmup(as_json: Json = False) -> None:
     """Compile the inner loops now, so that the first command or request does not have to.
 
-    Loops are kept beside the package, or in the folder of NUMBA_CACHE_DIR or the user's own where that cannot be
-    written. In a container, run this while the image is built.
+    Loops are kept beside the package, or in the folder of NUMBA_CACHE_DIR, or in the user's folder if the package's
+    cannot be written. In a container, run this while the image is built.
     """
     say_when_compiling()
     began = time.perf_counter()
@@ -38,7 +38,7 @@ def warmup(as_json: Json = False) -> None:
 
 
 def loops() -> dict[Any, int]:
-    """Every loop of the package that is loaded, and for how many types of arguments it is compiled."""
+    """Return every loaded loop of the package, and for how many types of arguments it is compiled."""
     import gc
 
     from numba.core.dispatcher import Dispatcher
@@ -50,14 +50,14 @@ def loops() -> dict[Any, int]:
 
 
 def verbs() -> None:
-    """The verbs themselves, on files with one label for each text and with several, in the usual formats."""
+    """Run the commands on files with one label for each text and with several, in the usual formats."""
     import json
     import tempfile
 
     for labels in (ONE_EACH, SEVERAL):
         with tempfile.TemporaryDirectory() as folder:
             data, table, model = Path(folder, "data.jsonl"), Path(folder, "data.tsv"), Path(folder, "data.shortlist")
-            # each text has words of its own too, as texts have, and together enough for the vocabulary to grow
+            # each text has words that no other has, together enough for the vocabulary to grow
             pairs = [
                 (f"{text} {own_words(n)}", own) for n in range(20) for text, own in zip(TEXTS, labels, strict=True)
             ]
@@ -76,12 +76,12 @@ def verbs() -> None:
 
 
 def own_words(n: int) -> str:
-    """Words that no other text has; in one text also a word that is repeated more often than a byte can count."""
+    """Return words that no other text has; one text also repeats a word more often than a byte can count."""
     return " ".join([f"word{n}x{i}" for i in range(30)] + ["again"] * (300 if n == 0 else 0))
 
 
 def quietly(*arguments: object) -> None:
-    """Run a verb, and show nothing of what it prints."""
+    """Run a command without its output."""
     import contextlib
     import io
 
@@ -92,7 +92,7 @@ def quietly(*arguments: object) -> None:
 
 
 def numbers() -> None:
-    """The usual learners of ratings and of documents."""
+    """Run the default learners of ratings and of documents."""
     import numpy as np
 
     from shortlist.models.document_ranker import DocumentRanker

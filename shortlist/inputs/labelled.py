@@ -116,6 +116,6 @@ def _empty(source: str, stream: Stream) -> InputError:
 
 
 def _without_labels(source: str, stream: Stream, option: str) -> InputError:
-    found = f" (it has {named(stream.fields)})" if stream.fields else ""
+    found = f" (it has {named(stream.progress.fields)})" if stream.progress.fields else ""
     what = "ratings" if option == "--target" else "labels"
     return InputError(f"{source} has no {what}{found}; name their column with {option}, or another --format")

@@ -52,7 +52,7 @@ class Stream:
         self.format = format
         self.skip_bad, self.skipped, self.notes = progress.skip_bad, progress.skipped, progress.notes
         self._batches = batches
-        self._progress = progress
+        self.progress = progress
 
     def __iter__(self) -> Iterator[Examples]:
         seen = 0
@@ -81,26 +81,16 @@ class Stream:
 
     @property
     def bytes_read(self) -> int:
-        return self._progress.bytes_read
+        return self.progress.bytes_read
 
     @property
     def bytes_total(self) -> int | None:
-        return self._progress.bytes_total
+        return self.progress.bytes_total
 
     @property
     def columns(self) -> list[str] | None:
         """The names of the features, if the file has them; known after the first batch."""
-        return self._progress.columns
-
-    @property
-    def fields(self) -> list[str] | None:
-        """The fields of the first record without labels, or the columns of a table without labels."""
-        return self._progress.fields
-
-    @property
-    def separator(self) -> str | None:
-        """The recognised separator of a table."""
-        return self._progress.separator
+        return self.progress.columns
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def test_what_makes_no_sense_is_refused(there, json_file, tmp_path):
     model = tmp_path / "model"
     run("train", json_file, "-o", model, "--learner", "rocchio")
     for words, sentence in (
-        (["train", json_file, json_file], "several files are read in parts"),
+        (["train", json_file, json_file], "several files are read on a cluster"),
         (["train", json_file, "--keep", tmp_path], "--keep is for a cluster"),
         (["train", "-", *there], "standard input cannot be read in parts"),
         (["train", json_file, "--task", "ratings", *there], "ratings are learned on one machine"),
