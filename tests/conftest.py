@@ -33,8 +33,8 @@ LONGEST = (
 )  # fmt: skip
 # Rooms and files that share something that takes long to make: a cluster, a browser.
 TOGETHER = {"distributed": "distributed"} | dict.fromkeys(
-    ("server/audit_page", "server/fields_page", "server/page", "server/promotion", "server/rating_page",
-     "server/story", "server/walk", "server/watch_page", "server/work"), "server/page",
+    ("server/audit_page", "server/fields_page", "server/page", "server/promotion",
+     "server/story", "server/walk", "server/work"), "server/page",
 )  # fmt: skip
 
 
