@@ -30,7 +30,7 @@ from shortlist.server.journal import check_journal
 from shortlist.server.learning import LearningRoutes, QueueRoutes
 from shortlist.server.middleware import Connections, Middleware
 from shortlist.server.people import ASKING
-from shortlist.server.ranking import LookingRoutes, RankingRoutes, RatingRoutes, RowRoutes, rolling
+from shortlist.server.ranking import DescribingRoutes, LookingRoutes, RankingRoutes, RatingRoutes, RowRoutes, rolling
 from shortlist.server.replica import Replica, keep_following, keep_snapshots
 from shortlist.server.reporting import AuditRoutes, PromotionRoutes
 from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
@@ -92,8 +92,8 @@ class OperationsRoutes(Routes):
 OF_TEXTS = (
     RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, AuditRoutes, PromotionRoutes, OperationsRoutes,
 )  # fmt: skip
-OF_ROWS = (RowRoutes, OperationsRoutes)
-OF_RATINGS = (RatingRoutes, OperationsRoutes)
+OF_ROWS = (RowRoutes, DescribingRoutes, OperationsRoutes)
+OF_RATINGS = (RatingRoutes, DescribingRoutes, OperationsRoutes)
 
 
 def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:

@@ -1,7 +1,7 @@
 """Examples in the layouts of other tools, which ``shortlist.read`` reads back; and backups of a state directory.
 
 A layout gives the text before, between and after the examples, and the form of each. Person, time and key go with an
-example, except in fastText's layout. Their names get underscores if the documents have fields of the same names.
+example, except in fastText's layout.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +21,7 @@ from typing import Any
 from shortlist.errors import InputError
 from shortlist.inputs.tables import as_line, guarded
 from shortlist.server import people, rehearsal, snapshots
-from shortlist.server.journal import ALL, BESIDE, END_FILE, FILE, PROBLEMS, Entry, Journal, identity, read_vector
+from shortlist.server.journal import ALL, END_FILE, FILE, PROBLEMS, Entry, Journal, identity, read_vector
 from shortlist.server.queue import FILE as QUEUE
 from shortlist.texts import Fielded
 
@@ -30,27 +30,13 @@ PREFIX = "__label__"  # of a label in fastText's layout
 CONTROL, OBJECT = "labels", "text"  # names in the labelling interface of Label Studio
 
 
-def called(fields: Collection[str]) -> dict[str, str]:
-    """Return the names of labels, person and so on beside documents with these fields."""
-    names = {}
-    for name in BESIDE:
-        own = name
-        while own in fields:
-            own += "_"
-        names[name] = own
-    return names
-
-
-USUAL = called(())
-
-
 @dataclass(frozen=True)
 class Layout:
     """The form of a file of examples."""
 
     kind: str
     ending: str
-    of: Callable[[Entry, Mapping[str, str]], str]  # the form of an example, with the names of labels, person and so on
+    of: Callable[[Entry], str]  # the form of an example
     before: str = ""
     between: str = ""
     behind: str = ""
@@ -75,42 +61,38 @@ def plain(example: Entry) -> str:
     return Fielded.of([example.text]).joined()[0] if isinstance(example.text, Mapping) else example.text
 
 
-def renamed(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {names[name]: value for name, value in record.items()}
-
-
-def json_line(example: Entry, names: Mapping[str, str] = USUAL) -> str:
+def json_line(example: Entry) -> str:
     """Return all that a model learns from, and about the judgement."""
     vector = read_vector(example.vector)
     own = {"labels": example.labels} | about(example) | ({} if vector is None else {"vector": vector.tolist()})
-    return _json(fields_of(example) | renamed(own, names)) + "\n"
+    return _json(fields_of(example) | own) + "\n"
 
 
-def doccano_line(example: Entry, names: Mapping[str, str] = USUAL) -> str:
+def doccano_line(example: Entry) -> str:
     """Return a line in which all fields beside text and label are metadata."""
     labels = list(map(str, example.labels))
     own = {"fields": fields_of(example)} if isinstance(example.text, Mapping) else {}
     return _json({"id": example.number, "text": plain(example), "label": labels} | own | about(example)) + "\n"
 
 
-def label_studio_task(example: Entry, names: Mapping[str, str] = USUAL) -> str:
+def label_studio_task(example: Entry) -> str:
     """Return an annotated task, with the person in its data: people have other numbers in each Label Studio."""
     beside = about(example)
     chosen = {"choices": list(map(str, example.labels))}
     result = [{"from_name": CONTROL, "to_name": OBJECT, "type": "choices", "value": chosen}]
     annotation = {"created_at": beside["time"], "was_cancelled": False, "result": result}
-    data = {"text": plain(example)} | fields_of(example) | renamed(beside, names)
+    data = {"text": plain(example)} | fields_of(example) | beside
     return _json({"id": example.number, "data": data, "annotations": [annotation]})
 
 
-def fasttext_line(example: Entry, names: Mapping[str, str] = USUAL) -> str:
+def fasttext_line(example: Entry) -> str:
     """Return a line in which spaces of labels are underscores, and the text is one line of words."""
     own = filter(None, ("_".join(str(label).split()) for label in example.labels))  # a label may be blank
     words = [word.lstrip("_") if word.startswith(PREFIX) else word for word in plain(example).split()]
     return " ".join([*(PREFIX + name for name in own), *words]) + "\n"
 
 
-def csv_row(example: Entry, names: Mapping[str, str] = USUAL, columns: Sequence[str] = ("text",)) -> str:
+def csv_row(example: Entry, columns: Sequence[str] = ("text",)) -> str:
     beside, own = about(example), fields_of(example)
     wrong = SEPARATOR.join(map(str, example.wrong))
     cells = [SEPARATOR.join(one) if isinstance(one, list) else one for one in (own.get(name, "") for name in columns)]
@@ -140,11 +122,11 @@ LAYOUTS = {
 
 def exported(journal: Journal, name: str) -> Iterator[str]:
     """Yield the examples that were not undone in a layout, in batches."""
-    return pieces(journal, *layout_for(journal, name))
+    return pieces(journal, layout_for(journal, name))
 
 
-def layout_for(journal: Journal, name: str) -> tuple[Layout, dict[str, str]]:
-    """Return a layout that holds all examples up to now, and the names in it; refuse one that cannot."""
+def layout_for(journal: Journal, name: str) -> Layout:
+    """Return a layout that holds all examples up to now; refuse one that cannot."""
     last = journal.version().examples
     if name not in LAYOUTS:
         raise InputError(f"there is no layout {name!r}; there are {', '.join(LAYOUTS)}")
@@ -154,21 +136,19 @@ def layout_for(journal: Journal, name: str) -> tuple[Layout, dict[str, str]]:
             "export another layout, as jsonl"
         )
     layout, fields = replace(LAYOUTS[name], last=last), journal.field_names()
-    names = called(fields)
     if name == "csv" and fields:  # a column for each, and one for texts without fields
         columns = list(dict.fromkeys(["text", *fields]))
-        header = _row([*columns, *(names[own] for own in COLUMNS)])
-        layout = replace(layout, before=header, of=partial(csv_row, columns=columns))
-    return layout, names
+        layout = replace(layout, before=_row([*columns, *COLUMNS]), of=partial(csv_row, columns=columns))
+    return layout
 
 
-def pieces(journal: Journal, layout: Layout, names: Mapping[str, str]) -> Iterator[str]:
+def pieces(journal: Journal, layout: Layout) -> Iterator[str]:
     """Yield the examples that were not undone, in batches."""
     number, between = 0, ""
     yield layout.before
     while some := journal.after(number, layout.last):
         number = some[-1].number
-        if lines := [layout.of(one, names) for one in some if not isinstance(one.labels, dict)]:  # changes of labels
+        if lines := [layout.of(one) for one in some if not isinstance(one.labels, dict)]:  # changes of labels
             yield between + layout.between.join(lines)
             between = layout.between
     yield layout.behind

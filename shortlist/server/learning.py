@@ -130,14 +130,14 @@ class LearningRoutes(Routes):
 class QueueRoutes(Routes):
     """Adds texts, hands them out, and lets the model decide. Judgements are learned at /v1/learn."""
 
-    @post("/v1/queue", schemas.AddAnswer)
+    @post("/v1/queue", schemas.Described)
     async def add(self, question: schemas.AddQuestion) -> Response:
-        """Add texts to the queue. The answer comes when they are on disk."""
+        """Add texts to the queue. Answers how many it has `added`, and how many it had (`known`); they are on disk."""
         queue = self._context.queue()
         self._context.limits.check_texts(question.texts)
         return as_json((await queue.ask(Queue.add, question.texts))._asdict())
 
-    @post_file("/v1/queue/file", schemas.AddAnswer)
+    @post_file("/v1/queue/file", schemas.Described)
     async def add_file(
         self,
         request: Request,
@@ -145,7 +145,7 @@ class QueueRoutes(Routes):
         format: Annotated[str | None, Query(max_length=40, description="Its format; recognised if not given.")] = None,
         text: Annotated[str | None, Query(max_length=200, description="The column that holds the texts.")] = None,
     ) -> Response:
-        """Add the texts of a file of any format, compressed or not."""
+        """Add the texts of a file of any format, compressed or not. Answers as `/v1/queue` does."""
         queue, limits = self._context.queue(), self._context.limits
         known = queues.columns_of(self._context.model)
         content = await request.body()
@@ -173,20 +173,24 @@ class QueueRoutes(Routes):
         """How many texts wait, are judged, skipped and flagged."""
         return as_json(await self._context.queue().ask(Queue.counts))
 
-    @get("/v1/queue/items", schemas.ItemsAnswer)
+    @get("/v1/queue/items", schemas.Described)
     async def items(
         self,
         state: schemas.State = "waiting",
         limit: Limit = 20,
         after: Annotated[str | None, Query(max_length=200, description="Only those behind this id.")] = None,
     ) -> Response:
-        """Texts of the queue, newest first."""
+        """Texts of the queue (`items`), newest first, in the shape of /v1/queue/next."""
         found = await self._context.queue().ask(Queue.items, state, after, limit)
         return as_json({"items": [item.to_dict() for item in found]})
 
-    @post("/v1/queue/sure", schemas.SureAnswer)
+    @post("/v1/queue/sure", schemas.Described)
     async def sure(self, question: schemas.SureQuestion) -> Response:
-        """Which waiting texts the model would decide. Nothing is learned."""
+        """Which waiting texts the model would decide. Nothing is learned.
+
+        How many texts it `looked_at`, how many are `sure`, the `ids` of these for /v1/queue/decide, and `examples`,
+        least certain first: id, text (200 characters), labels, and the probability of the least certain label.
+        """
         context, queue = self._context, self._context.queue()
         items = await queue.ask(Queue.free, "sure", "", question.most)
         found, gained = await sure_of(context.model, context.ready, items, question.precision)

@@ -40,6 +40,7 @@ from shortlist.models.category_model import Assigned
 from shortlist.models.observing import DEPTH
 from shortlist.server.journal import (
     ALONE,
+    BESIDE,
     PATIENCE,
     PROBLEMS,
     DiskFull,
@@ -436,6 +437,8 @@ def texts_in(source: str, batches: Iterable[Examples]) -> Iterator[Document]:
         if batch.texts is None:
             raise InputError(f"{source} has no texts; name their column, or another format")
         texts = batch.texts
+        if isinstance(texts, Fielded) and (taken := {*texts.texts, *texts.values} & {*BESIDE}):
+            raise InputError(f"{source}: a field cannot be called {min(taken)}, which an export has beside the fields")
         yield from (texts if isinstance(texts, Fielded) else map(str, texts))
 
 

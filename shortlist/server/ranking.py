@@ -162,9 +162,17 @@ class LookingRoutes(Routes):
         self._labels = LabelSearch(context.model)
         self._beside = FieldsBeside()
 
-    @get("/v1/model", schemas.ModelAnswer)
+    @get("/v1/model", schemas.Described)
     async def model(self) -> Response:
-        """What the model is, and how good it was on the last examples before it learned them."""
+        """What the model is, and how good it was on the last examples before it learned them.
+
+        `learner` and its `parameters`, the settings of the `text` part, the numbers of `examples`, `labels` and
+        `features`; `fields` whose words were learned, null if texts have none, and the `values` of other fields. How
+        many examples the `journal` has and how many were `undone`; the number of the newest that the server `follows`,
+        and of the newest in a `snapshot`, with its `bytes`; those it cannot learn: `passed_over` says how many, and
+        `passed` why the first 100. `rolling`: `R1` and `R5`, the share of the last examples whose best label was ranked
+        first or among the first five before they were learned, and its `places`, oldest first.
+        """
         context, replica, model = self._context, self._replica, self._context.model
         about: dict[str, Any] = {"edges": None} | model.describe() | model._parameters()
         replica.see_snapshots()
@@ -178,14 +186,17 @@ class LookingRoutes(Routes):
             "rolling": rolling(replica.journal.places()),
         })  # fmt: skip
 
-    @get("/v1/labels", schemas.LabelsAnswer)
+    @get("/v1/labels", schemas.Described)
     async def find_labels(
         self,
         q: Annotated[str, Query(max_length=200, description="Letters that the label contains.")] = "",
         limit: Limit = 20,
         offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
     ) -> Response:
-        """Find labels by a part of their names or synonyms, with the number of examples of each."""
+        """Some of the `labels` with these letters in their names or synonyms, with the number of `examples` of each.
+
+        `found` is how many there are in all.
+        """
         if self._labels.model is not self._context.model:
             self._labels = LabelSearch(self._context.model)
         return as_json(self._labels.find(q, offset, limit))
@@ -201,7 +212,7 @@ class LookingRoutes(Routes):
         """The `connections` of a word: the labels that it alone speaks for, with their weights."""
         return as_connections(self._replica.rank(name, limit))
 
-    @get("/v1/examples", schemas.EntriesAnswer)
+    @get("/v1/examples", schemas.Described)
     async def examples(
         self,
         limit: Limit = 20,
@@ -210,7 +221,12 @@ class LookingRoutes(Routes):
             str, Query(max_length=200, pattern=r"^[\x21-\x7e]*$", description="Only those whose keys begin so.")
         ] = "",
     ) -> Response:
-        """The examples learned last, newest first."""
+        """The `examples` learned last, newest first, with the first 200 characters of each text or field.
+
+        `time` is in seconds since 1970; `wrong` labels were crossed out; if the judgement is not `complete`, others
+        were not judged. `person` is empty if the server does not know people; `place` is the rank of the best label
+        before it was learned. A `change` of labels has its description as text.
+        """
         entries = self._replica.journal.entries(before, limit, key)
         return as_json({"examples": [entry_as_dict(entry, self._context.model) for entry in entries]})
 
@@ -224,11 +240,11 @@ class LookingRoutes(Routes):
         """
         layout = LAYOUTS[format]
         try:
-            fitting, names = await self._context.look_back(lambda journal: layout_for(journal, format))
+            fitting = await self._context.look_back(lambda journal: layout_for(journal, format))
         except InputError as problem:  # the labels do not fit the layout
             raise HTTPException(409, str(problem)) from None
         named = f'attachment; filename="examples.{layout.ending}"'
-        return streamed(pieces(self._replica.journal, fitting, names), layout.kind, {"content-disposition": named})
+        return streamed(pieces(self._replica.journal, fitting), layout.kind, {"content-disposition": named})
 
 
 def rolling(places: list[int | None]) -> dict[str, Any]:
@@ -262,13 +278,18 @@ def entry_as_dict(entry: Entry, model: Categorizer) -> dict[str, Any]:
 # Models that are served read-only.
 
 
-def described(context: Context) -> Response:
-    model = context.served
-    numbers = model.describe()
-    return as_json(model._parameters() | {
-        "task": model.task, "learner": numbers.pop("learner"), "numbers": numbers, "bytes": context.replica.bytes,
-        "limits": asdict(context.limits),
-    })  # fmt: skip
+class DescribingRoutes(Routes):
+    """Describes a model that does not learn here."""
+
+    @get("/v1/model", schemas.Described)
+    async def model(self) -> Response:
+        """What the model is: task, learner, settings, and its numbers of examples, features and so on."""
+        model = self._context.served
+        numbers = model.describe()
+        return as_json(model._parameters() | {
+            "task": model.task, "learner": numbers.pop("learner"), "numbers": numbers, "bytes": self._replica.bytes,
+            "limits": asdict(self._context.limits),
+        })  # fmt: skip
 
 
 class RowRoutes(Routes):
@@ -295,11 +316,6 @@ class RowRoutes(Routes):
             raise InputError(f"there is no row {question.row}: {there_are(len(batch), 'rows')}, numbered from 0")
         found = self._context.served._explain_example(batch, question.row)
         return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
-
-    @get("/v1/model", schemas.Described)
-    async def model(self) -> Response:
-        """What the model is: task, learner, settings, and its numbers of examples, features and so on."""
-        return described(self._context)
 
     def _batch(self, question: schemas.RowsQuestion) -> Examples:
         """Return the rows as examples."""
@@ -342,8 +358,3 @@ class RatingRoutes(Routes):
         self._context.limits.check_texts([question.text])
         found = self._context.served._explain_text(question.text)
         return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
-
-    @get("/v1/model", schemas.Described)
-    async def model(self) -> Response:
-        """What the model is: task, learner, settings, and its numbers of examples, features and so on."""
-        return described(self._context)

@@ -115,11 +115,12 @@ class PromotionRoutes(Routes):
         log("promoted", person=self._context.person, passed_over=len(passed))
         return as_json({"all": report["all"]} | passing(passed))
 
-    @post("/v1/go-back", schemas.Passing)
+    @post("/v1/go-back", schemas.Described)
     async def go_back(self, question: schemas.ForceQuestion) -> Response:
         """Serve the model from before the last promotion again; a second time returns to the promoted one.
 
-        Refused unless forced if it cannot learn examples of the journal.
+        Refused unless forced if it cannot learn examples of the journal. Answers how many it cannot learn
+        (`passed_over`), and why it cannot learn the first 100 (`passed`).
         """
         folder = self._context.settings.folder
         passed = await self._changed(lambda: rehearsal.go_back(folder, question.force, running=True))

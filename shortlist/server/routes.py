@@ -247,7 +247,7 @@ STATUS_OF = {
 }  # fmt: skip
 
 # Plain words for pydantic's kinds of values, and for its problems.
-INNER = re.compile(r"\[|^constrained-")  # its own types, in the location of a problem
+INNER = re.compile(r"\[|^constrained-|^float$")  # its own types, in the location of a problem
 KINDS = {
     **dict.fromkeys(["int_type", "int_parsing", "int_parsing_size", "int_from_float"], "a whole number"),
     **dict.fromkeys(["float_type", "float_parsing"], "a number"),

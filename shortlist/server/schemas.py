@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from math import inf
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
@@ -37,16 +36,6 @@ def _label_name(name: str) -> str:
     return encodable(name)
 
 
-def number(value: object) -> object:
-    """Take the JSON number 1 as 1.0, and a number too large for a float as infinity, which is refused."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        return value
-    try:
-        return float(value)
-    except OverflowError:
-        return inf if value > 0 else -inf
-
-
 def _whole(value: object) -> object:
     """Take the JSON number 7.0 as 7."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -55,15 +44,12 @@ def _whole(value: object) -> object:
 LINE = r"[^\x00-\x1f\x7f]"
 ONE_LINE, ONE_WORD = f"^{LINE}+$", r"^[\x21-\x7e]+$"
 Number = Annotated[float, Field(allow_inf_nan=False)]
-LenientNumber = Annotated[Number, BeforeValidator(number)]
 Whole = Annotated[int, BeforeValidator(_whole)]
-ExampleNumber = Annotated[
-    int, Field(ge=1, le=2**53, description="The number of the example in the journal."), BeforeValidator(_whole)
-]
-Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(number)]
+ExampleNumber = Annotated[Whole, Field(ge=1, le=2**53, description="The number of the example in the journal.")]
+Share = Annotated[float, Field(ge=0, le=1)]
 Text = Annotated[str, AfterValidator(encodable)]
 NAMING: dict[str, Any] = {"minLength": 1, "maxLength": 100, "pattern": ONE_LINE, "not": {"enum": BESIDE}}
-FieldValue = Text | LenientNumber | list[Text]
+FieldValue = Text | Number | list[Text]
 Fields = Annotated[
     dict[Annotated[str, AfterValidator(_field_name)], FieldValue],
     Field(
@@ -86,7 +72,7 @@ LabelName = Annotated[
 ]  # fmt: skip
 LabelNames = Annotated[list[LabelName], Field(max_length=100_000)]
 Vector = Annotated[
-    list[LenientNumber],
+    list[Number],
     Field(min_length=1, max_length=65536, description="The vector of the text, if the model was learned with vectors."),
 ]
 Key = Annotated[
@@ -144,8 +130,8 @@ class RankQuestion(Question):
         None, max_length=1000, description="Rank only these and narrower labels, by the vocabulary of the model."
     )
     at_most: list[AtMost] = Field([], max_length=100, description="How many labels of a kind to give at most.")
-    tame: Annotated[float, Field(ge=-1, le=1), BeforeValidator(number)] = Field(
-        0.0, description="Scores are multiplied by (mean / examples of the label) to this power."
+    tame: float = Field(
+        0.0, ge=-1, le=1, description="Scores are multiplied by (mean / examples of the label) to this power."
     )
 
 
@@ -225,50 +211,6 @@ class Explanation(Votes):
     answer: Label = Field(description="The rating or the label; of a document its number.")
 
 
-# Models of labels of texts.
-
-
-class Passing(BaseModel):
-    passed_over: int = Field(description="How many examples of the journal the model cannot learn.")
-    passed: list[dict[str, Any]] = Field(description="The first 100 of them: number and problem.")
-
-
-class ModelAnswer(Passing):
-    learner: str
-    parameters: dict[str, object] = Field(description="The settings of the learner.")
-    bytes: int = Field(description="The size of the newest snapshot, or of the model file.")
-    limits: dict[str, int]
-    text: dict[str, object] = Field(description="The settings of the text part.")
-    journal: int = Field(description="Examples in the journal.")
-    undone: int = Field(description="How many of them were undone.")
-    follows: int = Field(description="The number of the newest example that this server has learned.")
-    snapshot: int = Field(description="The number of the newest example in a snapshot.")
-    read_only: bool
-    examples: int
-    labels: int
-    features: int
-    edges: int | None
-    fields: list[str] | None = Field(description="The fields whose words were learned; null if texts have none.")
-    text_columns: list[str] | None = Field(description="The columns of texts it was trained from, if named.")
-    values: list[dict[str, Any]] = Field(
-        description="The other fields that were learned: field, kind (category, number, either), and up to 200 known "
-        "categories."
-    )
-    rolling: dict[str, Any] = Field(
-        description="Of the last examples before each was learned: window, how many are measured; R1 and R5, the share "
-        "whose best label was ranked first or among the first five; places, where it stood, oldest first."
-    )
-
-
-class LabelCount(Named):
-    examples: int
-
-
-class LabelsAnswer(BaseModel):
-    labels: list[LabelCount]
-    found: int = Field(description="How many labels match in all.")
-
-
 # Learning. A judgement names a right label, a wrong one, or says that all are wrong.
 
 
@@ -338,36 +280,11 @@ class UndoQuestion(Question):
     number: ExampleNumber
 
 
-class EntryAnswer(BaseModel):
-    number: int
-    time: float = Field(description="Seconds since 1970.")
-    text: str = Field(description="The first 200 characters.")
-    fields: dict[str, FieldValue] | None = Field(None, description="The fields of a document, 200 characters of each.")
-    labels: list[Label]
-    names: list[str] = Field([], description="What people call the labels, if the model has a vocabulary.")
-    wrong: list[Label] = Field(description="The labels that were crossed out.")
-    complete: bool = Field(description="Whether all other labels are wrong; false: they were not judged.")
-    person: str = Field(description="Who judged; empty if the server does not know people.")
-    place: int | None
-    undone: bool
-    key: str | None
-    change: bool = Field(description="Whether it is a change of labels, which only managers undo.")
-
-
-class EntriesAnswer(BaseModel):
-    examples: list[EntryAnswer]
-
-
 # The queue.
 
 
 class AddQuestion(Question):
     texts: list[Document] = Field(min_length=1, description="Texts to judge. Known ones are not added again.")
-
-
-class AddAnswer(BaseModel):
-    added: int
-    known: int = Field(description="How many were there already.")
 
 
 class NextQuestion(Question):
@@ -387,10 +304,6 @@ class ItemAnswer(BaseModel):
     person: str | None = Field(description="Who has it, or had it last.")
     until: float | None = Field(description="When its reservation ends; null if it has none.")
     example: int | None = Field(description="The number of its judgement in the journal.")
-
-
-class ItemsAnswer(BaseModel):
-    items: list[ItemAnswer] = Field(description="Newest first.")
 
 
 class Progress(BaseModel):
@@ -420,16 +333,6 @@ class MoveQuestion(Question):
 class SureQuestion(Question):
     precision: Share = Field(0.95, description="Decide so that this share of the labels is right.")
     most: Whole = Field(1000, ge=1, le=1000, description="How many waiting texts to look at.")
-
-
-class SureAnswer(BaseModel):
-    looked_at: int = Field(description="Free texts that were looked at.")
-    sure: int = Field(description="How many of them the model would decide.")
-    examples: list[dict[str, Any]] = Field(
-        description="Some of them, least certain first: id, text (200 characters), labels, and the probability of the "
-        "least certain label."
-    )
-    ids: list[str] = Field(description="All of them, for /v1/queue/decide.")
 
 
 class DecideQuestion(Question):

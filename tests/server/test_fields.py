@@ -96,31 +96,11 @@ def test_exports_have_the_fields_and_are_read_back(state, tmp_path):
     assert fasttext[0] == "__label__grain __label__rye rye exports the board said that rye rose"
 
 
-def test_fields_with_the_names_of_ours_keep_them(folder, tmp_path, run):
-    fields = {"title": "rye", "labels": "barley", "person": "a farmer", "time": "noon", "key": "C", "labels_": "oats"}
-    journal = Journal(folder)
-    journal.append([[Example(fields, ["grain", "rye"], "one", person="anna", wrong=["money"])]])
-    journal.append([[Example("plain text", ["money"])]])
-    journal.close()
-    ours = {"labels__": ["grain", "rye"], "person_": "anna", "key_": "one", "wrong": ["money"], "complete": True}
-    for record in (
-        json.loads(run("export", folder).out.splitlines()[0]),
-        json.loads(run("export", folder, "--format", "label-studio").out)[0]["data"] | {"labels__": ["grain", "rye"]},
-    ):
-        assert record == record | fields | ours, "it has all that was given"
-        assert record["time_"].endswith("+00:00")
-    with in_thread(folder, read_only=True) as server:
-        lines = [json.loads(line) for line in server.get("/v1/export").text.splitlines()]
-    assert [line.pop("time_") for line in lines]
-    assert lines == [fields | ours, {"text": "plain text", "labels__": ["money"]}]
-    table = run("export", folder, "--format", "csv").out
-    header = next(csv.reader(io.StringIO(table)))
-    assert header == ["text", *sorted(fields), "labels__", "wrong", "complete", "person_", "time_", "key_"]
-    (tmp_path / "judged.csv").write_text(table)
-    columns = {"text": ["text", "title", "labels"], "labels": "labels__", "label_separator": "|"}
-    (batch,) = read(tmp_path / "judged.csv", **columns)
-    assert list(batch.labels) == [["grain", "rye"], ["money"]]
-    assert batch.texts[0] == {"text": "", "title": "rye", "labels": "barley"}
+def test_fields_with_the_names_of_ours_are_refused(folder, tmp_path, run):
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"title": "rye", "person": "a farmer"}\n')
+    given = ("queue", "add", path, "--state", folder, "--text-column", "title", "--text-column", "person")
+    assert "a field cannot be called person" in run(*given).err
 
 
 def test_a_queue_of_documents(state):
@@ -172,12 +152,12 @@ def test_what_is_no_document_is_refused(state, bad):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_is_learned_during_an_export_is_left_to_the_next_one(folder, layout):
-    """It may have fields for which the file that was begun has no column, or of which it has called one of ours."""
+    """It may have fields for which the file that was begun has no column."""
     journal = Journal(folder)
     journal.append([[Example({"title": "rye"}, ["grain"])]])
     before = "".join(exported(journal, layout))
     pieces = exported(journal, layout)
     begun = next(pieces)
-    journal.append([[Example({"body": "oats", "labels": "none", "person": "a farmer"}, ["a|b"])]])
+    journal.append([[Example({"body": "oats", "other": "none"}, ["a|b"])]])
     assert begun + "".join(pieces) == before
     journal.close()
