@@ -16,6 +16,7 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI, Response
+from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -71,7 +72,7 @@ class OperationsRoutes(Routes):
             shares = rolling(self._replica.journal.places())
             for what in ("R1", "R5"):
                 metrics.rolling.labels(what).set(math.nan if shares[what] is None else shares[what])
-        return Response(metrics.page(), media_type="text/plain; version=0.0.4")
+        return Response(generate_latest(metrics.registry), media_type="text/plain; version=0.0.4")
 
     @get("/", None)
     async def page(self) -> Response:

@@ -10,7 +10,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
@@ -54,14 +54,6 @@ class Metrics:
         self.model = Gauge("shortlist_model", "The size of the model.", ["what"], registry=own)
         self.behind = Gauge("shortlist_examples_behind", "Examples in the journal not yet in the model.", registry=own)
         self.rolling = Gauge("shortlist_rolling", "R1 and R5 over the last 200 examples.", ["what"], registry=own)
-
-    def answered(self, path: str, status: int | str, seconds: float) -> None:
-        """Count a request."""
-        self.requests.labels(path, status).inc()
-        self.seconds.labels(path).observe(seconds)
-
-    def page(self) -> bytes:
-        return generate_latest(self.registry)
 
 
 class Refusal(Exception):
@@ -114,7 +106,9 @@ class Middleware:
             self._in_flight -= 1
             self._metrics.in_flight.dec()
             took = time.perf_counter() - began
-            self._metrics.answered(path if path in self._paths else "other", status if whole else CUT, took)
+            counted = path if path in self._paths else "other"
+            self._metrics.requests.labels(counted, status if whole else CUT).inc()
+            self._metrics.seconds.labels(counted).observe(took)
             about = {"method": scope["method"], "path": path, "ms": round(1000 * took, 2)}
             if not whole:  # too slow, or the client has gone: the connection ends without the end of the answer
                 log("request cut short", "warning", **about)

@@ -15,7 +15,7 @@ import math
 import re
 import sqlite3
 import time
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -84,6 +84,7 @@ CREATE INDEX by_gain ON items (state, later, gain DESC, lot);
 CREATE INDEX by_age ON items (state, later, measured, lot);
 CREATE INDEX by_example ON items (example);
 CREATE INDEX by_person ON items (person, until);
+CREATE INDEX by_until ON items (until);
 CREATE TABLE followed (examples INTEGER, undos INTEGER, seal TEXT);
 INSERT INTO followed VALUES (0, 0, NULL);
 CREATE TABLE rounds (number INTEGER);
@@ -93,27 +94,6 @@ CREATE TABLE decisions (              -- of the model, written down before they 
     time REAL NOT NULL,
     keys TEXT NOT NULL
 );
-"""
-# How many texts are in each state, since counting takes as long as the queue is.
-TALLY = f"""
-CREATE TABLE tally (state TEXT PRIMARY KEY, n INTEGER NOT NULL);
-
-INSERT INTO tally SELECT value, (SELECT count(*) FROM items WHERE state = value) FROM json_each('{json.dumps(STATES)}');
-
-CREATE TRIGGER items_added AFTER INSERT ON items BEGIN
-    UPDATE tally SET n = n + 1 WHERE state = new.state;
-END;
-
-CREATE TRIGGER items_gone AFTER DELETE ON items BEGIN
-    UPDATE tally SET n = n - 1 WHERE state = old.state;
-END;
-
-CREATE TRIGGER items_moved AFTER UPDATE OF state ON items WHEN old.state <> new.state BEGIN
-    UPDATE tally SET n = n - 1 WHERE state = old.state;
-    UPDATE tally SET n = n + 1 WHERE state = new.state;
-END;
-
-CREATE INDEX by_until ON items (until);
 """
 FREE = "state = 'waiting' AND (until < :now OR person = :person)"
 COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, until, example"
@@ -280,10 +260,11 @@ class Queue:
     def counts(self) -> dict[str, int]:
         """Return how many texts are in each state, how many are reserved, and how many there are."""
         with self.explaining():
-            found = dict(self.db.execute("SELECT state, n FROM tally").fetchall())
+            found = dict.fromkeys(STATES, 0)
+            found |= self.db.execute("SELECT state, count(*) FROM items GROUP BY state").fetchall()
             query = "SELECT count(*) FROM items WHERE +state = 'waiting' AND until >= ?"  # uses by_until: few are held
             (held,) = self.db.execute(query, (time.time(),)).fetchone()
-        return {state: found[state] for state in STATES} | {"held": held, "total": sum(found.values())}
+        return found | {"held": held, "total": sum(found.values())}
 
     # The file.
 
@@ -324,7 +305,7 @@ class Queue:
         if found not in (0, VERSION):
             raise JournalError(f"the queue {self.path} has version {found}; this shortlist reads {VERSION}")
         if found == 0:
-            for statement in (*TABLES.split(";\n")[:-1], *TALLY.split(";\n\n")):
+            for statement in TABLES.split(";\n")[:-1]:
                 self.db.execute(statement)
             self.db.execute(f"PRAGMA user_version={VERSION}")
         self.db.execute("COMMIT")
@@ -555,26 +536,9 @@ class Novelty:
         return new / every if every else 0.0
 
 
-class Recent:
-    """The words of the texts handed out last."""
-
-    def __init__(self, most: int) -> None:
-        self._texts: deque[frozenset[str]] = deque(maxlen=most)
-
-    def add(self, words: frozenset[str]) -> None:
-        self._texts.append(words)
-
-    def likeness(self, texts: Sequence[frozenset[str]]) -> list[float]:
-        """Return how similar each text is to the most similar of them: the Jaccard index of their words."""
-        where = defaultdict(list)  # most words of a text are in none of them
-        for n, words in enumerate(self._texts):
-            for word in words:
-                where[word].append(n)
-        return [self._most_shared(own, where) for own in texts]
-
-    def _most_shared(self, own: frozenset[str], where: dict[str, list[int]]) -> float:
-        shared = Counter(n for word in own if word in where for n in where[word])
-        return max((both / (len(own) + len(self._texts[n]) - both) for n, both in shared.items()), default=0.0)
+def likeness(own: frozenset[str], others: Iterable[frozenset[str]]) -> float:
+    """Return how similar a text is to the most similar of some others: the Jaccard index of their words."""
+    return max((len(own & one) / max(1, len(own | one)) for one in others), default=0.0)
 
 
 def words_of(text: Document) -> frozenset[str]:
@@ -588,7 +552,7 @@ class Handing:
         self._folder, self._gains = folder, gains
         self._thread = ThreadPoolExecutor(1, "queue")
         self._opened: tuple[Queue, Journal] | None = None
-        self._recent = Recent(RECENT)
+        self._recent: deque[frozenset[str]] = deque(maxlen=RECENT)  # the words of the texts handed out last
         self._novelty = Novelty()
 
     def close(self) -> None:
@@ -639,9 +603,9 @@ class Handing:
             new = map(self._novelty.share, words[first:last])
             gained += [gain * (1 + share) / 2 for gain, share in zip(by_margin, new, strict=True)]
             await asyncio.sleep(0)
-        unlike = [gain - like / 2 for gain, like in zip(gained, self._recent.likeness(words), strict=True)]
+        unlike = [gain - likeness(own, self._recent) / 2 for gain, own in zip(gained, words, strict=True)]
         best = sorted(range(len(found)), key=lambda n: (found[n].later, -unlike[n], n))
-        self._recent.add(words[best[0]])
+        self._recent.append(words[best[0]])
         self._novelty.judge(words[best[0]])
         return [found[n].number for n in best], [(one.number, gain) for one, gain in zip(found, gained, strict=True)]
 

@@ -11,7 +11,9 @@ import numpy as np
 from fastapi import Query, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.validation import as_rows
+from shortlist.concepts import LabelVocabulary
 from shortlist.errors import InputError, counted, there_are
 from shortlist.inputs.examples import Examples
 from shortlist.models.auditing import shown
@@ -111,42 +113,38 @@ class RankingRoutes(Routes):
 class LabelSearch:
     """Finds the labels of a model by any part of their names and synonyms, except retired ones."""
 
-    def __init__(self, model: Categorizer) -> None:
-        self.model = model
+    def __init__(self) -> None:
         self._made_for: tuple[Any, Any] = (None, None)
         self._names: list[Any] = []
         self._folded: list[list[str]] = []  # all names of each label
 
-    def find(self, wanted: str, first: int, n: int) -> dict[str, Any]:
-        """Return some of the labels that contain these letters: equal ones first, then by beginning and frequency."""
-        counts, index, vocabulary = self.model.label_counts_, self.model.learner_._labels, self.model.vocabulary_
-        if self._made_for[0] is not index or self._made_for[1] is not vocabulary:  # labels were changed
+    def find(self, model: Categorizer, wanted: str, first: int, n: int) -> tuple[list[tuple[Label, int]], int]:
+        """Return some of the labels with these letters and their numbers of examples, and how many there are in all.
+
+        Equal ones come first, then those that begin so, each by frequency.
+        """
+        counts, index, vocabulary = model.label_counts_, model.learner_._labels, model.vocabulary_
+        if self._made_for[0] is not index or self._made_for[1] is not vocabulary:  # the model or its labels changed
             self._made_for, self._names, self._folded = (index, vocabulary), [], []
         if len(self._names) < counts.size:
-            self._names = self.model.classes_.tolist()
-            self._folded += [self._called(name) for name in self._names[len(self._folded) :]]
+            self._names = model.classes_.tolist()
+            self._folded += [_called(name, vocabulary) for name in self._names[len(self._folded) :]]
         part = wanted.casefold()
-        retired = {index.number[label] for label in self.model.retired_}
+        retired = {index.number[label] for label in model.retired_}
         near = {
             i: min(far)
             for i, words in enumerate(self._folded)
             if (far := [_far(part, word) for word in words if part in word]) and i not in retired
         }
-        hits = list(near)
-        nearest = np.array(list(near.values()), dtype=np.int64)
-        chosen = [hits[i] for i in np.lexsort((-counts[hits], nearest))[first : first + n]] if hits else []
-        return {"labels": [self._shown(i, int(counts[i])) for i in chosen], "found": len(hits)}
+        hits = np.fromiter(near, dtype=np.int64)
+        best = hits[np.lexsort((-counts[hits], list(near.values())))].tolist()
+        return [(self._names[i], int(counts[i])) for i in best[first : first + n]], len(hits)
 
-    def _called(self, label: Any) -> list[str]:
-        vocabulary = self.model.vocabulary_
-        concept = None if vocabulary is None else vocabulary.get(label)
-        every = [str(label)] if concept is None else [concept.name, *concept.synonyms, str(label)]
-        return [one.casefold() for one in every]
 
-    def _shown(self, i: int, examples: int) -> dict[str, Any]:
-        label = self._names[i]
-        named = {} if self.model.vocabulary_ is None else {"name": self.model.name_of(label)}
-        return {"label": label} | named | {"examples": examples}
+def _called(label: Any, vocabulary: LabelVocabulary | None) -> list[str]:
+    concept = None if vocabulary is None else vocabulary.get(label)
+    every = [str(label)] if concept is None else [concept.name, *concept.synonyms, str(label)]
+    return [one.casefold() for one in every]
 
 
 def _far(part: str, word: str) -> int:
@@ -159,7 +157,7 @@ class LookingRoutes(Routes):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._labels = LabelSearch(context.model)
+        self._labels = LabelSearch()
         self._beside = FieldsBeside()
 
     @get("/v1/model", schemas.Described)
@@ -197,9 +195,8 @@ class LookingRoutes(Routes):
 
         `found` is how many there are in all.
         """
-        if self._labels.model is not self._context.model:
-            self._labels = LabelSearch(self._context.model)
-        return as_json(self._labels.find(q, offset, limit))
+        found, n = self._labels.find(self._context.model, q, offset, limit)
+        return as_json({"labels": [self._context.named(label) | {"examples": own} for label, own in found], "found": n})
 
     @get("/v1/label", schemas.Described)
     async def of_label(self, name: Name, limit: Limit = 20) -> Response:

@@ -45,7 +45,9 @@ LINE = r"[^\x00-\x1f\x7f]"
 ONE_LINE, ONE_WORD = f"^{LINE}+$", r"^[\x21-\x7e]+$"
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Whole = Annotated[int, BeforeValidator(_whole)]
-ExampleNumber = Annotated[Whole, Field(ge=1, le=2**53, description="The number of the example in the journal.")]
+ExampleNumber = Annotated[
+    int, Field(ge=1, le=2**53, description="The number of the example in the journal."), BeforeValidator(_whole)
+]
 Share = Annotated[float, Field(ge=0, le=1)]
 Text = Annotated[str, AfterValidator(encodable)]
 NAMING: dict[str, Any] = {"minLength": 1, "maxLength": 100, "pattern": ONE_LINE, "not": {"enum": BESIDE}}

@@ -1,10 +1,6 @@
 """What of a text is new, and how like the last ones it is."""
 
-import random
-
-from shortlist.server.queue import MET, Novelty, Recent
-
-WORDS = [f"word{n}" for n in range(30)]
+from shortlist.server.queue import MET, Novelty, likeness
 
 
 def words(*own):
@@ -37,11 +33,8 @@ def test_a_text_is_met_once_and_many_are_enough():
     assert novelty.share(words("late")) == 0.0
 
 
-def test_likeness_is_that_of_the_most_similar_of_the_last():
-    drawn, recent, every = random.Random(7), Recent(5), []
-    for _ in range(12):
-        texts = [frozenset(drawn.sample(WORDS, drawn.randrange(6))) for _ in range(9)]
-        slow = [max((len(own & one) / max(1, len(own | one)) for one in every[-5:]), default=0.0) for own in texts]
-        assert recent.likeness(texts) == slow
-        every.append(frozenset(drawn.sample(WORDS, 8)))
-        recent.add(every[-1])
+def test_likeness_is_that_of_the_most_similar():
+    others = [words("wheat", "corn"), words("wheat", "rye", "oats"), words()]
+    assert likeness(words("wheat"), others) == 1 / 2
+    assert likeness(words("rye", "wheat"), others) == 2 / 3
+    assert likeness(words("zebra"), others) == likeness(words(), others) == likeness(words("rye"), []) == 0.0
