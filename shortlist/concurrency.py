@@ -172,46 +172,39 @@ def snapshot(verb: Verb) -> Verb:
 #
 # Python raises KeyboardInterrupt between any two steps of the main thread, also between steps that belong together,
 # such as new words and their counts. So while a ``@learning`` method runs, Ctrl-C is only noted, and raised at its end,
-# or earlier where the method calls ``stop_here()``. SIGALRM with the same handler is treated alike. Nothing is done in
-# other threads, which get no signals, nor in programs with another handler.
+# or earlier where the method calls ``stop_here()``. Nothing is done in other threads, which get
+# no signals, nor in programs with another handler.
 
-SIGNALS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
 RUN = 1 << 13  # examples that a kernel learns at a time: some tenths of a second, after which Ctrl-C takes effect
 
 # The C functions behind those of the module, which make enums and so take 40 µs for each text learned.
 _quick: Any = import_module("_signal") if find_spec("_signal") else signal
+SIGINT = int(signal.SIGINT)
 _noted: list[int] = []  # signals that came, noted by the main thread
 
 
 class Noting:
     """A context in which Ctrl-C is only noted, and raised at the end."""
 
-    __slots__ = ("kept_back",)
+    __slots__ = ("is_first",)
 
     def __enter__(self) -> None:
-        self.kept_back: list[int] = []
-        if _quick.getsignal(SIGNALS[0]) is _note or get_ident() != main_thread().ident:
-            return  # inside another such context, or in a thread that gets no signals
-        found = [one for one in SIGNALS if _quick.getsignal(one) is signal.default_int_handler]
-        if found:
+        self.is_first = False  # inside another such context, or where no signals come
+        if get_ident() == main_thread().ident and _quick.getsignal(SIGINT) is signal.default_int_handler:
             _noted.clear()
-        try:
-            for one in found:
-                self.kept_back.append(one)
-                _quick.signal(one, _note)
-        except KeyboardInterrupt:
-            self._hand_back()
-            raise
+            self.is_first = True
+            try:
+                _quick.signal(SIGINT, _note)
+            except KeyboardInterrupt:
+                _quick.signal(SIGINT, signal.default_int_handler)
+                raise
 
     def __exit__(self, *_: object) -> None:
-        self._hand_back()
-        if self.kept_back and _noted:
-            _noted.clear()
-            raise KeyboardInterrupt
-
-    def _hand_back(self) -> None:
-        for one in self.kept_back:
-            _quick.signal(one, signal.default_int_handler)
+        if self.is_first:
+            _quick.signal(SIGINT, signal.default_int_handler)
+            if _noted:
+                _noted.clear()
+                raise KeyboardInterrupt
 
 
 class Learns(Protocol):

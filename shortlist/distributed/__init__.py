@@ -1,4 +1,4 @@
-"""Training, ranking and evaluation on a Dask cluster: tasks and futures, merged in a fixed order.
+"""Training and evaluation on a Dask cluster: tasks and futures, merged in a fixed order.
 
 with connect("tcp://10.0.0.1:8786") as client:
     cluster = Cluster(client, keep="finished")
@@ -7,8 +7,8 @@ with connect("tcp://10.0.0.1:8786") as client:
     print(evaluate(cluster, cut("held-out.jsonl"), model, ["P@1", "P@5"]).table())
 """
 
-from shortlist.distributed.categories import evaluate, rank, train
+from shortlist.distributed.categories import evaluate, train
 from shortlist.distributed.cluster import Cluster, ClusterLost, connect
 from shortlist.distributed.parts import Part, cut
 
-__all__ = ["Cluster", "ClusterLost", "Part", "connect", "cut", "evaluate", "rank", "train"]
+__all__ = ["Cluster", "ClusterLost", "Part", "connect", "cut", "evaluate", "train"]

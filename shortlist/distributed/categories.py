@@ -1,4 +1,4 @@
-"""Training, ranking and evaluation of category learners on a cluster.
+"""Training and evaluation of category learners on a cluster.
 
 The survey reads each part once for its words, their counts and the number of its examples. Merged in order, these give
 every column the number that it has on one machine. Then each part is read again, its rows are learned, and the results
@@ -9,7 +9,7 @@ first round ranks the last examples of each part before it learns them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -364,15 +364,6 @@ def rows_of(part: Part, batch: Examples) -> Rows:
 Arrays = dict[str, NDArray[Any]]
 
 
-def rank(
-    cluster: Cluster, parts: Sequence[Part], model: CategoryModel[Any], k: int = 5, skipped: Skipped | None = None
-) -> Iterator[Ranking]:
-    """Yield the k best labels of the texts or rows of each part, in order."""
-    names = model.classes_.tolist()
-    for found in answers(cluster, parts, model, ranked, k, skipped=skipped):
-        yield Ranking(found["ids"], found["scores"], names, found.get("probabilities"))
-
-
 def evaluate(
     cluster: Cluster, parts: Sequence[Part], model: Model[Any], measures: Sequence[str], skipped: Skipped | None = None
 ) -> Evaluation:
@@ -419,15 +410,9 @@ def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings
     return State("Answer", {"skipped": stream.skipped.count, "sentences": stream.skipped.sentences}, arrays)
 
 
-def ranked(model: CategoryModel[Any], part: Part, stream: Iterable[Examples], k: int) -> Arrays:
-    """Rank labels for each example, with probabilities where they are known."""
-    ranking = Ranking.stack([model._rank_examples(batch, k) for batch in stream], k)
-    found: Arrays = {"ids": ranking.ids, "scores": ranking.scores}
-    return found if np.isnan(ranking.probabilities).all() else found | {"probabilities": ranking.probabilities}
-
-
 def ranked_and_labelled(model: CategoryModel[Any], part: Part, stream: Stream, k: int) -> Arrays:
     """Rank labels for each example; return its true labels too."""
     batches = [batch.complete_only() for batch in with_labels(part.name, stream, stream)]
+    ranking = Ranking.stack([model._rank_examples(batch, k) for batch in batches], k)
     own = [labels for batch in batches for labels in batch.labels or ()]
-    return ranked(model, part, batches, k) | {"labels": text_to_array(own)}
+    return {"ids": ranking.ids, "scores": ranking.scores, "labels": text_to_array(own)}

@@ -7,9 +7,8 @@ import logging
 import math
 import signal
 import socket
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from shortlist.server.journal import check_journal
 from shortlist.server.learning import LearningRoutes, QueueRoutes
 from shortlist.server.middleware import Connections, Middleware
 from shortlist.server.people import ASKING
-from shortlist.server.ranking import DescribingRoutes, LookingRoutes, RankingRoutes, RatingRoutes, RowRoutes, rolling
+from shortlist.server.ranking import LookingRoutes, RankingRoutes, RatingRoutes, rolling
 from shortlist.server.replica import Replica, keep_following, keep_snapshots
 from shortlist.server.reporting import AuditRoutes, PromotionRoutes
 from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
@@ -65,7 +64,7 @@ class OperationsRoutes(Routes):
     @get("/metrics", None)
     async def prometheus(self) -> Response:
         metrics, about = self._context.metrics, self._context.served.describe()
-        for what in ("examples", "labels", "ratings", "queries", "features", "edges"):
+        for what in ("examples", "labels", "ratings", "features", "edges"):
             if what in about:
                 metrics.model.labels(what).set(about[what])
         if isinstance(self._context.served, Categorizer):
@@ -93,14 +92,11 @@ class OperationsRoutes(Routes):
 OF_TEXTS = (
     RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, AuditRoutes, PromotionRoutes, OperationsRoutes,
 )  # fmt: skip
-OF_ROWS = (RowRoutes, DescribingRoutes, OperationsRoutes)
-OF_RATINGS = (RatingRoutes, DescribingRoutes, OperationsRoutes)
+OF_RATINGS = (RatingRoutes, OperationsRoutes)
 
 
 def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:
     """Return what a server of such a model does, and its routes."""
-    if not model._of_texts:
-        return "Answers rows of numbers (ratings, documents of a query, labels), and says why.", OF_ROWS
     if model.task == "ratings":
         return "Rates texts, and says why.", OF_RATINGS
     return "Ranks the labels of texts, says why, and learns from corrections.", OF_TEXTS
@@ -141,7 +137,6 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
     settings.check()
     logging.basicConfig(handlers=[AsEvents()], level=logging.WARNING)
     with contextlib.ExitStack() as stack:
-        stopping = stack.enter_context(noticing_interrupts())
         if not settings.read_only:
             stack.enter_context(snapshots.lock(settings.folder))
         if model is not None:
@@ -169,26 +164,8 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
             seconds=round(time.perf_counter() - began, 3),
         )  # fmt: skip
         announce(url)
-        if stopping.is_set():  # Python can lose a KeyboardInterrupt that passes through a callback
-            raise KeyboardInterrupt
-        run(make_server(replica, settings), listening, stopping)
+        run(make_server(replica, settings), listening)
         log("stopped")
-
-
-@contextlib.contextmanager
-def noticing_interrupts() -> Iterator[threading.Event]:
-    """Give an event that is set at the first Ctrl-C, even if the KeyboardInterrupt is lost."""
-    stopping = threading.Event()
-
-    def interrupt(*_: Any) -> None:
-        stopping.set()
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield stopping
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -231,15 +208,14 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
         )
 
 
-def run(server: uvicorn.Server, listening: socket.socket, stopping: threading.Event) -> None:
-    """Serve, unless a signal to stop has come already."""
+def run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Serve until a signal to stop comes."""
 
     def stop(*_: Any) -> None:  # until uvicorn handles signals itself, and when it raises them again at its end
         server.should_exit = True
 
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, stop)
-    server.should_exit |= stopping.is_set()
     server.run(sockets=[listening])
 
 

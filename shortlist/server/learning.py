@@ -33,7 +33,6 @@ class LearningRoutes(Routes):
         """Learn examples, all or none. The answer comes when they are on disk and in the model."""
         context, replica, _ = self._context, self._context.replica, self._context.writer()
         context.limits.check_texts([one.text for one in question.examples])
-        context.limits.check_labels([one.labels + one.wrong for one in question.examples])
         examples = []
         for one in question.examples:
             example = Example(one.text, [], one.key, vector=context.vector(one.text, one.vector))
@@ -54,7 +53,6 @@ class LearningRoutes(Routes):
         The answer comes when that is on disk and in the model. Asking again changes nothing.
         """
         context, replica, writer = self._context, self._context.replica, self._context.writer()
-        context.limits.check_labels([question.labels + question.wrong])
         learned = replica.journal.example(question.number)
         if learned is None or isinstance(learned.labels, dict):
             raise HTTPException(404, f"there is no example {question.number}")
@@ -154,9 +152,14 @@ class QueueRoutes(Routes):
             limits.check_texts(texts[first : first + limits.batch], first)
         return as_json((await queue.ask(Queue.add, texts))._asdict())
 
-    @post("/v1/queue/next", schemas.NextAnswer)
+    @post("/v1/queue/next", schemas.Described)
     async def next(self, question: schemas.NextQuestion) -> Response:
-        """The next text for a person: one they have and have not judged yet, or else another that is now theirs."""
+        """The next text for a person: one they have and have not judged yet, or else another that is now theirs.
+
+        `item`, null if no text is free, has the `id`, which is the key to learn its judgement with; `text`, `state` and
+        `note`; the `time` when it was added, in seconds since 1970; the `person` who has it or had it last, and `until`
+        when; the number of its judgement in the journal, `example`. `progress` is the answer of `GET /v1/queue`.
+        """
         queue, person = self._context.queue(), self._context.person or question.person
         item, counts = await queue.next(person, question.order, question.seconds)
         return as_json({"item": None if item is None else item.to_dict(), "progress": counts})
@@ -168,9 +171,9 @@ class QueueRoutes(Routes):
         moved = await queue.ask(Queue.move, question.ids, question.to, person, question.note)
         return as_json({"moved": moved, "progress": await queue.ask(Queue.counts)})
 
-    @get("/v1/queue", schemas.Progress)
+    @get("/v1/queue", schemas.Described)
     async def progress(self) -> Response:
-        """How many texts wait, are judged, skipped and flagged."""
+        """How many texts are `waiting`, of these `held` for a person, `judged`, `skipped`, `flagged`, in `total`."""
         return as_json(await self._context.queue().ask(Queue.counts))
 
     @get("/v1/queue/items", schemas.Described)

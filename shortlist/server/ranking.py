@@ -12,10 +12,8 @@ from fastapi import Query, Response
 from starlette.exceptions import HTTPException
 
 from shortlist.arrays.given_labels import Label
-from shortlist.arrays.validation import as_rows
 from shortlist.concepts import LabelVocabulary
-from shortlist.errors import InputError, counted, there_are
-from shortlist.inputs.examples import Examples
+from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import with_vectors
@@ -272,62 +270,7 @@ def entry_as_dict(entry: Entry, model: Categorizer) -> dict[str, Any]:
     return found | ({} if model.vocabulary_ is None else {"names": [*map(model.name_of, found["labels"])]})
 
 
-# Models that are served read-only.
-
-
-class DescribingRoutes(Routes):
-    """Describes a model that does not learn here."""
-
-    @get("/v1/model", schemas.Described)
-    async def model(self) -> Response:
-        """What the model is: task, learner, settings, and its numbers of examples, features and so on."""
-        model = self._context.served
-        numbers = model.describe()
-        return as_json(model._parameters() | {
-            "task": model.task, "learner": numbers.pop("learner"), "numbers": numbers, "bytes": self._replica.bytes,
-            "limits": asdict(self._context.limits),
-        })  # fmt: skip
-
-
-class RowRoutes(Routes):
-    """Answers rows of numbers, and explains an answer."""
-
-    @post("/v1/rank", schemas.Described)
-    async def rank(self, question: schemas.RowsQuestion) -> Response:
-        """Rate each row, order the rows as the documents of one query, or rank the labels of each.
-
-        `answers` has the rating of each row and its distances to the ratings below and above; or the names or numbers
-        of the documents, best first; or the best labels of each row; with scores.
-        """
-        context = self._context
-        batch = self._batch(question)
-        found = [one for some in context.served._answer([batch], question.k) for one in some.records()]
-        context.metrics.texts.inc(len(batch))
-        return as_json({"answers": found})
-
-    @post("/v1/explain", schemas.Explanation)
-    async def explain(self, question: schemas.ExplainRowQuestion) -> Response:
-        """Say what each column of a row adds to its score."""
-        batch = self._batch(question)
-        if question.row >= len(batch):
-            raise InputError(f"there is no row {question.row}: {there_are(len(batch), 'rows')}, numbered from 0")
-        found = self._context.served._explain_example(batch, question.row)
-        return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
-
-    def _batch(self, question: schemas.RowsQuestion) -> Examples:
-        """Return the rows as examples."""
-        rows, columns, ids = question.rows, question.columns, question.ids
-        self._context.limits.check_count(len(rows), "rows")
-        for n, row in enumerate(rows):
-            if len(row) != len(rows[0]):
-                raise InputError(
-                    f"row {n} has {counted(len(row), 'numbers')}, and row 0 has {len(rows[0])}; all must have as many"
-                )
-        for what, given, wanted in (("columns", columns, len(rows[0])), ("ids", ids, len(rows))):
-            if given is not None and len(given) != wanted:
-                raise InputError(f"{what} has {counted(len(given), 'names')} where {wanted} are wanted")
-        table = as_rows(np.array(rows, dtype=np.float64))
-        return Examples(rows=table, query=["query"] * len(rows), ids=ids, feature_names=columns)
+# Models that rate texts, which are served read-only.
 
 
 class RatingRoutes(Routes):
@@ -349,9 +292,23 @@ class RatingRoutes(Routes):
         context.metrics.texts.inc(len(texts))
         return as_json({"answers": found})
 
-    @post("/v1/explain", schemas.Explanation)
+    @post("/v1/explain", schemas.Described)
     async def explain(self, question: schemas.ExplainTextQuestion) -> Response:
-        """Say what each word of a text adds to its score."""
+        """Say what each word of a text adds to its score.
+
+        The rating (`answer`), its `score`, and `votes`, heaviest first, which sum to the score: feature, vote, and
+        spans, its places in the text.
+        """
         self._context.limits.check_texts([question.text])
         found = self._context.served._explain_text(question.text)
         return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
+
+    @get("/v1/model", schemas.Described)
+    async def model(self) -> Response:
+        """What the model is: task, learner, settings, and its numbers of examples, features and so on."""
+        model = self._context.served
+        numbers = model.describe()
+        return as_json(model._parameters() | {
+            "task": model.task, "learner": numbers.pop("learner"), "numbers": numbers, "bytes": self._replica.bytes,
+            "limits": asdict(self._context.limits),
+        })  # fmt: skip

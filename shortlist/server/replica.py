@@ -23,9 +23,7 @@ import numpy as np
 from sklearn.base import clone
 
 from shortlist.arrays.given_labels import Label
-from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError, ShortlistError
-from shortlist.inputs.examples import Examples
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
@@ -93,12 +91,8 @@ class Replica:
         if isinstance(model, Categorizer):
             clone(model).learn("a first example", ["a label"]).rank("example")
             self.rank("example", 1)
-        elif model._of_texts:
-            model._answer_text("example")
         else:
-            nothing = as_rows(np.zeros((1, model.describe()["features"])))
-            for answers in model._answer([Examples(rows=nothing, query=[""])]):
-                list(answers.records())
+            model._answer_text("example")
 
     def check_can_learn(self) -> None:
         """Refuse a model that cannot go on learning, or not from the journal."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -246,23 +245,7 @@ STATUS_OF = {
     JournalError: 503,
 }  # fmt: skip
 
-# Plain words for pydantic's kinds of values, and for its problems.
-INNER = re.compile(r"\[|^constrained-|^float$")  # its own types, in the location of a problem
-KINDS = {
-    **dict.fromkeys(["int_type", "int_parsing", "int_parsing_size", "int_from_float"], "a whole number"),
-    **dict.fromkeys(["float_type", "float_parsing"], "a number"),
-    **dict.fromkeys(["dict_type", "model_type", "model_attributes_type"], "an object"),
-    "string_type": "a text", "bool_type": "true or false", "list_type": "a list",
-}  # fmt: skip
-WANTED = {
-    "less_than_equal": "expected a number of at most {le}", "greater_than_equal": "expected a number of at least {ge}",
-    "finite_number": f"expected a number between {-sys.float_info.max:.1e} and {sys.float_info.max:.1e}",
-    "too_short": "expected at least {min_length} of them, found {actual_length}",
-    "too_long": "expected at most {max_length} of them, found {actual_length}",
-    "extra_forbidden": "there is no such field",
-    "string_too_short": "expected at least {min_length} characters",
-    "string_too_long": "expected at most {max_length} characters",
-}  # fmt: skip
+INNER = re.compile(r"\[|^constrained-|^float$")  # pydantic's own types, in the location of a problem
 PATTERNS = {
     ONE_LINE: "expected one line of text, without control characters",
     ONE_WORD: "expected letters, digits and signs of ASCII, without spaces",
@@ -321,13 +304,8 @@ async def _inside(_: Request, problem: Exception) -> Response:
 async def _validation(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, RequestValidationError)
     place, found = _deepest(problem.errors())
-    telling = [one for one in found if one["type"] not in KINDS]
-    if telling:
-        words = _in_words(telling[0])
-    else:  # the value is of none of the kinds that the field may have
-        *others, last = dict.fromkeys(KINDS[one["type"]] for one in found)
-        words = "expected " + (f"{', '.join(others)} or {last}" if others else last)
-    return _problem(422, f"{'.'.join(map(str, place)) or 'the body'}: {words}{found[0].get('as_in', '')}")
+    words = " or ".join(dict.fromkeys(map(_in_words, found))).replace(" or input should be ", " or ")
+    return _problem(422, f"{'.'.join(map(str, place)) or 'the body'}: {words}")
 
 
 def _deepest(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
@@ -344,11 +322,8 @@ def _deepest(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
 
 def _in_words(problem: Any) -> str:
     """Return our words for a problem, or else pydantic's."""
-    context = problem.get("ctx", {})
-    known = {name: int(one) if isinstance(one, float) and one.is_integer() else one for name, one in context.items()}
-    words: str = PATTERNS.get(str(known.get("pattern"))) or WANTED.get(problem["type"], "").format_map(known)
-    other = problem["msg"].removeprefix("Value error, ")  # pydantic's prefix of our own sentences
-    return words or f"{other[0].lower()}{other[1:]}"
+    found: str = problem["msg"].removeprefix("Value error, ")  # pydantic's prefix of our own sentences
+    return PATTERNS.get(problem.get("ctx", {}).get("pattern")) or f"{found[0].lower()}{found[1:]}"
 
 
 def _problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
@@ -417,16 +392,9 @@ class DirectRoute(APIRoute):
             try:
                 asked = question.model_validate_json(await request.body())
             except ValidationError as problem:
-                sample = getattr(question, "sample", "")
-                raise RequestValidationError([_placed(one, sample) for one in problem.errors()]) from None
+                found = [one | {"loc": ("body", *one["loc"])} for one in problem.errors()]  # as FastAPI would
+                raise RequestValidationError(found) from None
             response: Response = await endpoint(asked)
             return response
 
         return handle
-
-
-def _placed(problem: Any, sample: str) -> dict[str, Any]:
-    """Add to a problem of a whole body how one should look."""
-    is_of_all = (problem["type"] == "missing" and len(problem["loc"]) == 1) or not problem["loc"]
-    as_in = f", as in {sample}" if sample and is_of_all else ""
-    return {**problem, "loc": ("body", *problem["loc"]), "as_in": as_in}

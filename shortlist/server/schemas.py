@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
@@ -115,7 +115,6 @@ class AtMost(Question):
 
 
 class RankQuestion(Question):
-    sample: ClassVar[str] = '{"text": "wheat exports rose"}'
     text: Document | list[Document] = Field(
         description="One text, or a document of fields, or a list of them.", examples=["wheat exports rose"]
     )
@@ -158,7 +157,6 @@ class RankAnswer(BaseModel):
 
 
 class ExplainQuestion(Question):
-    sample: ClassVar[str] = '{"text": "wheat exports rose"}'
     text: Document
     vector: Vector | None = None
     label: LabelName | None = Field(None, description="The label to explain; the best one if not given.")
@@ -173,32 +171,15 @@ class Vote(BaseModel):
     )  # fmt: skip
 
 
-class Votes(BaseModel):
+class ExplainAnswer(Named):
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
-
-
-class ExplainAnswer(Votes, Named):
     nearest: list[dict[str, Any]] = Field(
         [], description="The nearest learned examples (similarity, text, labels), if texts have vectors."
     )
 
 
-# Models that are served read-only: raters, rankers of documents, learners of rows.
-
-
-class RowsQuestion(Question):
-    rows: list[Annotated[list[Number], Field(min_length=1)]] = Field(
-        min_length=1, description="Rows of numbers, one for each column. Documents: those of one query.",
-        examples=[[[0.2, 3.0], [0.5, 1.0]]],
-    )  # fmt: skip
-    columns: list[Text] | None = Field(None, description="The names of the columns, as learned.")
-    ids: list[Text] | None = Field(None, description="A name for each document; its number if not given.")
-    k: Whole = Field(10, ge=1, le=1000, description="How many labels to give, if labels are ranked.")
-
-
-class ExplainRowQuestion(RowsQuestion):
-    row: Whole = Field(0, ge=0, le=2**53, description="The row to explain, from 0; documents compete with the others.")
+# Models that rate texts.
 
 
 class TextsQuestion(Question):
@@ -207,10 +188,6 @@ class TextsQuestion(Question):
 
 class ExplainTextQuestion(Question):
     text: Text
-
-
-class Explanation(Votes):
-    answer: Label = Field(description="The rating or the label; of a document its number.")
 
 
 # Learning. A judgement names a right label, a wrong one, or says that all are wrong.
@@ -251,7 +228,6 @@ class RepairQuestion(Judgement):
 
 
 class LearnQuestion(Question):
-    sample: ClassVar[str] = '{"examples": [{"text": "wheat exports rose", "labels": ["grain"]}]}'
     examples: list[ExampleQuestion] = Field(min_length=1)
 
 
@@ -295,31 +271,6 @@ class NextQuestion(Question):
         "gain", description="gain: what would teach most; date: in order of arrival; random: in a random order."
     )
     seconds: Whole = Field(900, ge=1, le=86_400, description="How long the text is reserved for this person.")
-
-
-class ItemAnswer(BaseModel):
-    id: str = Field(description="The key to learn its judgement with.")
-    text: str | dict[str, FieldValue]
-    state: State
-    note: str
-    time: float = Field(description="When it was added, in seconds since 1970.")
-    person: str | None = Field(description="Who has it, or had it last.")
-    until: float | None = Field(description="When its reservation ends; null if it has none.")
-    example: int | None = Field(description="The number of its judgement in the journal.")
-
-
-class Progress(BaseModel):
-    waiting: int = Field(description="Texts still to be judged, with those that are reserved.")
-    held: int = Field(description="Texts that are reserved now.")
-    judged: int
-    skipped: int
-    flagged: int
-    total: int
-
-
-class NextAnswer(BaseModel):
-    item: ItemAnswer | None = Field(description="The text; null if none is free.")
-    progress: Progress
 
 
 class MoveQuestion(Question):

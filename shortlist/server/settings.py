@@ -35,8 +35,7 @@ class Limits:
     body: int = 2_000_000  # bytes
     file: int = 50_000_000  # bytes of a file of texts for the queue
     text: int = 200_000  # characters of one text
-    batch: int = 1_000  # texts, rows or examples in one request
-    labels: int = 100  # labels of one example
+    batch: int = 1_000  # texts or examples in one request
     in_flight: int = 128  # requests at a time
     seconds: int = 30  # for one request, or for the next piece of a long answer
     header: int = 32_768  # bytes of a request before its body
@@ -53,20 +52,12 @@ class Limits:
             as_whole(value, f"the limit {name}", least=1)
         return cls(**values)
 
-    def check_count(self, n: int, what: str) -> None:
-        if n > self.batch:
-            raise InputError(f"{n:,} {what} are more than the {self.batch:,} that one request may hold")
-
     def check_texts(self, texts: Sequence[Document], first: int = 0) -> None:
-        self.check_count(len(texts), "texts")
+        if len(texts) > self.batch:
+            raise InputError(f"{len(texts):,} texts are more than the {self.batch:,} that one request may hold")
         for n, text in enumerate(texts, first):
             if (letters := len(kept(text)[0])) > self.text:
                 raise InputError(f"text {n} has {letters:,} characters; at most {self.text:,} are taken")
-
-    def check_labels(self, examples: list[list[str]]) -> None:
-        for n, labels in enumerate(examples):
-            if len(labels) > self.labels:
-                raise InputError(f"example {n} has {len(labels):,} labels; at most {self.labels:,} are taken")
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def take_base(folder: Path, model: Path) -> None:
                 "or give another --state to start afresh"
             )
         return
-    open_model(model)  # a file that cannot be served must not become the base
+    model_of_texts(model)  # a file that cannot be served must not become the base
     Journal.begin(folder)  # first: a base without a journal means that the journal is lost
     try:
         with whole_file(base) as copy, open(model, "rb") as own:
@@ -123,6 +123,14 @@ def strangers(folder: Path, journal: Journal) -> list[Path]:
     return found
 
 
+def model_of_texts(path: Path) -> Model[Any]:
+    """Open a model file that can be served."""
+    model = open_model(path)
+    if not model._of_texts:
+        raise InputError(f"{path} learned from rows of numbers; only models of texts are served")
+    return model
+
+
 def newest_good(folder: Path, journal: Journal) -> tuple[Version, Model[Any], dict[int, str], list[str]]:
     """Open the newest snapshot that fits the journal and holds nothing that was undone since.
 
@@ -139,7 +147,7 @@ def newest_good(folder: Path, journal: Journal) -> tuple[Version, Model[Any], di
     for version, path in listed(folder):
         if journal.undone_since(version) is None and version.examples < min(journal.hidden, default=math.inf):
             try:
-                return Version(version.examples, now.undos), open_model(path), passed_of(path), problems
+                return Version(version.examples, now.undos), model_of_texts(path), passed_of(path), problems
             except (ModelFileError, OSError) as problem:
                 problems.append(str(problem))
     raise ModelFileError(problems[-1])

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.categories.additive import rounded
-from shortlist.distributed import categories, rank, train
+from shortlist.distributed import categories, train
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.inputs import Skipped, read
 from shortlist.labels import in_sorted_order, numbered
-from shortlist.ranking import Ranking
 from tests.distributed.conftest import texts
 
 WEIGHTED = sl.TextVectorizer(tf="log", idf="plain", norm="pivoted", min_df=2, ngrams=2)
@@ -43,19 +42,6 @@ def test_texts_as_on_one_machine(client, json_file, tmp_path, learner, text):
     there = categories.train(Cluster(client), parts, sl.Categorizer(learner, text))
     here = sl.Categorizer(learner, text).fit_batches((batch.texts, batch.labels) for batch in read(json_file))
     assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
-
-
-def test_rankings_are_as_sure_as_on_one_machine(client, tmp_path):
-    chance = random.Random(1)
-    lines = [f"{i % 4} {i % 4 + 1}:1 {5 + chance.randrange(9)}:0.5\n" for i in range(300)]
-    (tmp_path / "rows.svm").write_text("".join(lines))
-    model = sl.RowCategorizer().fit_batches(read(tmp_path / "rows.svm"))
-    parts = cut(str(tmp_path / "rows.svm"), part_size=1000)
-    assert len(parts) > 3
-    there = Ranking.stack(list(rank(Cluster(client), parts, model, k=2)), 2)
-    here = Ranking.stack([model._rank_examples(batch, 2) for batch in read(tmp_path / "rows.svm")], 2)
-    assert not np.isnan(here.probabilities).all()
-    assert there.probabilities.tobytes() == here.probabilities.tobytes()
 
 
 def test_rows_as_on_one_machine(client, tmp_path):

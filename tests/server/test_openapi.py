@@ -10,21 +10,19 @@ from shortlist.server import snapshots
 from shortlist.server.middleware import FILES
 from tests.server.servers import in_thread
 
-# The document cannot say which bytes are a file of texts (FILES), nor how many columns the model has.
+# The document cannot say which bytes are a file of texts (FILES).
 MANY = int(os.environ.get("SHORTLIST_FUZZ", "6"))  # the same ones each time: more only where more is asked for
 # What a library of the test warns of is not ours.
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("default")]
 
 
-@pytest.fixture(scope="module", params=["labels", "ratings of texts", "rows"])
+@pytest.fixture(scope="module", params=["labels", "ratings of texts"])
 def state(request, model_file, tmp_path_factory):
     """A state directory in which something was learned."""
     path = tmp_path_factory.mktemp("served")
     model = path / "model.shortlist"
     if request.param == "ratings of texts":
         sl.TextRater().fit(["dull", "fair", "a joy"], [1, 2, 3]).save(model)
-    elif request.param == "rows":
-        sl.Rater().fit([[0.0], [1.0], [2.0]], [1, 2, 3]).save(model)
     state = path / "state"
     state.mkdir()
     snapshots.take_base(state, model if model.exists() else model_file)

@@ -8,9 +8,7 @@ import sys
 import pytest
 import uvicorn
 
-from shortlist.server import app
 from shortlist.server.app import serve
-from shortlist.server.replica import Replica
 from shortlist.server.settings import Settings, log
 from tests.hostile.kills import PATIENCE, Forked
 from tests.server.servers import Client
@@ -81,17 +79,3 @@ def test_a_signal_just_before_the_server_runs(folder, forked, monkeypatch, numbe
 
     monkeypatch.setattr(uvicorn.Server, "run", interrupted)
     assert exit_code(forked(folder)) == 0
-
-
-@pytest.mark.parametrize(("where", "step", "code"), [(Replica, "warm_up", 1), (app, "make_server", 0)])
-def test_an_interrupt_that_python_loses_while_starting(folder, forked, monkeypatch, where, step, code):
-    """As it does where it comes in a callback from C or in a destructor. Once the server is there, it ends as usual."""
-    original = getattr(where, step)
-
-    def interrupted(*given):
-        with contextlib.suppress(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-        return original(*given)
-
-    monkeypatch.setattr(where, step, interrupted)
-    assert exit_code(forked(folder)) == code
