@@ -20,10 +20,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial, wraps
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import count
+from itertools import count, repeat
 from threading import Lock, get_ident, main_thread
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
     from _thread import LockType
@@ -172,8 +172,8 @@ def snapshot(verb: Verb) -> Verb:
 #
 # Python raises KeyboardInterrupt between any two steps of the main thread, also between steps that belong together,
 # such as new words and their counts. So while a ``@learning`` method runs, Ctrl-C is only noted, and raised at its end,
-# or earlier where the method calls ``stop_here()``. Nothing is done in other threads, which get
-# no signals, nor in programs with another handler.
+# or earlier where the method calls ``stop_here()``. Nothing is done in other threads, which get no
+# signals, nor in programs with another handler.
 
 RUN = 1 << 13  # examples that a kernel learns at a time: some tenths of a second, after which Ctrl-C takes effect
 
@@ -276,33 +276,29 @@ def tell(more: int) -> None:
 Item = TypeVar("Item")
 Given = TypeVar("Given")
 NAME = "a stage ahead"
-AHEAD = 2  # items that may wait
+AHEAD = 1  # items that wait while all threads are busy
 
 
 def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
     """Yield the same items, made ahead by a thread.
 
-    A caller that stops early waits for the item that is being made. After Ctrl-C it does not wait, as the thread may
-    be waiting for input.
+    A caller that stops early waits for the item that is being made.
     """
     iterator, end = iter(items), object()
-    maker = ThreadPoolExecutor(1, thread_name_prefix=NAME)
-    wait = True
-    try:
-        waiting: deque[Any] = deque(maker.submit(next, iterator, end) for _ in range(AHEAD))
-        while (item := waiting.popleft().result()) is not end:
-            waiting.append(maker.submit(next, iterator, end))
-            yield item
-    except KeyboardInterrupt:
-        wait = False
-        raise
-    finally:
-        maker.shutdown(wait=wait, cancel_futures=True)
+    for item in by_threads(lambda _: next(iterator, end), repeat(None), 1):
+        if item is end:
+            return
+        yield cast("Item", item)
 
 
 def by_threads(function: Callable[[Given], Item], items: Iterable[Given], workers: int) -> Iterator[Item]:
-    """Yield the results of a function for each item, in order, made by several threads a few items ahead."""
-    with ThreadPoolExecutor(workers) as pool:
+    """Yield the results of a function for each item, in order, made by several threads a few items ahead.
+
+    After Ctrl-C it does not wait for what is being made, as a thread may be waiting for input.
+    """
+    pool = ThreadPoolExecutor(workers, thread_name_prefix=NAME)
+    wait = True
+    try:
         waiting: deque[Any] = deque()
         for item in items:
             waiting.append(pool.submit(function, item))
@@ -310,6 +306,11 @@ def by_threads(function: Callable[[Given], Item], items: Iterable[Given], worker
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    except KeyboardInterrupt:
+        wait = False
+        raise
+    finally:
+        pool.shutdown(wait=wait, cancel_futures=True)
 
 
 def is_stuck() -> bool:

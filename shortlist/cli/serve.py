@@ -241,7 +241,7 @@ def people(
 
 def export(
     state: Annotated[Path, typer.Argument(help="The folder that a server keeps what is learned in.")],
-    format: Annotated[str, typer.Option(help="jsonl, csv, fasttext, label-studio or doccano.")] = "jsonl",
+    format: Annotated[str, typer.Option(help="jsonl, csv, fasttext or label-studio.")] = "jsonl",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write; standard output if not given.")
     ] = None,

@@ -170,17 +170,11 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
 
 def listen(settings: Settings) -> socket.socket:
     """Return a listening socket, so that a port in use is known before anything else happens."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        family, kind, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
-        with contextlib.ExitStack() as failing:
-            listening = failing.enter_context(socket.socket(family, kind))
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-            listening.listen(1024)
-            failing.pop_all()
+        return socket.create_server((settings.host, settings.port), family=family, backlog=1024)
     except OSError as problem:
         raise InputError(f"cannot listen on {settings.host}, port {settings.port}: {problem.strerror}") from None
-    return listening
 
 
 def check_encoder(settings: Settings, replica: Replica) -> None:

@@ -68,13 +68,6 @@ def json_line(example: Entry) -> str:
     return _json(fields_of(example) | own) + "\n"
 
 
-def doccano_line(example: Entry) -> str:
-    """Return a line in which all fields beside text and label are metadata."""
-    labels = list(map(str, example.labels))
-    own = {"fields": fields_of(example)} if isinstance(example.text, Mapping) else {}
-    return _json({"id": example.number, "text": plain(example), "label": labels} | own | about(example)) + "\n"
-
-
 def label_studio_task(example: Entry) -> str:
     """Return an annotated task, with the person in its data: people have other numbers in each Label Studio."""
     beside = about(example)
@@ -116,7 +109,6 @@ LAYOUTS = {
     "csv": Layout("text/csv", "csv", csv_row, before=_row(["text", *COLUMNS])),
     "fasttext": Layout("text/plain", "ft", fasttext_line),
     "label-studio": Layout("application/json", "json", label_studio_task, "[\n", ",\n", "\n]\n"),
-    "doccano": Layout("application/jsonl", "jsonl", doccano_line),
 }
 
 

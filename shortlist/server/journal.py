@@ -438,12 +438,9 @@ class Journal:
         of_key, given = ("key >= ? AND key < ? AND", _span(prefix)) if prefix else ("", ())
         return self._entries(f"{of_key} number < ? ORDER BY number DESC", *given, before or ALL, limit)
 
-    def example(self, number: int) -> Example | None:
+    def entry(self, number: int) -> Entry | None:
         """Return the example of a number, undone or not; None if there is none."""
-        for one in self._entries("number = ?", number, 1):
-            judged = one.wrong, one.complete, one.person, read_vector(one.vector)
-            return Example(one.text, one.labels, one.key, one.place, *judged)
-        return None
+        return next(iter(self._entries("number = ?", number, 1)), None)
 
     def _entries(self, where: str, *values: Any) -> list[Entry]:
         """Return examples by a condition; the last value is the limit."""

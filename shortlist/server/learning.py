@@ -16,7 +16,7 @@ from shortlist.models.auditing import shown
 from shortlist.models.relabelling import Change
 from shortlist.server import queue as queues
 from shortlist.server import schemas
-from shortlist.server.journal import ALONE, Check, Example, Receipt
+from shortlist.server.journal import ALONE, Check, Example, Receipt, read_vector
 from shortlist.server.people import ASKING, Role
 from shortlist.server.queue import Queue, sure_of
 from shortlist.server.ranking import LETTERS, Limit
@@ -53,14 +53,14 @@ class LearningRoutes(Routes):
         The answer comes when that is on disk and in the model. Asking again changes nothing.
         """
         context, replica, writer = self._context, self._context.replica, self._context.writer()
-        learned = replica.journal.example(question.number)
+        learned = replica.journal.entry(question.number)
         if learned is None or isinstance(learned.labels, dict):
             raise HTTPException(404, f"there is no example {question.number}")
         key = (learned.key and queues.key_again(learned.key)) or f"repaired-{question.number}"
         if not learned.complete and question.complete is None and not question.wrong:
             wrong = [str(label) for label in (*learned.wrong, *learned.labels) if str(label) not in question.labels]
             question = question.model_copy(update={"complete": False, "wrong": wrong})
-        example = self._judged(dataclasses.replace(learned, key=key), question)
+        example = self._judged(Example(learned.text, [], key, vector=read_vector(learned.vector)), question)
         number = question.number
 
         def replace(check: Check) -> Awaitable[Receipt]:
@@ -116,7 +116,7 @@ class LearningRoutes(Routes):
         context, replica, writer = self._context, self._context.replica, self._context.writer()
         if question.number > replica.journal.version().examples:
             raise HTTPException(404, f"there is no example {question.number}")
-        learned = replica.journal.example(question.number)
+        learned = replica.journal.entry(question.number)
         if learned is not None and isinstance(learned.labels, dict):
             ASKING.get().must_be(Role.MANAGE)
         numbers = [question.number]

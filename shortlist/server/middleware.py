@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import resource
 import time
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -228,9 +227,6 @@ async def answer(send: Send, refusal: Refusal) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-SPARE = 64  # files that a process opens beside its connections
-
-
 class Connections:
     """The connections of a server: idle ones are closed, and the oldest gives way to a new one if there are too many.
 
@@ -239,7 +235,7 @@ class Connections:
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._most = allowed(limits.connections)
+        self._most = limits.connections
         self._opened: WeakKeyDictionary[H11Protocol, float] = WeakKeyDictionary()
         self._idle: set[tuple[H11Protocol, Any, int]] = set()  # at the last look, and their states
 
@@ -265,14 +261,3 @@ class Connections:
 def is_idle(one: H11Protocol) -> bool:
     """Return whether nothing is being answered."""
     return one.cycle is None or one.cycle.response_complete or one.transport.is_closing()
-
-
-def allowed(connections: int) -> int:
-    """Return how many connections the system allows; raise its limit of open files if possible."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = connections + SPARE
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        needed = soft
-    return max(needed - SPARE, 1)

@@ -30,8 +30,7 @@ from shortlist.server.routes import Context, Routes, as_json, get, post, streame
 
 LEAST = 10  # labels that a decision looks at
 LETTERS = 200  # of a text in a list
-EXPORTED = [layout.kind for layout in LAYOUTS.values()]
-LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio", "doccano"]
+LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio"]
 Name = Annotated[str, Query(max_length=200)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
@@ -135,7 +134,7 @@ class LabelSearch:
             if (far := [_far(part, word) for word in words if part in word]) and i not in retired
         }
         hits = np.fromiter(near, dtype=np.int64)
-        best = hits[np.lexsort((-counts[hits], list(near.values())))].tolist()
+        best = hits[np.lexsort((-counts[hits], np.fromiter(near.values(), dtype=np.int64)))].tolist()
         return [(self._names[i], int(counts[i])) for i in best[first : first + n]], len(hits)
 
 
@@ -225,7 +224,7 @@ class LookingRoutes(Routes):
         entries = self._replica.journal.entries(before, limit, key)
         return as_json({"examples": [entry_as_dict(entry, self._context.model) for entry in entries]})
 
-    @get("/v1/export", str, kinds=EXPORTED)
+    @get("/v1/export", [layout.kind for layout in LAYOUTS.values()])
     async def export(
         self, format: Annotated[LayoutName, Query(description="The layout of the file.")] = "jsonl"
     ) -> Response:

@@ -233,7 +233,6 @@ class Context:
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-JSON_LINES = "application/jsonl"
 PIECE = 2**16  # bytes of a long answer sent at a time
 REFUSED: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": schemas.Problem, "description": "The request is refused; 429: come back after Retry-After."},
@@ -347,13 +346,13 @@ class Routes:
         return router
 
 
-def get(path: str, answer: object, kinds: Iterable[str] = (JSON_LINES,)) -> Callable[[Method], Method]:
-    """Mark a method with its path and the shape of its answer: ``str`` for text of some ``kinds``."""
+def get(path: str, answer: object) -> Callable[[Method], Method]:
+    """Mark a method with its path and the shape of its answer: a list for text of one of these kinds."""
     about: dict[str, Any] = {"path": path, "methods": ["GET"], "responses": {200: {"model": answer}, **REFUSED}}
     if answer is None:
         about |= {"include_in_schema": False, "responses": None}
-    elif answer is str:
-        shapes = {kind: {"type": "array" if kind == "application/json" else "string"} for kind in kinds}
+    elif isinstance(answer, list):
+        shapes = {kind: {"type": "array" if kind == "application/json" else "string"} for kind in answer}
         content = {kind: {"schema": shape} for kind, shape in shapes.items()}
         about |= {"response_class": Response, "responses": {200: {"content": content}, **REFUSED}}
     return _marked(about)

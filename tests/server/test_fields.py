@@ -82,7 +82,6 @@ def test_exports_have_the_fields_and_are_read_back(state, tmp_path):
         server.learn({"title": "bank"}, ["money"])
         exported = server.get("/v1/export?format=jsonl").text
         table = list(csv.DictReader(io.StringIO(server.get("/v1/export?format=csv").text)))
-        doccano = json.loads(server.get("/v1/export?format=doccano").text.splitlines()[0])
         (task, _) = server.get("/v1/export?format=label-studio").json()
         fasttext = server.get("/v1/export?format=fasttext").text.splitlines()
     (tmp_path / "judged.jsonl").write_text(exported)
@@ -91,7 +90,6 @@ def test_exports_have_the_fields_and_are_read_back(state, tmp_path):
     assert [(row["title"], row["author"], row["labels"]) for row in table] == [
         ("rye exports", "Smith|Lee", "grain|rye"), ("bank", "", "money"),
     ]  # fmt: skip
-    assert (doccano["text"], doccano["fields"]) == ("rye exports\nthe board said that rye rose", NEW)
     assert task["data"]["title"] == "rye exports"
     assert fasttext[0] == "__label__grain __label__rye rye exports the board said that rye rose"
 
