@@ -5,7 +5,7 @@ up to which the replica has learned. Starting up, following another process, wri
 rehearsing a candidate, promoting it and going back are the same operation: open a model file and learn what the journal
 holds after it, one example at a time.
 
-    journal.py      examples and undos on disk, in order, with chained checksums; group commit
+    journal.py      examples and undos on disk, in order, with chained checksums
     snapshots.py    the state directory: locks, model files beside the journal, salvage
     replica.py      a model that follows the journal; background tasks
     rehearsal.py    the journal replayed with a candidate; promoting it, and going back

@@ -19,14 +19,12 @@ import os
 import sqlite3
 import time
 from base64 import b64decode, b64encode
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import repeat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -73,8 +71,8 @@ ALONE = "(decided alone)"  # ends the person of an example that the model decide
 KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
 MEASURED = f"{KEPT} AND person NOT LIKE '%{ALONE}' AND labels LIKE '[_%]'"  # examples that measure the model
 ALL = 2**62  # more than any number
-MOST = 64  # requests in one commit
 NUMBERS = np.dtype("<f4")  # of a vector
+Found = TypeVar("Found")
 BESIDE = ("labels", "wrong", "complete", "person", "time", "key", "vector")  # names of an export beside the fields
 
 
@@ -305,15 +303,13 @@ class Journal:
 
     # Writing.
 
-    def append(
-        self, requests: Sequence[Sequence[Example]], seen: Iterable[Seen | None] = repeat(None)
-    ) -> list[list[Receipt] | InputError]:
-        """Write the examples of several requests in one commit.
+    def append(self, examples: Sequence[Example], seen: Seen | None = None) -> list[Receipt]:
+        """Write examples in one commit, all or none.
 
-        A request whose key is used, or whose ``seen`` state is no longer current, fails alone and whole.
+        Refused if a key was used for another example, or if the ``seen`` state is no longer current.
         """
         with self.held():
-            return [self._append(request, own) for request, own in zip(requests, seen)]  # noqa: B905  repeat has no end
+            return [self._append_one(example, seen) for example in examples]
 
     def undo(self, number: int, person: str = "") -> bool:
         """Undo an example. Returns False if it was undone before."""
@@ -362,17 +358,6 @@ class Journal:
             self._must_be_there()
             if self._end.line() != line:
                 self._record.write(self._end)
-
-    def _append(self, request: Sequence[Example], seen: Seen | None) -> list[Receipt] | InputError:
-        before = self._end
-        self._db.execute("SAVEPOINT request")
-        try:
-            answer: list[Receipt] | InputError = [self._append_one(example, seen) for example in request]
-        except (KeyUsed, Moved) as problem:
-            self._db.execute("ROLLBACK TO request")
-            self._end, answer = before, problem
-        self._db.execute("RELEASE request")
-        return answer
 
     def _append_one(self, example: Example, seen: Seen | None) -> Receipt:
         given = example.labels if isinstance(example.labels, dict) else list(example.labels)
@@ -743,53 +728,21 @@ def explained(path: Path, problem: Exception) -> JournalError:
 
 
 class Writer:
-    """A thread that writes to the journal, so that nothing else waits for the disk.
-
-    While one commit is under way, requests to learn wait, and the next commit takes all of them (group commit).
-    """
+    """A thread that writes to the journal, so that nothing else waits for the disk."""
 
     def __init__(self, folder: Path) -> None:
         self._journal = Journal(folder)
-        self._waiting: deque[tuple[Sequence[Example], Seen | None, Future[Any]]] = deque()
         self._thread = ThreadPoolExecutor(1, "journal")
 
-    async def append(self, examples: Sequence[Example], seen: Seen | None = None) -> list[Receipt]:
-        """Write some examples, all or none. Returns when they are on disk."""
-        answer: Future[list[Receipt]] = Future()
-        self._waiting.append((examples, seen, answer))
-        self._thread.submit(self._commit)
-        return await _finished(answer)
+    async def ask(self, work: Callable[..., Found], *arguments: object) -> Found:
+        """Return ``work(journal, *arguments)`` once it is on disk.
 
-    async def undo_all(self, numbers: Sequence[int], person: str, check: Check) -> int:
-        """Undo examples, all or none. Returns when that is on disk."""
-        return await _finished(self._thread.submit(self._journal.undo_all, numbers, person, check))
-
-    async def replace(self, number: int, example: Example, seen: Seen, check: Check) -> Receipt:
-        """Undo an example and write another in its place. Returns when both are on disk."""
-        return await _finished(self._thread.submit(self._journal.replace, number, example, seen, check))
+        A caller that gives up does not cancel what is on its way there.
+        """
+        loop = asyncio.get_running_loop()
+        return await asyncio.shield(loop.run_in_executor(self._thread, work, self._journal, *arguments))
 
     def close(self) -> None:
         """Finish what was asked for."""
         self._thread.shutdown()
         self._journal.close()
-
-    def _commit(self) -> None:
-        """Write all requests that wait; another call may have done so."""
-        requests = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
-        if not requests:
-            return
-        results: Sequence[Any]
-        try:
-            results = self._journal.append([examples for examples, _, _ in requests], [seen for _, seen, _ in requests])
-        except Exception as problem:
-            results = [problem] * len(requests)
-        for (_, _, answer), result in zip(requests, results, strict=True):
-            if isinstance(result, Exception):
-                answer.set_exception(result)
-            else:
-                answer.set_result(result)
-
-
-async def _finished(work: Future[Any]) -> Any:
-    """Wait for a write; a caller that gives up does not cancel what is on its way to the disk."""
-    return await asyncio.shield(asyncio.wrap_future(work))

@@ -16,7 +16,7 @@ from shortlist.models.auditing import shown
 from shortlist.models.relabelling import Change
 from shortlist.server import queue as queues
 from shortlist.server import schemas
-from shortlist.server.journal import ALONE, Check, Example, Receipt, read_vector
+from shortlist.server.journal import ALONE, Check, Example, Journal, Receipt, read_vector
 from shortlist.server.people import ASKING, Role
 from shortlist.server.queue import Queue, sure_of
 from shortlist.server.ranking import LETTERS, Limit
@@ -65,7 +65,7 @@ class LearningRoutes(Routes):
 
         def replace(check: Check) -> Awaitable[Receipt]:
             context.checked([example])
-            return writer.replace(number, example, replica.seen, check)
+            return writer.ask(Journal.replace, number, example, replica.seen, check)
 
         receipt = await context.undone([number], replace)
         context.metrics.learned.inc(receipt.new)
@@ -113,16 +113,13 @@ class LearningRoutes(Routes):
 
         Refused if a later example or change of labels needs it. To undo a change of labels needs the role manage.
         """
-        context, replica, writer = self._context, self._context.replica, self._context.writer()
+        context, replica, _ = self._context, self._context.replica, self._context.writer()
         if question.number > replica.journal.version().examples:
             raise HTTPException(404, f"there is no example {question.number}")
         learned = replica.journal.entry(question.number)
         if learned is not None and isinstance(learned.labels, dict):
             ASKING.get().must_be(Role.MANAGE)
-        numbers = [question.number]
-        new = await context.undone(numbers, lambda check: writer.undo_all(numbers, context.person, check))
-        context.metrics.undone.inc(new)
-        return as_json({"number": question.number, "new": new == 1})
+        return as_json({"number": question.number, "new": await context.undo([question.number]) == 1})
 
 
 class QueueRoutes(Routes):
@@ -240,8 +237,6 @@ class QueueRoutes(Routes):
     @post("/v1/queue/undo", schemas.Described)
     async def undo(self, question: schemas.UndoDecisionQuestion) -> Response:
         """Undo all that one decision has learned; the texts wait again. Answers how many examples were `undone`."""
-        context, writer, queue = self._context, self._context.writer(), self._context.queue()
+        context, queue = self._context, self._context.queue()
         numbers = await queue.ask(queues.examples_of, question.decision)
-        undone = await context.undone(numbers, lambda check: writer.undo_all(numbers, context.person, check))
-        context.metrics.undone.inc(undone)
-        return as_json({"undone": undone})
+        return as_json({"undone": await context.undo(numbers)})

@@ -200,7 +200,7 @@ class Context:
         writer = self.writer()
         while True:
             try:
-                receipts = await writer.append(checked(), self.replica.seen)
+                receipts = await writer.ask(Journal.append, checked(), self.replica.seen)
                 break
             except Moved:
                 await self.replica.follow()
@@ -208,8 +208,15 @@ class Context:
         self.metrics.learned.inc(sum(receipt.new for receipt in receipts))
         return receipts
 
+    async def undo(self, numbers: Sequence[int]) -> int:
+        """Undo examples, and forget them. Returns how many of them had not been undone before."""
+        ask, person = self.writer().ask, self.person
+        undone = await self.undone(numbers, lambda check: ask(Journal.undo_all, numbers, person, check))
+        self.metrics.undone.inc(undone)
+        return undone
+
     async def undone(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
-        """Undo examples, unless the model could not learn others without them, and forget them."""
+        """Undo examples by ``undo``, unless the model could not learn others without them, and forget them."""
         while True:
             try:
                 found = await self._tried(numbers, undo)

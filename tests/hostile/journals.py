@@ -44,7 +44,7 @@ def make_journals(root, chance):
             labels = [f"label{n % 7}", "ä"]
             if n % 12 == 5:
                 text, labels = "", {"change": "split", "labels": ["ä"], "into": f"label{n}"}
-            journal.append([[Example(text, labels, f"key {n}" if n % 3 else None, n % 5 or None, *judged)]])
+            journal.append([Example(text, labels, f"key {n}" if n % 3 else None, n % 5 or None, *judged)])
             if n % 10 == 9:
                 journal.undo(chance.randrange(n) + 1, chance.choice(["", "anna"]))
             if n == 80:

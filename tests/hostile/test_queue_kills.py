@@ -31,7 +31,7 @@ def test_what_is_lost_doubled_or_torn_is_found(tmp_path):
     queue.add(["apple one", "bolt two", "bolt three"])
     one, two, three = (item.key for item in reversed(queue.items("waiting")))
     journal = Journal(folder)
-    journal.append([[Example("apple one", ["fruit"], one, person="anna"), Example("bolt two", ["metal"], two)]])
+    journal.append([Example("apple one", ["fruit"], one, person="anna"), Example("bolt two", ["metal"], two)])
     asked.acknowledged[one] = (1, "apple one", ["fruit"], [], True, "anna")
     assert not any(asked.faults(model)[fault] for fault in FAULTS)
     asked.acknowledged[three] = (3, "bolt three", ["metal"], [], True, "ben")
@@ -41,7 +41,7 @@ def test_what_is_lost_doubled_or_torn_is_found(tmp_path):
     assert asked.faults(model)["lost"] == 1, "by another person"
     note(queue, [two, three])
     assert asked.faults(model)["torn"] == 1
-    journal.append([[Example("apple one", ["fruit"], "another key")]])
+    journal.append([Example("apple one", ["fruit"], "another key")])
     assert asked.faults(model)["doubled"] == 1
     queue.close()
     journal.close()

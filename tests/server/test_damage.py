@@ -28,7 +28,7 @@ def commit_and_crash(folder, n, undone=()):
         Journal.begin(folder)
         journal = Journal(folder)
         for one in examples(n):
-            journal.append([one])
+            journal.append(one)
         for number in undone:
             journal.undo(number)
         os._exit(0)
@@ -112,7 +112,7 @@ def test_what_was_never_acknowledged_may_be_torn(tmp_path):
     check_journal(tmp_path)
     journal = Journal(tmp_path)
     assert journal.version().examples == 19
-    assert journal.append(examples(20)[-1:])[0][0].number == 20
+    assert journal.append(examples(20)[-1])[0].number == 20
     journal.close()
 
 
@@ -189,7 +189,7 @@ def test_salvage_keeps_what_is_sound_and_sets_all_else_aside(folder, model_file)
         if n != 2:
             expected.learn(f"text {n} of them all", ["x"])
     assert state_bytes(replica.model) == state_bytes(expected)
-    (receipts,) = replica.journal.append([[Example("next", ["x"])]])
+    receipts = replica.journal.append([Example("next", ["x"])])
     assert receipts[0].number == 41
     replica.close()
     assert salvage(folder) == []
@@ -265,13 +265,13 @@ def test_a_journal_replaced_by_a_copy(folder):
 def test_a_journal_changed_in_place(folder):
     """Two processes, or an older file copied over: what was acknowledged must be there before more is written."""
     journal = Journal(folder)
-    journal.append(examples(1))
+    journal.append(examples(1)[0])
     db = sqlite3.connect(folder / FILE)
     db.execute("DELETE FROM examples")
     db.commit()
     db.close()
     with pytest.raises(JournalError, match="number 1 of its examples on: 1 were acknowledged; stop the server"):
-        journal.append(examples(1))
+        journal.append(examples(1)[0])
     journal.close()
 
 

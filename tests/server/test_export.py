@@ -28,11 +28,11 @@ def judged(folder):
     """A state directory with examples of two people, one of them taken back, and a change of labels."""
     journal = Journal(folder)
     for n, (text, labels) in enumerate(JUDGED):
-        journal.append([[Example(text, labels, f"key-{n}", person=("anna", "bob")[n % 2])]])
-    journal.append([[Example("taken back", ["grain"], person="anna")]])
-    journal.append([[Example("", {"change": "rename", "labels": ["grain"], "into": "cereal"})]])
+        journal.append([Example(text, labels, f"key-{n}", person=("anna", "bob")[n % 2])])
+    journal.append([Example("taken back", ["grain"], person="anna")])
+    journal.append([Example("", {"change": "rename", "labels": ["grain"], "into": "cereal"})])
     journal.undo(len(JUDGED) + 1)
-    journal.append([[Example("judged in part", ["grain"], wrong=["money"], complete=False)]])
+    journal.append([Example("judged in part", ["grain"], wrong=["money"], complete=False)])
     journal.close()
     return folder
 
@@ -102,7 +102,7 @@ def test_a_journal_of_nothing(folder, run, layout):
 
 def test_many_examples_come_whole(folder, run):
     journal = Journal(folder)
-    journal.append([[Example(f"text {n}", ["x"]) for n in range(1203)]])
+    journal.append([Example(f"text {n}", ["x"]) for n in range(1203)])
     journal.close()
     assert len(json.loads(run("export", folder, "--format", "label-studio").out)) == 1203
     assert len(run("export", folder).out.splitlines()) == 1203
@@ -120,9 +120,9 @@ def test_refusals(judged, run, tmp_path, example):
     assert "there is no layout 'xml'; there are jsonl, csv" in run("export", judged, "--format", "xml").err
     assert "is not a state directory yet" in run("export", tmp_path / "nothing").err
     journal = Journal(judged)
-    journal.append([[Example({"title": "no | list"}, ["this"])]])
+    journal.append([Example({"title": "no | list"}, ["this"])])
     assert not journal.has_in_a_list("|")
-    journal.append([[example]])
+    journal.append([example])
     journal.close()
     assert "a label, or an entry of a list, holds |" in run("export", judged, "--format", "csv").err
     with in_thread(judged, read_only=True) as server:
@@ -187,8 +187,8 @@ def test_who_judged_is_known_by_the_token(folder):
 def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell):
     assert unguarded(guarded(cell)) == cell
     journal = Journal(folder)
-    journal.append([[Example(f"{cell} wheat", [cell.strip(), "other"], "+key"), Example('x, "y"', [cell.strip()])]])
-    journal.append([[Example({"title": f"{cell} fields", "price": -12.5}, ["other"])]])
+    journal.append([Example(f"{cell} wheat", [cell.strip(), "other"], "+key"), Example('x, "y"', [cell.strip()])])
+    journal.append([Example({"title": f"{cell} fields", "price": -12.5}, ["other"])])
     journal.close()
     file = tmp_path / "out.csv"
     assert run("export", folder, "--format", "csv", "--output", file).code == 0

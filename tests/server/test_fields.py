@@ -152,10 +152,10 @@ def test_what_is_no_document_is_refused(state, bad):
 def test_what_is_learned_during_an_export_is_left_to_the_next_one(folder, layout):
     """It may have fields for which the file that was begun has no column."""
     journal = Journal(folder)
-    journal.append([[Example({"title": "rye"}, ["grain"])]])
+    journal.append([Example({"title": "rye"}, ["grain"])])
     before = "".join(exported(journal, layout))
     pieces = exported(journal, layout)
     begun = next(pieces)
-    journal.append([[Example({"body": "oats", "other": "none"}, ["a|b"])]])
+    journal.append([Example({"body": "oats", "other": "none"}, ["a|b"])])
     assert begun + "".join(pieces) == before
     journal.close()

@@ -310,7 +310,7 @@ def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
 @pytest.mark.long
 def test_an_export_that_nobody_takes_is_cut_and_says_so(folder, capsys):
     journal = Journal(folder)
-    journal.append([[Example(f"{n} " + "w" * 30_000, ["x"]) for n in range(400)]])
+    journal.append([Example(f"{n} " + "w" * 30_000, ["x"]) for n in range(400)])
     journal.close()
     end = b"\r\n0\r\n\r\n"
     with in_thread(folder, limits=Limits(seconds=3, idle=1)) as server:

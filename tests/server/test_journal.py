@@ -21,28 +21,24 @@ def journal(tmp_path):
 
 
 def test_examples_are_numbered_in_order(journal):
-    first = journal.append([[Example("a", ["x"]), Example("b", ["y"])], [Example("c", ["x"])]])
-    assert first == [[Receipt(1, True), Receipt(2, True)], [Receipt(3, True)]]
+    assert journal.append([Example("a", ["x"]), Example("b", ["y"])]) == [Receipt(1, True), Receipt(2, True)]
+    assert journal.append([Example("c", ["x"])]) == [Receipt(3, True)]
     assert [lesson[:3] for lesson in journal.after(0, 3)] == [(1, "a", ["x"]), (2, "b", ["y"]), (3, "c", ["x"])]
 
 
 def test_a_key_counts_once(journal):
-    (first,) = journal.append([[Example("a", ["x"], key="k")]])
     twice = Example("b", ["y"], key="j")
-    again, same_commit = journal.append([[Example("a", ["x"], key="k")], [twice, twice]])
-    assert first == [Receipt(1, True)]
-    assert again == [Receipt(1, False)]
-    assert same_commit == [Receipt(2, True), Receipt(2, False)]
+    assert journal.append([Example("a", ["x"], key="k")]) == [Receipt(1, True)]
+    assert journal.append([Example("a", ["x"], key="k")]) == [Receipt(1, False)]
+    assert journal.append([twice, twice]) == [Receipt(2, True), Receipt(2, False)]
 
 
-def test_a_key_for_something_else_fails_its_request_alone_and_whole(journal):
-    journal.append([[Example("a", ["x"], key="k")]])
-    good, bad, other = journal.append([
-        [Example("b", ["y"])], [Example("c", ["z"]), Example("other", ["x"], key="k")], [Example("d", ["y"])],
-    ])  # fmt: skip
-    assert isinstance(bad, KeyUsed)
-    assert [text for _, text, *_ in journal.after(0, 99)] == ["a", "b", "d"]
-    assert (good, other) == ([Receipt(2, True)], [Receipt(3, True)])
+def test_a_key_for_something_else_fails_its_request_whole(journal):
+    journal.append([Example("a", ["x"], key="k")])
+    with pytest.raises(KeyUsed):
+        journal.append([Example("c", ["z"]), Example("other", ["x"], key="k")])
+    assert [text for _, text, *_ in journal.after(0, 99)] == ["a"]
+    assert journal.append([Example("d", ["y"])]) == [Receipt(2, True)]
 
 
 OTHERS = [
@@ -54,14 +50,14 @@ OTHERS = [
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_a_key_stands_for_a_text_what_was_judged_and_who_judged(journal, other):
-    journal.append([[Example("a", ["x"], "k")]])
-    (answer,) = journal.append([[other]])
-    assert isinstance(answer, KeyUsed)
+    journal.append([Example("a", ["x"], "k")])
+    with pytest.raises(KeyUsed):
+        journal.append([other])
     assert journal.version().examples == 1
 
 
 def test_undo_is_remembered_once(journal):
-    journal.append([[Example(text, ["x"]) for text in "abc"]])
+    journal.append([Example(text, ["x"]) for text in "abc"])
     assert journal.undo(2) is True
     assert journal.undo(2) is False
     assert [number for number, *_ in journal.after(0, 3)] == [1, 3]
@@ -72,8 +68,8 @@ def test_undo_is_remembered_once(journal):
 
 
 def test_the_export_is_a_training_file(journal, tmp_path):
-    journal.append([[Example('quoted "text"\nof two lines, äö ß 😀', ["x", 7]), Example("b\0c", ["y"])]])
-    journal.append([[Example("gone", ["z"])]])
+    journal.append([Example('quoted "text"\nof two lines, äö ß 😀', ["x", 7]), Example("b\0c", ["y"])])
+    journal.append([Example("gone", ["z"])])
     journal.undo(3)
     path = tmp_path / "export.jsonl"
     path.write_text("".join(exported(journal, "jsonl")))
@@ -82,10 +78,10 @@ def test_the_export_is_a_training_file(journal, tmp_path):
 
 
 def test_the_export_says_what_was_judged_and_by_whom(journal):
-    journal.append([[
+    journal.append([
         Example("a", ["x"]), Example("b", ["x"], wrong=["é"], complete=False),
         Example("c", [], wrong=["y"], person="ada"),
-    ]])  # fmt: skip
+    ])  # fmt: skip
     lines = [json.loads(line) for piece in exported(journal, "jsonl") for line in piece.splitlines()]
     assert [line.pop("time") for line in lines]
     assert lines == [
@@ -96,7 +92,7 @@ def test_the_export_says_what_was_judged_and_by_whom(journal):
 
 def test_another_process_sees_a_commit_at_once(journal, tmp_path):
     other = Journal(tmp_path)
-    journal.append([[Example("a", ["x"])]])
+    journal.append([Example("a", ["x"])])
     assert other.version() == (1, 0)
     other.close()
 

@@ -6,7 +6,7 @@ import pytest
 
 from shortlist.errors import InputError
 from shortlist.server.exporting import exported
-from shortlist.server.journal import Example, Journal, Version
+from shortlist.server.journal import Example, Journal, KeyUsed, Version
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def journal(tmp_path):
     Journal.begin(tmp_path)
     opened = Journal(tmp_path)
     labelled = enumerate(zip("abcde", "vwxyé", strict=True))
-    opened.append([[Example(text, [label], place=n) for n, (text, label) in labelled]])
+    opened.append([Example(text, [label], place=n) for n, (text, label) in labelled])
     assert opened.undo(4)
     assert opened.undo(2)
     assert not opened.undo(2)
@@ -71,6 +71,6 @@ def test_the_end_is_written_down_with_each_undo(journal):
 
 
 def test_a_key_that_was_used_names_its_example(journal):
-    journal.append([[Example("f", ["z"], key="k")]])
-    (answer,) = journal.append([[Example("g", ["z"], key="k")]])
-    assert str(answer) == "the key 'k' was used for another example, number 6"
+    journal.append([Example("f", ["z"], key="k")])
+    with pytest.raises(KeyUsed, match="the key 'k' was used for another example, number 6"):
+        journal.append([Example("g", ["z"], key="k")])

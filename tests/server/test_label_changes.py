@@ -124,24 +124,19 @@ def test_killed_in_the_middle_taken_back_and_replayed(folder, model_file, change
 def meanwhile(folder, monkeypatch):
     """meanwhile(change): another process changes labels between the check of the next request and its commit."""
     waiting = []
-    append, replace = Writer.append, Writer.replace
+    ask = Writer.ask
 
     def come():
         if waiting:
             journal = Journal(folder)
-            journal.append([[Example("", waiting.pop())]])
+            journal.append([Example("", waiting.pop())])
             journal.close()
 
-    async def appended(self, *given):
+    async def asked(self, *given):
         come()
-        return await append(self, *given)
+        return await ask(self, *given)
 
-    async def replaced(self, *given):
-        come()
-        return await replace(self, *given)
-
-    monkeypatch.setattr(Writer, "append", appended)
-    monkeypatch.setattr(Writer, "replace", replaced)
+    monkeypatch.setattr(Writer, "ask", asked)
     return waiting.append
 
 
@@ -172,14 +167,14 @@ def test_what_is_sure_is_decided_by_labels_that_there_still_are(tmp_path, sure_f
     with in_thread(folder) as server:
         server.ask("queue", texts=["apple number1", "bolt number2"])
         ids = server.ask("queue/sure", precision=0.8)["ids"]
-        append = Writer.append
+        writer_ask = Writer.ask
 
         async def late(self, *given):
-            monkeypatch.setattr(Writer, "append", append)
-            await append(self, [Example("", {"change": "retire", "labels": ["fruit"]})])
-            return await append(self, *given)
+            monkeypatch.setattr(Writer, "ask", writer_ask)
+            await writer_ask(self, Journal.append, [Example("", {"change": "retire", "labels": ["fruit"]})])
+            return await writer_ask(self, *given)
 
-        monkeypatch.setattr(Writer, "append", late)
+        monkeypatch.setattr(Writer, "ask", late)
         answer = server.post("/v1/queue/decide", json={"ids": ids, "precision": 0.8})
         assert (answer.status_code, "was retired" in answer.json()["error"]) == (422, True)
         assert server.ask("model")["passed_over"] == 0
@@ -212,7 +207,7 @@ def test_nothing_is_taken_back_that_others_need(server, capfd):
 
 def test_what_cannot_be_learned_is_told_without_its_labels_in_the_log_and_after_a_snapshot(folder, capfd):
     journal = Journal(folder)
-    journal.append([[Example("", RETIRED), Example("wheat", ["grain"]), Example("bank", ["money"])]])
+    journal.append([Example("", RETIRED), Example("wheat", ["grain"]), Example("bank", ["money"])])
     journal.close()
     for _ in range(2):
         with in_thread(folder) as server:

@@ -6,7 +6,7 @@ from unittest.mock import MagicMock
 import pytest
 
 import shortlist as sl
-from shortlist.server.app import OF_ROWS, OF_TEXTS
+from shortlist.server.app import OF_RATINGS, OF_TEXTS
 from shortlist.server.middleware import FILES
 from shortlist.server.people import FILE, MARK, NAME, NEEDS, Doorkeeper, People, PeopleError, Role, changing, needed
 from shortlist.server.settings import Settings
@@ -37,7 +37,7 @@ ASKED = {"/v1/label": {"name": "grain"}, "/v1/feature": {"name": "wheat"}}
 def routes():
     """Every route that there is, of texts and of rows."""
     found = {("GET", "/openapi.json")}
-    for made in {*OF_TEXTS, *OF_ROWS}:
+    for made in {*OF_TEXTS, *OF_RATINGS}:
         for route in made(MagicMock()).router().routes:
             found |= {(method, route.path) for method in route.methods}
     return sorted(found)

@@ -272,8 +272,8 @@ def partial(tmp_path):
     sl.Categorizer().learn("wheat", ["grain"]).learn("bank", ["money"]).save(tmp_path / "base.shortlist")
     snapshots.take_base(folder, tmp_path / "base.shortlist")
     journal = Journal(folder)
-    journal.append([[Example(f"{('wheat', 'bank')[n % 2]} {n}", [("grain", "money")[n % 2]]) for n in range(30)]])
-    journal.append([[Example("wheat bank", ["grain"], wrong=["money"], complete=False)]])
+    journal.append([Example(f"{('wheat', 'bank')[n % 2]} {n}", [("grain", "money")[n % 2]]) for n in range(30)])
+    journal.append([Example("wheat bank", ["grain"], wrong=["money"], complete=False)])
     journal.close()
     return folder
 
@@ -314,15 +314,15 @@ def test_what_a_candidate_cannot_learn_is_said_before_and_after(partial, run):
 def test_what_is_checked_against_the_old_model_waits_for_the_new_one(partial, run, monkeypatch):
     """A partial judgement that the model of before takes, while another is put in its place."""
     assert run("rehearse", partial, "--learner", "rocchio").code == 0
-    append = Writer.append
+    ask = Writer.ask
 
     async def late(self, *given):
-        monkeypatch.setattr(Writer, "append", append)
+        monkeypatch.setattr(Writer, "ask", ask)
         rehearsal.promote(partial, force=True, running=True)
-        return await append(self, *given)
+        return await ask(self, *given)
 
     with in_thread(partial) as server:
-        monkeypatch.setattr(Writer, "append", late)
+        monkeypatch.setattr(Writer, "ask", late)
         answer = server.post("/v1/learn", json={"examples": [PART]})
         assert (answer.status_code, "complete judgements" in answer.json()["error"]) == (409, True)
         assert numbers(server.ask("model")) == (1, [31])

@@ -24,9 +24,9 @@ def learned(folder):
     for n in range(120):
         label = list(WORDS)[n % 3]
         text = " ".join([*drawn.sample(WORDS[label], 2), f"noise{drawn.randrange(9)}"])
-        journal.append([[Example(text, [label, "all"] if n % 10 == 0 else [label])]])
+        journal.append([Example(text, [label, "all"] if n % 10 == 0 else [label])])
         if n == 60:
-            journal.append([[Example("", {"change": "rename", "labels": ["animals"], "into": "beasts"})]])
+            journal.append([Example("", {"change": "rename", "labels": ["animals"], "into": "beasts"})])
     journal.undo(7)
     journal.close()
     return folder
@@ -198,7 +198,7 @@ def test_a_crash_between_leaves_the_present_model(learned, run, model_file, monk
 
 def test_what_the_model_decided_alone_is_learned_and_not_measured(learned):
     journal = Journal(learned)
-    journal.append([[Example("zebra zebra", ["beasts"], person=person) for person in (ALONE, f"anna {ALONE}", "anna")]])
+    journal.append([Example("zebra zebra", ["beasts"], person=person) for person in (ALONE, f"anna {ALONE}", "anna")])
     journal.close()
     found = rehearsal.rehearse(learned, base_of(learned), base_of(learned))
     assert len(found.labels) == 119 + 1

@@ -40,7 +40,7 @@ def test_any_history_gives_the_model_of_the_journal(model_file, history):
         kept = {}
         for event, *what in history:
             if event == "learn":
-                (receipts,) = replica.journal.append([[Example(text, own) for text, own in what[0]]])
+                receipts = replica.journal.append([Example(text, own) for text, own in what[0]])
                 kept |= {one.number: example for one, example in zip(receipts, what[0], strict=True)}
             elif event == "undo" and what[0] in kept:
                 replica.journal.undo(what[0])
@@ -71,7 +71,7 @@ def test_any_history_gives_the_model_of_the_journal(model_file, history):
 def test_old_snapshots_go_and_the_base_stays(folder):
     replica = Replica(folder)
     for n in range(5):
-        replica.journal.append([[Example(f"text {n}", ["x"])]])
+        replica.journal.append([Example(f"text {n}", ["x"])])
         assert write_snapshot(folder) is not None
     assert write_snapshot(folder) is None, "nothing is new"
     assert [version.examples for version, _ in snapshots.listed(folder)] == [5, 4, 3, 0]
@@ -97,7 +97,7 @@ def test_another_base_is_refused(folder, tmp_path):
 def test_ranking_goes_on_between_two_examples(folder):
     """Another task gets its turn after every single example."""
     replica = Replica(folder)
-    replica.journal.append([[Example(f"text {n}", ["x"]) for n in range(50)]])
+    replica.journal.append([Example(f"text {n}", ["x"]) for n in range(50)])
     seen = []
 
     async def watch():
@@ -134,7 +134,7 @@ def test_an_example_that_the_bound_has_no_room_for_is_passed_over(tmp_path):
     many = [f"{n:05} {'x' * 200}" for n in range(30_000)]
     with pytest.raises(sl.InputError, match="too small"):
         replica.model.check_labels([many])
-    replica.journal.append([[Example("gold fell", ["metals"]), Example("river", many), Example("rates", ["money"])]])
+    replica.journal.append([Example("gold fell", ["metals"]), Example("river", many), Example("rates", ["money"])])
     asyncio.run(replica.catch_up())
     assert replica.model.classes_.tolist() == ["grain", "metals", "money"]
     assert replica.version.examples == 3
