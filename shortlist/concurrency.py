@@ -50,9 +50,6 @@ class ModelLock:
         mine = self.readers.get(thread)
         return self.writer == thread or (mine is not None and mine.locked())
 
-    def others(self, thread: int) -> list[LockType]:
-        return [lock for reader, lock in list(self.readers.items()) if reader != thread]
-
     def __deepcopy__(self, memo: dict[int, object]) -> ModelLock:
         return ModelLock()
 
@@ -123,9 +120,9 @@ def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> V
         with lock.gate:
             try:
                 lock.writer = thread
-                if lock.readers:
-                    for reader in lock.others(thread):
-                        with reader:
+                for reader, held in list(lock.readers.items()):
+                    if reader != thread:
+                        with held:
                             pass
                 with within():
                     return verb(self, *args, **kwargs)

@@ -160,7 +160,7 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
 
     check_state(state)
     with closing(Queue(state)) as queue:
-        return queue.add(texts)._asdict()
+        return queue.add(texts)
 
 
 def counts_in(state: Path) -> dict[str, int]:

@@ -297,7 +297,7 @@ class Journal:
         self._record.close()
 
     def version(self) -> Version:
-        """Return the newest moment."""
+        """Return the newest moment, which counts all examples and all undos: their numbers have no gaps."""
         select = "SELECT coalesce(max(number), 0) FROM"
         return Version(*self._row(f"SELECT ({select} examples), ({select} undos)"))
 
@@ -456,11 +456,6 @@ class Journal:
         """Return the rank of the best right label of each of the last examples before it was learned, oldest first."""
         query = f"SELECT place FROM examples WHERE {MEASURED} ORDER BY number DESC LIMIT ?"
         return [place for (place,) in self._rows(query, (WINDOW,))][::-1]
-
-    def counts(self) -> tuple[int, int]:
-        """Return how many examples there are, and how many of them were undone."""
-        examples, undone = self._row("SELECT (SELECT count(*) FROM examples), (SELECT count(*) FROM undos)")
-        return examples, undone
 
     def undone_since(self, version: Version) -> int | None:
         """Return the first example that a model of that version has learned and that was undone since."""

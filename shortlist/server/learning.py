@@ -130,7 +130,7 @@ class QueueRoutes(Routes):
         """Add texts to the queue. Answers how many it has `added`, and how many it had (`known`); they are on disk."""
         queue = self._context.queue()
         self._context.limits.check_texts(question.texts)
-        return as_json((await queue.ask(Queue.add, question.texts))._asdict())
+        return as_json(await queue.ask(Queue.add, question.texts))
 
     @post_file("/v1/queue/file", schemas.Described)
     async def add_file(
@@ -147,7 +147,7 @@ class QueueRoutes(Routes):
         texts = await asyncio.to_thread(queues.texts_of_file, content, name, format, text, known, limits.file)
         for first in range(0, len(texts), limits.batch):
             limits.check_texts(texts[first : first + limits.batch], first)
-        return as_json((await queue.ask(Queue.add, texts))._asdict())
+        return as_json(await queue.ask(Queue.add, texts))
 
     @post("/v1/queue/next", schemas.Described)
     async def next(self, question: schemas.NextQuestion) -> Response:

@@ -19,12 +19,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -140,13 +139,6 @@ class Item:
         return {"id": self.key} | shown | {"until": self.until or None}
 
 
-class Added(NamedTuple):
-    """How many texts are new, and how many were there already."""
-
-    added: int
-    known: int
-
-
 class Queue:
     """The queue of a state directory."""
 
@@ -163,8 +155,11 @@ class Queue:
     def close(self) -> None:
         self.db.close()
 
-    def add(self, texts: Iterable[Document]) -> Added:
-        """Add texts, except those without a word. Known texts stay as they are, so a retry is safe."""
+    def add(self, texts: Iterable[Document]) -> dict[str, int]:
+        """Add texts, except those without a word; return how many are ``added``, and how many were ``known``.
+
+        Known texts stay as they are, so a retry is safe.
+        """
         given = added = 0
         texts = iter(texts)
         while some := list(islice(texts, AT_ONCE)):
@@ -175,7 +170,7 @@ class Queue:
                 added += self.db.executemany(insert, rows).rowcount
                 self.db.execute("UPDATE followed SET examples = 0, undos = 0, seal = NULL")  # some may be judged
             given += len(rows)
-        return Added(added, given - added)
+        return {"added": added, "known": given - added}
 
     # Reservations.
 
@@ -490,7 +485,6 @@ LOOKED_AT = 2  # labels of each text
 MET = 10_000  # texts whose words are counted
 
 Gains = Callable[[Sequence[Document]], list[float]]  # what judgements of texts would gain
-Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 Ready = Callable[[Sequence[Document]], Sequence[Any]]  # texts as a model ranks them
 
@@ -561,12 +555,7 @@ class Handing:
         for one in self._opened or ():
             one.close()
 
-    async def ask(
-        self,
-        work: Callable[Concatenate[Queue, Arguments], Found],
-        *arguments: Arguments.args,
-        **named: Arguments.kwargs,
-    ) -> Found:
+    async def ask(self, work: Callable[..., Found], *arguments: object) -> Found:
         """Run work on the queue, once it has followed the journal."""
 
         def done() -> Found:
@@ -574,7 +563,7 @@ class Handing:
                 self._opened = Queue(self._folder), Journal(self._folder)
             queue, journal = self._opened
             follow(queue, journal)
-            return work(queue, *arguments, **named)
+            return work(queue, *arguments)
 
         # A caller that gives up does not cancel what is on its way to the disk.
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, done))
@@ -583,11 +572,11 @@ class Handing:
         """Return the text that this person has, or else the next in an order, None if none is left; and the counts."""
         counts: dict[str, int] = {}
         for _ in range(TRIES):
-            item, found, counts = await self.ask(partial(_look, person=person, order=order, seconds=seconds))
+            item, found, counts = await self.ask(_look, person, order, seconds)
             if item is not None or not found:
                 return item, counts
             chosen, gained = await self._by_gain(found)
-            item, counts = await self.ask(partial(_take, chosen=chosen, gained=gained, person=person, seconds=seconds))
+            item, counts = await self.ask(_take, chosen, gained, person, seconds)
             if item is not None:
                 return item, counts
         return None, counts

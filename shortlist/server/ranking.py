@@ -171,7 +171,7 @@ class LookingRoutes(Routes):
         context, replica, model = self._context, self._replica, self._context.model
         about: dict[str, Any] = {"edges": None} | model.describe() | model._parameters()
         replica.see_snapshots()
-        journal, undone = replica.journal.counts()
+        journal, undone = replica.journal.version()
         return as_json(about | passing(replica.passed) | {
             "journal": journal, "undone": undone, "follows": replica.version.examples, "snapshot": replica.snapshot,
             "read_only": context.settings.read_only,

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import sys
 import time
 from collections import Counter, defaultdict
@@ -393,7 +392,7 @@ def _put_in_place(folder: Path, source: Path, force: bool) -> dict[int, str]:
                         current = learned.learn_all()  # what came meanwhile
                         if current:
                             _check(learned.passed, force)
-                            _copy(base, folder / BEFORE)
+                            snapshots.copy(base, folder / BEFORE)
                             if source != folder / ASIDE:  # it is older than the model from before now
                                 (folder / ASIDE).unlink(missing_ok=True)
                             for _, path in snapshots.listed(folder)[:-1]:
@@ -415,11 +414,6 @@ def _check(passed: dict[int, str], force: bool) -> None:
             f"the model cannot learn {counted(len(passed), 'examples')} of the journal: {listed(list(passed))} "
             f"({number}: {why}); force (--force) serves it all the same, without them"
         )
-
-
-def _copy(source: Path, target: Path) -> None:
-    with whole_file(target) as file, open(source, "rb") as own:
-        shutil.copyfileobj(own, file)
 
 
 @contextlib.contextmanager

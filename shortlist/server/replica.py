@@ -14,10 +14,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -35,7 +34,6 @@ from shortlist.texts import Document, Vectors
 
 FIRST = 5  # labels that the rolling measures look at
 
-Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 
 
@@ -186,15 +184,10 @@ class Replica:
 
     # Reading.
 
-    async def look(
-        self,
-        work: Callable[Concatenate[Categorizer, Arguments], Found],
-        *arguments: Arguments.args,
-        **named: Arguments.kwargs,
-    ) -> Found:
+    async def look(self, work: Callable[..., Found], *arguments: object) -> Found:
         """Run ``work(model, *arguments)`` in another thread, for a long look at the model."""
         await self.reading.acquire()
-        looking = asyncio.get_running_loop().run_in_executor(None, partial(work, self.model, *arguments, **named))
+        looking = asyncio.get_running_loop().run_in_executor(None, work, self.model, *arguments)
         looking.add_done_callback(lambda _: self.reading.release())
         return await asyncio.shield(looking)
 
@@ -295,7 +288,7 @@ async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics)
         late = time.monotonic() - at >= settings.snapshot_seconds
         if new >= settings.snapshot_examples or (late and replica.version != written):
             written, at = replica.version, time.monotonic()
-            if await in_a_process(snapshot_process, settings.folder):
+            if await in_a_process(write_snapshot, settings.folder):
                 metrics.snapshots.labels("written").inc()
                 replica.see_snapshots()
                 log("snapshot", example=replica.snapshot, bytes=replica.bytes)
@@ -304,15 +297,9 @@ async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics)
                 log("snapshot failed", "error", folder=str(settings.folder))
 
 
-def snapshot_process(folder: Path) -> None:
-    """Write a snapshot; a promotion may be under way, and is waited for."""
-    with snapshots.only_one(folder, waiting=True):
-        write_snapshot(folder)
-
-
 def write_snapshot(folder: Path) -> Path | None:
-    """Write a snapshot of the journal as it is now; None if nothing is new."""
-    with contextlib.closing(Replica(folder)) as replica:
+    """Write a snapshot of the journal as it is now; None if nothing is new. It waits for a promotion to end."""
+    with snapshots.only_one(folder, waiting=True), contextlib.closing(Replica(folder)) as replica:
         seal = replica.journal.seal(replica.version)
         assert seal is not None, "the model has learned what the journal holds"
         path = snapshots.path_of(folder, replica.version, seal)
@@ -324,7 +311,7 @@ def write_snapshot(folder: Path) -> Path | None:
         return path
 
 
-async def in_a_process(work: Callable[..., bool | None], *given: object) -> bool:
+async def in_a_process(work: Callable[..., object], *given: object) -> bool:
     """Run work in a process, which ends with this task. Returns whether it succeeded."""
     process = multiprocessing.get_context("spawn").Process(target=_gently, args=(work, *given), daemon=True)
     process.start()
@@ -338,7 +325,7 @@ async def in_a_process(work: Callable[..., bool | None], *given: object) -> bool
     return process.exitcode == 0
 
 
-def _gently(work: Callable[..., bool | None], *given: object) -> None:
+def _gently(work: Callable[..., object], *given: object) -> None:
     """Run work at low priority; exit with code 1 if it fails or returns False."""
     os.nice(5)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process

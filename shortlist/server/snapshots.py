@@ -93,10 +93,15 @@ def take_base(folder: Path, model: Path) -> None:
     model_of_texts(model)  # a file that cannot be served must not become the base
     Journal.begin(folder)  # first: a base without a journal means that the journal is lost
     try:
-        with whole_file(base) as copy, open(model, "rb") as own:
-            shutil.copyfileobj(own, copy)
+        copy(model, base)
     except OSError as problem:
         raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file, so that the other is there as a whole or not at all."""
+    with whole_file(target) as file, open(source, "rb") as own:
+        shutil.copyfileobj(own, file)
 
 
 def path_of(folder: Path, version: Version, seal: str) -> Path:

@@ -13,7 +13,7 @@ import shortlist as sl
 from shortlist.errors import InputError
 from shortlist.server import rehearsal, snapshots
 from shortlist.server.journal import Example, Journal, Writer
-from shortlist.server.replica import snapshot_process, write_snapshot
+from shortlist.server.replica import write_snapshot
 from shortlist.server.reporting import as_file_name
 from shortlist.server.snapshots import only_one
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
@@ -248,7 +248,7 @@ def test_a_snapshot_waits_for_a_promotion(falling, monkeypatch):
     with ThreadPoolExecutor(1) as other:
         with only_one(falling):
             monkeypatch.setattr(fcntl, "flock", held_by_another)
-            writes = other.submit(snapshot_process, falling)
+            writes = other.submit(write_snapshot, falling)
             assert meets.wait(60)
         writes.result()
     assert len(snapshots.listed(falling)) == 2
