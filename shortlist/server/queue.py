@@ -27,7 +27,6 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats
 from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
 from shortlist.inputs.labelled import ERRORS
@@ -489,16 +488,15 @@ Found = TypeVar("Found")
 Ready = Callable[[Sequence[Document]], Sequence[Any]]  # texts as a model ranks them
 
 
-def gains(model: Categorizer, texts: Sequence[Any]) -> Floats:
+def gains(model: Categorizer, texts: Sequence[Any]) -> list[float]:
     """Return the expected gain of a judgement of each text by its ranking, from 0 to 1."""
     ranking = model.rank(texts, LOOKED_AT)
     scores = np.nan_to_num(ranking.scores)
     if scores.shape[1] < 2:
-        return np.ones(len(texts))  # at most one label is known
+        return [1.0] * len(texts)  # at most one label is known
     first, second = scores.T
     margin = (first - second) / np.maximum(np.abs(first) + np.abs(second), np.finfo(float).tiny)
-    gain: Floats = 1.0 - np.clip(margin, 0.0, 1.0)
-    return gain
+    return (1.0 - np.clip(margin, 0.0, 1.0)).tolist()
 
 
 class Novelty:
@@ -652,6 +650,6 @@ async def sure_of(
         texts = ready([one.text for one in some])
         decided = model._decide(texts, model.rank(texts, DEPTH), model._aim("f1", precision))
         found += [Sure(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
-        gained += gains(model, texts).tolist()
+        gained += gains(model, texts)
         await asyncio.sleep(0)  # let others have a turn
     return found, gained

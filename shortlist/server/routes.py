@@ -66,7 +66,7 @@ class Context:
         """Begin to serve: open the journal and the queue for writing, unless the server is read-only."""
         if not self.settings.read_only:
             self._writer = Writer(self.settings.folder)
-            self._queue = Handing(self.settings.folder, self.gains)
+            self._queue = Handing(self.settings.folder, lambda texts: gains(self.model, self.ready(texts)))
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a task beside the requests, until the server ends."""
@@ -148,11 +148,6 @@ class Context:
         """Return texts of the queue as the model ranks them: of one kind, with vectors if it has learned any."""
         documents = alike(texts, self.model.fields_)
         return with_vectors(documents, self.vectors(documents, None))
-
-    def gains(self, texts: Sequence[Document]) -> list[float]:
-        """Return what judgements of texts would gain."""
-        found: list[float] = gains(self.model, self.ready(texts)).tolist()
-        return found
 
     def named(self, label: Label) -> dict[str, Any]:
         """Return a label with its name, if there is a vocabulary."""
@@ -286,15 +281,14 @@ def streamed(pieces: Iterable[str], kind: str, headers: Mapping[str, str] | None
 
 def explain_problems(app: FastAPI) -> None:
     """Answer every error with one sentence."""
-    for kind in STATUS_OF:
-        app.add_exception_handler(kind, _known)
+    for kind, status in STATUS_OF.items():
+        app.add_exception_handler(kind, partial(_known, status))
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(Exception, _inside)
 
 
-async def _known(_: Request, problem: Exception) -> Response:
-    status = next(STATUS_OF[kind] for kind in type(problem).__mro__ if kind in STATUS_OF)
+async def _known(status: int, _: Request, problem: Exception) -> Response:
     return _problem(status, str(problem))
 
 
