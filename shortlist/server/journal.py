@@ -38,7 +38,7 @@ VERSION = 1
 TABLES = """
 CREATE TABLE examples (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
-    time REAL NOT NULL,
+    time REAL NOT NULL,    -- the same for all of one commit
     key TEXT UNIQUE,
     text TEXT NOT NULL,
     labels TEXT NOT NULL,  -- a JSON list of the right labels, or an object: a change of labels
@@ -349,7 +349,7 @@ class Journal:
                 self._db.execute("BEGIN IMMEDIATE")
                 if missing := self._missing(line):
                     raise JournalError(f"the journal {self.path} {missing}; stop the server and start it again")
-                self._end = self._newest()
+                self._end, self._time = self._newest(), time.time()
                 yield
                 self._db.execute("COMMIT")
             finally:
@@ -373,7 +373,7 @@ class Journal:
                 return Receipt(known[0], new=False)
         if seen is not None:
             self._must_be(seen)
-        return Receipt(self._add("examples", time.time(), example.key, text, labels, example.place, *judged), new=True)
+        return Receipt(self._add("examples", self._time, example.key, text, labels, example.place, *judged), new=True)
 
     def _must_be(self, seen: Seen) -> None:
         """Refuse a request that was checked before labels changed, something was undone or a model was promoted."""
@@ -387,7 +387,7 @@ class Journal:
     def _undo_one(self, number: int, person: str) -> bool:
         if number < 1 or self._at("examples", number) is None:
             raise InputError(f"there is no example {number}")
-        return not self._is_undone(number) and self._add("undos", time.time(), number, person) > 0
+        return not self._is_undone(number) and self._add("undos", self._time, number, person) > 0
 
     def _is_undone(self, number: int) -> bool:
         return self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone() is not None
@@ -476,6 +476,14 @@ class Journal:
     def has_key(self, key: str | None) -> bool:
         """Return whether an example has this key, undone or not."""
         return key is not None and any(self._rows("SELECT 1 FROM examples WHERE key = ?", (key,)))
+
+    def decision(self, number: int) -> list[int]:
+        """Return the examples that the model decided in one commit, undone or not, by the number of the first."""
+        query = (
+            f"SELECT number FROM examples WHERE number >= ?1 AND person LIKE '%{ALONE}' "
+            "AND time = (SELECT time FROM examples WHERE number = ?1)"
+        )
+        return [one for (one,) in self._rows(query, (number,))]
 
     def keyed(self, prefix: str, after: int, last: int) -> list[tuple[int, str]]:
         """Return number and key of the examples in between whose keys have this prefix, undone or not."""

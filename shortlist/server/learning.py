@@ -219,7 +219,6 @@ class QueueRoutes(Routes):
         await queue.ask(queues.let_go, [item for item in items if item.number not in decided])
         if not found:
             return as_json({"decision": None, "decided": 0})
-        decision = await queue.ask(queues.note, [one.item.key for one in found])
         who = f"{context.person} {ALONE}".strip()
         examples = [
             Example(
@@ -228,15 +227,17 @@ class QueueRoutes(Routes):
             for one in found
         ]  # fmt: skip
         try:
-            await context.appended(lambda: context.checked(examples))
+            receipts = await context.appended(lambda: context.checked(examples))
         except InputError:  # a label was retired meanwhile
-            await queue.ask(queues.withdraw, decision, items)
+            await queue.ask(queues.let_go, items)
             raise
-        return as_json({"decision": decision, "decided": len(found)})
+        return as_json({"decision": receipts[0].number, "decided": len(found)})
 
     @post("/v1/queue/undo", schemas.Described)
     async def undo(self, question: schemas.UndoDecisionQuestion) -> Response:
         """Undo all that one decision has learned; the texts wait again. Answers how many examples were `undone`."""
-        context, queue = self._context, self._context.queue()
-        numbers = await queue.ask(queues.examples_of, question.decision)
-        return as_json({"undone": await context.undo(numbers)})
+        self._context.writer()  # refuses if the server is read-only
+        numbers = self._replica.journal.decision(question.decision)
+        if not numbers:
+            raise HTTPException(404, f"there is no decision {question.decision}")
+        return as_json({"undone": await self._context.undo(numbers)})

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import math
 import re
 import sqlite3
@@ -87,11 +86,6 @@ CREATE TABLE followed (examples INTEGER, undos INTEGER, seal TEXT);
 INSERT INTO followed VALUES (0, 0, NULL);
 CREATE TABLE rounds (number INTEGER);
 INSERT INTO rounds VALUES (0);
-CREATE TABLE decisions (              -- of the model, written down before they are learned
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    time REAL NOT NULL,
-    keys TEXT NOT NULL
-);
 """
 FREE = "state = 'waiting' AND (until < :now OR person = :person)"
 COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, until, example"
@@ -358,7 +352,7 @@ def follow(queue: Queue, journal: Journal) -> None:
         queue.db.execute("UPDATE followed SET examples = ?, undos = ?, seal = ?", (*now, journal.seal(now)))
 
 
-# Decisions of the model, written down before they are learned, so that a server that is killed in between knows them.
+# Texts that the model decides.
 
 
 RESERVED = 120.0  # seconds for the model to decide
@@ -368,32 +362,6 @@ def reserve(queue: Queue, keys: Sequence[str]) -> list[Item]:
     """Reserve texts until they are decided, except those that a person has or has judged."""
     found = [item.number for item in map(queue.of_key, keys) if item is not None]
     return queue.lease_all(found, ALONE, RESERVED, most=len(found))
-
-
-def note(queue: Queue, keys: Sequence[str]) -> int:
-    """Write down what is about to be learned; returns the number of the decision."""
-    with queue.writing():
-        insert = "INSERT INTO decisions (time, keys) VALUES (?, ?)"
-        number = queue.db.execute(insert, (time.time(), json.dumps(keys))).lastrowid
-    assert number is not None
-    return number
-
-
-def withdraw(queue: Queue, decision: int, items: Sequence[Item]) -> None:
-    """Forget a decision of which nothing was learned."""
-    with queue.writing():
-        queue.db.execute("DELETE FROM decisions WHERE number = ?", (decision,))
-    let_go(queue, items)
-
-
-def examples_of(queue: Queue, decision: int) -> list[int]:
-    """Return the numbers in the journal of a decision's examples that were not undone."""
-    with queue.explaining():
-        row = queue.db.execute("SELECT keys FROM decisions WHERE number = ?", (decision,)).fetchone()
-    if row is None:
-        raise NotThere(f"there is no decision {decision}")
-    items = map(queue.of_key, json.loads(row[0]))
-    return [item.example for item in items if item is not None and item.example is not None]
 
 
 def let_go(queue: Queue, items: Sequence[Item]) -> None:

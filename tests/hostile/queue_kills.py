@@ -12,7 +12,6 @@ say what the journal says; and the model must be the base and then the journal's
 
 import collections
 import contextlib
-import json
 import random
 import sys
 import threading
@@ -24,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a progra
 import httpx
 
 import shortlist as sl
-from shortlist.server.journal import Journal
+from shortlist.server.journal import ALONE, Journal
 from shortlist.server.people import Role, changing
 from shortlist.server.queue import Queue, follow
 from tests.hostile.kills import Changing, rows_of, run, wait_a_little_for, wrong_models
@@ -135,12 +134,12 @@ class Judging:
             found["lost"] += row is None or (row.number, *row[2:]) != entry
         live = [row for row in rows if row.number not in gone]
         found["doubled"] += len(rows) - len(by_key) + len(live) - len({row.text for row in live})
-        for decision, keys in decisions_of(self.folder).items():
-            learned = [by_key[key].number for key in keys if key in by_key]
-            taken_back = gone.intersection(learned)
-            found["torn"] += len(learned) not in (0, len(keys)) or len(taken_back) not in (0, len(learned))
-            found["lost"] += decision in self.decided and len(learned) != self.decided[decision]
-            found["lost"] += decision in self.undone and len(taken_back) != len(learned)
+        decisions = decisions_of(self.folder)
+        for learned in decisions.values():
+            found["torn"] += len(gone.intersection(learned)) not in (0, len(learned))
+        for decision, n in self.decided.items():
+            learned = decisions.get(decision, [])
+            found["lost"] += len(learned) != n or (decision in self.undone and not gone.issuperset(learned))
         found["astray"] += judged_texts(self.folder) != {row.text for row in live}
         return found
 
@@ -155,10 +154,15 @@ def judgement(item, chance):
 
 
 def decisions_of(folder):
-    """The keys of each decision."""
-    queue = Queue(folder)
-    found = {number: json.loads(keys) for number, keys in queue.db.execute("SELECT number, keys FROM decisions")}
-    queue.close()
+    """The examples of each decision, by the first of them."""
+    journal = Journal(folder)
+    alone = [entry.number for entry in journal.entries(limit=10**6) if entry.person.endswith(ALONE)]
+    found = {}
+    while alone:
+        first = min(alone)
+        found[first] = journal.decision(first)
+        alone = [number for number in alone if number not in found[first]]
+    journal.close()
     return found
 
 

@@ -4,8 +4,8 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import snapshots
-from shortlist.server.journal import Example, Journal
-from shortlist.server.queue import Queue, note
+from shortlist.server.journal import ALONE, Example, Journal
+from shortlist.server.queue import Queue
 from tests.hostile.kills import trial
 from tests.hostile.promotion_kills import Promoting, candidate_of
 from tests.hostile.queue_kills import FAULTS, Judging, make_model
@@ -39,8 +39,14 @@ def test_what_is_lost_doubled_or_torn_is_found(tmp_path):
     del asked.acknowledged[three]
     asked.acknowledged[one] = (1, "apple one", ["fruit"], [], True, "ben")
     assert asked.faults(model)["lost"] == 1, "by another person"
-    note(queue, [two, three])
-    assert asked.faults(model)["torn"] == 1
+    del asked.acknowledged[one]
+    journal.append([Example(f"bolt {n}", ["metal"], f"key {n}", person=ALONE) for n in range(2)])
+    asked.decided[3] = 2
+    assert not asked.faults(model)["lost"]
+    asked.undone.add(3)
+    journal.undo(3)
+    found = asked.faults(model)
+    assert (found["torn"], found["lost"]) == (1, 1)
     journal.append([Example("apple one", ["fruit"], "another key")])
     assert asked.faults(model)["doubled"] == 1
     queue.close()
