@@ -315,23 +315,21 @@ class Journal:
         """Undo an example. Returns False if it was undone before."""
         return self.undo_all([number], person) == 1
 
-    def undo_all(self, numbers: Sequence[int], person: str = "", check: Check | None = None) -> int:
+    def undo_all(self, numbers: Sequence[int], person: str = "", check: Check = lambda journal: None) -> int:
         """Undo examples in one commit, all or none. Returns how many of them had not been undone before.
 
         ``check`` may refuse that; nothing is written between the check and the commit.
         """
         with self.held():
-            if check is not None:
-                check(self)
+            check(self)
             return sum(self._undo_one(number, person) for number in numbers)
 
     def replace(
-        self, number: int, example: Example, seen: Seen | None = None, check: Check | None = None
+        self, number: int, example: Example, seen: Seen | None = None, check: Check = lambda journal: None
     ) -> Receipt:  # fmt: skip
         """Undo an example and write another in its place, in one commit. With the same key, again changes nothing."""
         with self.held():
-            if check is not None:
-                check(self)
+            check(self)
             receipt = self._append_one(example, seen)
             if receipt.new != self._undo_one(number, example.person):
                 raise KeyUsed(f"example {number} was taken back already")

@@ -185,7 +185,7 @@ def test_a_crash_between_leaves_the_present_model(learned, run, model_file, monk
         raise RuntimeError("crash")
 
     monkeypatch.setattr(rehearsal.os, "replace", crash)
-    monkeypatch.setattr(rehearsal, "_copy", lambda *_: None)
+    monkeypatch.setattr(snapshots, "copy", lambda *_: None)
     with pytest.raises(RuntimeError, match="crash"):
         rehearsal.promote(learned)
     monkeypatch.undo()
