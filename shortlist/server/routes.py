@@ -193,13 +193,7 @@ class Context:
         It is called again if labels have changed before the commit.
         """
         writer = self.writer()
-        while True:
-            try:
-                receipts = await writer.ask(Journal.append, checked(), self.replica.seen)
-                break
-            except Moved:
-                await self.replica.follow()
-        await self.replica.catch_up()
+        receipts = await self._settled(lambda: writer.ask(Journal.append, checked(), self.replica.seen))
         self.metrics.learned.inc(sum(receipt.new for receipt in receipts))
         return receipts
 
@@ -212,9 +206,13 @@ class Context:
 
     async def undone(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
         """Undo examples by ``undo``, unless the model could not learn others without them, and forget them."""
+        return await self._settled(lambda: self._tried(numbers, undo))
+
+    async def _settled(self, work: Callable[[], Awaitable[Found]]) -> Found:
+        """Write to the journal, again if labels have changed before the commit, and have the model follow."""
         while True:
             try:
-                found = await self._tried(numbers, undo)
+                found = await work()
                 break
             except Moved:
                 await self.replica.follow()
