@@ -13,7 +13,7 @@ import math
 import os
 import stat
 import zlib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
@@ -197,31 +197,10 @@ def pack(pieces: Iterable[Array], dtype: np.dtype[Any], size: int) -> tuple[NDAr
     return packed, note | {"differences": [ascends for _, ascends in found]}
 
 
-class _Packed(NamedTuple):
-    """A packed array: its bytes, what it unpacks to, where each chunk begins, and which chunks are differences."""
-
-    data: Array
-    dtype: np.dtype[Any]
-    size: int
-    bounds: list[int]
-    differences: list[bool]
-
-    def tasks(self, array: Array) -> Iterator[tuple[Array, Array, bool]]:
-        """Yield each chunk, its place in the array that is unpacked, and whether it holds differences."""
-        for n, differences in enumerate(self.differences):
-            yield self.data[self.bounds[n] : self.bounds[n + 1]], array[n * CHUNK : (n + 1) * CHUNK], differences
-
-    def pieces(self) -> Iterator[Array]:
-        """Unpack the array, in one piece."""
-        array = np.empty(self.size, dtype=self.dtype)
-        _open_all(list(self.tasks(array)))
-        yield array
-
-
-def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any], later: Container[str] = ()) -> dict[str, Any]:
-    """Unpack arrays, those with a name among ``later`` when they are needed; NotPacked if a note does not fit."""
-    arrays: dict[str, Array | Later] = {}
-    tasks: list[tuple[Array, Array, bool]] = []
+def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any]) -> dict[str, Array]:
+    """Unpack arrays; NotPacked if a note does not fit."""
+    arrays: dict[str, Array] = {}
+    tasks: list[tuple[Array, Array, bool]] = []  # each chunk, its place in the array, and whether it holds differences
     room = MOST_MORE + MOST_TIMES * sum(array.nbytes for array in packed.values())
     for name, note in notes.items():
         dtype, size, ends, differences = (note[key] for key in ("dtype", "size", "ends", "differences"))
@@ -236,21 +215,12 @@ def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any], later: Contain
             raise NotPacked
         if bounds[-1] != data.size or (numbers.kind == "f" and any(differences)):
             raise NotPacked
-        own = _Packed(data, numbers, size, bounds, differences)
-        if name.rpartition("/")[2] in later:
-            arrays[name] = Later(numbers, size, own.pieces)
-        else:
-            arrays[name] = array = np.empty(size, dtype=numbers)
-            tasks += own.tasks(array)
-    _open_all(tasks)
+        arrays[name] = array = np.empty(size, dtype=numbers)
+        for n, differs in enumerate(differences):
+            tasks.append((data[bounds[n] : bounds[n + 1]], array[n * CHUNK : (n + 1) * CHUNK], differs))
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(_open, tasks))  # raises what a task raises
     return arrays
-
-
-def _open_all(tasks: list[tuple[Array, Array, bool]]) -> None:
-    if tasks:
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            for _ in pool.map(_open, tasks):
-                pass
 
 
 def _chunks(pieces: Iterable[Array]) -> Iterator[Array]:

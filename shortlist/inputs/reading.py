@@ -27,13 +27,6 @@ KINDS: tuple[type[Format], ...] = (
 FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in KINDS}
 
 
-def add_formats(*kinds: type[Format]) -> None:
-    """Add formats, which are tried before the others."""
-    known = dict(FORMATS)
-    FORMATS.clear()
-    FORMATS.update({kind.name: kind for kind in kinds} | known)
-
-
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
 ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar")
 MOST_STRANGE = 20  # at most one character of so many is a control character in text; of random bytes it is one in nine
