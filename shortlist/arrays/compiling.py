@@ -142,9 +142,12 @@ def folders_of(function: Callable[..., object]) -> list[Path]:
     return list(dict.fromkeys([Path(Places(function).locator.get_cache_path()), beside]))
 
 
+somebody_waits = False  # whether a command was given on a terminal
+
+
 def _say_so_once(told: list[bool] = []) -> None:  # noqa: B006 - it is meant to last
-    """Say to somebody who waits at a prompt or in a notebook why the first call takes so long."""
-    if not told and (hasattr(sys, "ps1") or hasattr(builtins, "get_ipython")):
+    """Say to somebody who waits for a command, at a prompt or in a notebook why the first call takes so long."""
+    if not told and (somebody_waits or hasattr(sys, "ps1") or hasattr(builtins, "get_ipython")):
         told.append(True)
         print("shortlist: compiling its inner loops, once for this machine…", file=sys.stderr, flush=True)
 

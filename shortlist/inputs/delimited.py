@@ -18,11 +18,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from math import isfinite, nan
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 
+from shortlist.arrays.given_labels import shown
 from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
@@ -40,7 +41,6 @@ from shortlist.inputs.tables import (
     names_in,
     numbered,
     recognised,
-    shown,
     twice,
     unguarded,
     with_point,
@@ -89,7 +89,8 @@ class Csv(Table):
 
     def examples(self, source: Source) -> Iterator[Examples]:
         own, layout = self._separated(source), None
-        for numbers, rows in own._rows(source):
+        for numbers, guarded_rows in own._rows(source):
+            rows = [[unguarded(cell) if cell[:1] == "'" else cell for cell in row] for row in guarded_rows]
             if layout is None:
                 if source.first_bad is not None and source.first_bad[0] < numbers[0]:
                     raise InputError(f"{source.first_bad[1]}; the first line cannot be skipped")
@@ -130,11 +131,11 @@ class Csv(Table):
                 full = [(number, line.split(separator)) for number, line in lines if line]
                 numbers, rows = [number for number, _ in full], [row for _, row in full]
             if rows:
-                yield numbers, _unguarded(rows)
+                yield numbers, rows
         if quoting and quoting.waiting:
             numbers, rows = quoting.rows(0, "", last=True)
             if rows:
-                yield numbers, _unguarded(rows)
+                yield numbers, rows
 
     @property
     def _between(self) -> str:
@@ -222,16 +223,12 @@ class Csv(Table):
     def _value(self, column: Column, cell: str) -> object:
         """Return the value of a cell."""
         what = column.what
-        if what in ("vector", "rating", "features") and self.separator == ";":
-            cell = with_point(cell)
+        if what in ("vector", "rating", "features"):
+            cell = self._with_point(cell)
         if what == "vector":
-            try:
-                number = float(cell)
-            except ValueError:
-                number = nan
-            if not abs(number) <= MOST:
+            if not _is_number(cell) or abs(float(cell)) > MOST:
                 raise BadValue(column.name, f"expected a finite number in {column.name!r}, found {shown(cell)}")
-            return number
+            return float(cell)
         if self.brackets and what in ("labels", "wrong"):
             return BRACKETS.sub(r"\1", cell)
         return cell.strip() if what == "complete" else cell
@@ -239,10 +236,6 @@ class Csv(Table):
     def _with_point(self, cell: str) -> str:
         """Return a number as Python writes it; with semicolons between cells, it may have a decimal comma."""
         return with_point(cell) if self.separator == ";" else cell
-
-
-def _unguarded(rows: list[list[str]]) -> list[list[str]]:
-    return [[unguarded(cell) if cell[:1] == "'" else cell for cell in row] for row in rows]
 
 
 def _number(column: str | int, first: list[str]) -> str | int:

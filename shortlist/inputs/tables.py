@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
+from shortlist.arrays.given_labels import shown
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Format, Progress
@@ -167,15 +168,6 @@ def is_yes(value: object) -> bool | None:
         return bool(value)
     said = str(value).strip().casefold()
     return True if said in YES else False if said in NO else None
-
-
-def shown(value: object) -> str:
-    """Return a value for an error, cut short."""
-    try:
-        said = repr(value)
-    except ValueError:  # a whole number of too many digits
-        said = "a very large number"
-    return said if len(said) <= 60 else f"{said[:59]}…"
 
 
 def named(columns: Sequence[Name]) -> str:

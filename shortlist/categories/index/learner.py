@@ -282,7 +282,7 @@ class IndexLearner(MergingLearner, PartedLearner):
     @reading
     def _strongest(self, label: Label, n: int) -> list[tuple[int, float, float]]:
         """The same, with the evidence of each."""
-        return self._index.strongest(self._number(label), n)
+        return self._index.strongest(self._labels.find(label), n)
 
     @reading
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
