@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -180,15 +180,9 @@ def evaluate_closely(
     """Evaluate, list the worst errors, and draw curves into a folder."""
     if not isinstance(model, CategoryModel):
         raise InputError(f"errors and curves are those of rankings of labels; there are none of {model.task}")
-    kept: list[Examples] = []
-
-    def keeping() -> Iterator[Examples]:
-        for batch in batches:
-            kept.append(batch)
-            yield batch
-
+    kept = list(batches)
     chosen = model._usual_measures if measures is None else measures
-    judged = list(model._judge(keeping(), chosen))
+    judged = list(model._judge(kept, chosen))
     ranking, truth = model._together(judged, chosen)
     if folder is not None:
         try:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -33,23 +32,19 @@ from shortlist.inputs.tables import (
     NAMED,
     BadValue,
     Column,
-    Row,
     Table,
     bare,
     listed,
     named,
     names_in,
-    numbered,
     recognised,
     twice,
     unguarded,
     with_point,
 )
-from shortlist.texts import Fielded, Value, cell_value
 
 BRACKETED = re.compile(r"<[^<>\s]+>(?: +<[^<>\s]+>)*\s*")  # Annif's subjects
 BRACKETS = re.compile(r"<([^<>\s]*)>")
-PLAIN = {"text", "features", "labels", "id"}  # columns of which no cell can be bad
 
 
 @dataclass
@@ -184,41 +179,17 @@ class Csv(Table):
         return Layout(len(first), self.present(first, f"{source.name}, line 1", source.progress), True)
 
     def _examples(self, source: Source, layout: Layout, numbers: list[int], rows: list[list[str]]) -> Examples:
-        """Return the examples of rows of the right width."""
-        if self.brackets or not {column.what for column in layout.columns} <= PLAIN:
-            found = [self._row(source, layout, number, row) for number, row in zip(numbers, rows, strict=True)]
-            good = [(number, row) for number, row in zip(numbers, found, strict=True) if row is not None]
-            return self.batch([row for _, row in good], Places(source.name, [number for number, _ in good]))
-        columns = list(zip(*rows, strict=True))
-        cells = {what: [columns[place] for column, place in layout.columns.items() if column.what == what]
-                 for what in PLAIN}  # fmt: skip
-        labels = [[self.split_labels(cell) for cell in own] for own in cells["labels"]]
-        return Examples(
-            texts=self._documents(layout, columns) if self.has_fields else list(cells["text"][0]),
-            labels=numbered([[*chain(*own)] for own in zip(*labels, strict=True)]) if labels else None,
-            ids=list(cells["id"][0]) if cells["id"] else None,
-            places=Places(source.name, numbers),
-        )
-
-    def _documents(self, layout: Layout, columns: Sequence[Sequence[str]]) -> Fielded:
-        """Return texts of several columns, and their categories and numbers."""
-        texts: dict[str, Sequence[str]] = {}
-        values: dict[str, list[Value | None]] = {}
-        for column, place in layout.columns.items():
-            if column.what == "text":
-                texts[str(column.name)] = columns[place]
-            elif column.what == "features":
-                values[str(column.name)] = [cell_value(self._with_point(cell)) for cell in columns[place]]
-        return Fielded(texts, values, len(columns[0]))
-
-    def _row(self, source: Source, layout: Layout, number: int, row: list[str]) -> Row | None:
-        """Return the example of a row; None if it is bad and skipped."""
-        try:
-            return self.to_row((column, self._value(column, row[place])) for column, place in layout.columns.items())
-        except BadValue as problem:
-            place = next(place for column, place in layout.columns.items() if column.name == problem.column)
-            source.bad(number, place_of(place, row), str(problem))
-            return None
+        """Return the examples of rows of the right width; report the bad ones."""
+        found, lines = [], []
+        for number, row in zip(numbers, rows, strict=True):
+            cells = ((column, self._value(column, row[place])) for column, place in layout.columns.items())
+            try:
+                found.append(self.to_row(cells))
+                lines.append(number)
+            except BadValue as problem:
+                place = next(place for column, place in layout.columns.items() if column.name == problem.column)
+                source.bad(number, place_of(place, row), str(problem))
+        return self.batch(found, Places(source.name, lines))
 
     def _value(self, column: Column, cell: str) -> object:
         """Return the value of a cell."""

@@ -209,9 +209,6 @@ class IndexLearner(MergingLearner, PartedLearner):
     @learning
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
         """Forget all columns but those kept, which are renumbered in their order."""
-        self._forget_columns(kept)
-
-    def _forget_columns(self, kept: NDArray[np.bool_]) -> None:
         self._index = forget_features(self._index.for_features(kept.size), kept)
         self.n_features_in_ = int(kept.sum())
 
