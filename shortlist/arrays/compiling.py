@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import gc
 import hashlib
 import platform
 import re
@@ -29,22 +28,6 @@ import llvmlite.binding
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
-
-
-def without_collecting(compile_one: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Numba's ``compile``. To look for garbage takes a tenth of its time: it makes many objects and keeps most."""
-
-    def compile_all(signature: Any) -> Any:
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            return compile_one(signature)
-        finally:
-            if collects:
-                gc.enable()
-
-    return compile_all
-
 
 HOW = Path(__file__).with_name("kernels.py").read_bytes()  # the compiler's options, and steps that are not Python
 Constant = (bool, int, float, complex, str, bytes, tuple, np.generic, np.ndarray)
