@@ -118,7 +118,7 @@ class UnweightedIndex(CategoryLearner):
                     float(self.min_weight), self._perceptrons, scratch, self.classifiers, self._starts,
                 )  # fmt: skip
                 if why == WANTS_SLOTS:
-                    self._index = self._index.for_slots(slots)
+                    self._index = self._index.for_slots(slots + self._index.edges.size)
                 elif why == WANTS_WEIGHTS:
                     self._perceptrons = self._perceptrons.with_room(slots)
 

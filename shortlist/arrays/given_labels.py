@@ -31,8 +31,8 @@ def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
         kinds = set(map(type, given))
         if kinds <= {str}:
             return [[label] for label in given]
-        if kinds <= {list} and are_plain(given):
-            return given
+        if kinds <= {list} and set(map(type, chain.from_iterable(given))) <= {str, int}:
+            return given  # the usual case: there is nothing to look at
     if hasattr(given, "to_pylist") and not is_matrix(given):  # a column of Arrow's, whose own texts are no Python texts
         given = given.to_pylist()
     if type(given) is np.ndarray and given.ndim == 1 and given.dtype != object:
@@ -164,11 +164,6 @@ def shown(value: object) -> str:
 def check_count(found: int, n_rows: int) -> None:
     if found != n_rows:
         raise InputError(f"{there_are(n_rows, 'examples')} but labels for {found}; each example needs its own")
-
-
-def are_plain(Y: list[Any]) -> bool:
-    """Whether these lists hold text and whole numbers: what most come as, and there is nothing to look at."""
-    return set(map(type, chain.from_iterable(Y))) <= {str, int}
 
 
 def one_example(labels: object) -> list[Label]:

@@ -87,7 +87,7 @@ class IndependentIndex(AdditiveLearner):
         if self.threshold is None and rows.n_rows > 1:
             held_out = self.held_out(rows.n_rows)
             own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]
-            tried, labels = some_rows(rows, held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
+            tried, labels = rows.take(held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
             numbered = NumberedLabels(self._labels.names, labels)
             self.choose_threshold(self.hits(tried, numbered, clone(self)._learn_rows(tried, numbered)))
 
@@ -164,12 +164,6 @@ class IndependentIndex(AdditiveLearner):
         most = np.repeat(self._totals, np.diff(self._all_sums().indptr))
         state.require(bool((self._all_sums().data <= most).all()), "shares are at most 1")
         state.require(bool((self._totals <= MOST_AMOUNT).all()), "counts can be counted up from")
-
-
-def some_rows(rows: Rows, which: Longs) -> Rows:
-    """The rows of these numbers, in this order."""
-    X = rows.to_matrix()[which]
-    return Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, rows.n_features)
 
 
 def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -> Index:
