@@ -234,14 +234,6 @@ def _in_language(names: Iterable[Any], language: str | None) -> list[str]:
 
 MANY = "|"  # separates synonyms or broader labels in one cell
 COLUMNS = ("label", "name", "synonyms", "broader", "deprecated")
-# Names of the same fields in other files.
-ALIASES = {
-    "label": ("id", "uri", "concept_id", "notation", "label"),  # label last: beside an id it is a name
-    "name": ("name", "prefLabel", "pref_label", "label"),
-    "synonyms": ("synonyms", "altLabel", "alt_labels", "altLabels"),
-    "broader": ("broader", "parents"),
-    "deprecated": ("deprecated",),
-}
 
 
 def read_vocabulary(
@@ -336,26 +328,17 @@ def _of_json(text: str, where: str) -> Iterator[Concept]:
         raise InputError(f"{where} is not JSON: {problem}") from None
     pairs = found.items() if isinstance(found, dict) else [(None, one) for one in found]
     for number, (key, value) in enumerate(pairs, 1):
-        if isinstance(value, str) and key is not None:
-            yield Concept(key, value)
-            continue
-        if not isinstance(value, dict):
-            raise InputError(f"{where}, concept {number}: expected an object, found {type(value).__name__}")
-        own = value
-        if key is None and not any(name in value for name in ALIASES["label"][:-1]):
-            own = {name: one for name, one in value.items() if name != "label"}  # it is the label, not the name
-        label = key if key is not None else _first(value, "label")
+        own = {"name": value} if isinstance(value, str) and key is not None else value
+        if not isinstance(own, dict):
+            raise InputError(f"{where}, concept {number}: expected an object, found {type(own).__name__}")
+        label = own.get("label") if key is None else key
         if not isinstance(label, (str, int)) or label == "":
             raise InputError(f"{where}, concept {number}: expected a label that is text, found {label!r}")
-        name = _first(own, "name")
+        name = own.get("name")
         yield Concept(
-            str(label), name if isinstance(name, str) and name else str(label), _texts(_first(value, "synonyms")),
-            _texts(_first(value, "broader")), is_yes(_first(value, "deprecated")) is True,
+            str(label), name if isinstance(name, str) and name else str(label), _texts(own.get("synonyms")),
+            _texts(own.get("broader")), is_yes(own.get("deprecated")) is True,
         )  # fmt: skip
-
-
-def _first(value: Mapping[str, Any], what: str) -> Any:
-    return next((value[name] for name in ALIASES[what] if name in value), None)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

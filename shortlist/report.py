@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.kernels import Ints, Longs
+from shortlist.arrays.kernels import Longs
 from shortlist.categories.learner import is_true
 from shortlist.errors import InputError, installing
 from shortlist.inputs import Examples
 from shortlist.labels import LabelSets
-from shortlist.measures import among_first_k, per_label, place_labels, precision_recall, progressive
+from shortlist.measures import among_first_k, per_label, place_labels, precision_recall
 from shortlist.models.auditing import shown
 from shortlist.models.base import Model, Report, Table
 from shortlist.models.category_model import CategoryModel
@@ -29,19 +29,6 @@ def plot_curves(path: str | Path, curves: Curves, x: str, y: str, title: str, **
     axes = _axes(path, x, y, title)
     _draw(axes, curves, marker="o", markersize=3)
     axes.set(**limits)
-    _save(axes, path)
-
-
-def plot_learning(path: str | Path, curves: Curves, measure: str) -> None:
-    """A measure averaged over the stream so far (``measures.progressive``), as in figures 4 and 5 of paper 001."""
-    axes = _axes(path, "examples seen", f"{measure}, average so far", f"{measure} along the data")
-    thinned = {}
-    for name, (seen, value) in curves.items():
-        x, y = np.asarray(seen, dtype=np.float64), np.asarray(value, dtype=np.float64)
-        few = np.unique(np.geomspace(1, max(x.size, 1), 500).astype(np.int64)) - 1  # as many as can be told apart
-        thinned[name] = (x[few], y[few]) if x.size else (x, y)
-    _draw(axes, thinned)
-    axes.set_xscale("log")
     _save(axes, path)
 
 
@@ -137,7 +124,8 @@ def worst_errors(
 ) -> Table:  # fmt: skip
     """Return the examples whose first label is wrong, by the margin over the best true label."""
     best, own = ranking.scores[:, 0], score_of_truth(ranking, truth)
-    margin = np.where(np.isnan(best) | is_right(ranking, truth) | (np.diff(truth.indptr) == 0), -np.inf, best - own)
+    right = is_true(ranking.ids[:, 0], truth)
+    margin = np.where(np.isnan(best) | right | (np.diff(truth.indptr) == 0), -np.inf, best - own)
     worst = np.argsort(-margin, kind="stable")[:n]
     first = ranking.labels[:, 0]
     rows = [
@@ -157,13 +145,6 @@ def score_of_truth(ranking: Ranking, truth: LabelSets) -> NDArray[np.float64]:
     return found
 
 
-def is_right(ranking: Ranking, truth: LabelSets) -> NDArray[np.bool_]:
-    """Whether the first label of each example is true."""
-    row = np.repeat(np.arange(len(ranking)), np.diff(truth.indptr))
-    right: NDArray[np.bool_] = np.bincount(row[truth.ids == ranking.ids[row, 0]], minlength=len(ranking)) > 0
-    return right
-
-
 def most_confused(ranking: Ranking, truth: LabelSets, n: int) -> tuple[Longs, Longs]:
     """Return the n labels with most errors, and how often a true one (row) had each ranked first (column).
 
@@ -171,7 +152,7 @@ def most_confused(ranking: Ranking, truth: LabelSets, n: int) -> tuple[Longs, Lo
     """
     row = np.repeat(np.arange(len(ranking)), np.diff(truth.indptr))
     true, first = truth.ids.astype(np.int64), ranking.ids[row, 0].astype(np.int64)
-    kept = (first >= 0) & ~(is_right(ranking, truth)[row] & (true != first))  # its other labels are not errors
+    kept = (first >= 0) & ~(is_true(ranking.ids[:, 0], truth)[row] & (true != first))  # its other labels are not errors
     true, first = true[kept], first[kept]
     wide = 1 + max(true.max(initial=0), first.max(initial=0))
     wrong = np.bincount(true[true != first], minlength=wide) + np.bincount(first[true != first], minlength=wide)
@@ -185,7 +166,6 @@ def most_confused(ranking: Ranking, truth: LabelSets, n: int) -> tuple[Longs, Lo
 
 
 CONFUSED = 20  # labels in a confusion matrix
-FEW = 50  # examples that are ranked, then learned, at a time for a learning curve
 
 
 def evaluate_closely(
@@ -200,15 +180,9 @@ def evaluate_closely(
     """Evaluate, list the worst errors, and draw curves into a folder."""
     if not isinstance(model, CategoryModel):
         raise InputError(f"errors and curves are those of rankings of labels; there are none of {model.task}")
-    kept: list[Examples] = []
-
-    def keeping() -> Iterator[Examples]:
-        for batch in batches:
-            kept.append(batch)
-            yield batch
-
+    kept = list(batches)
     chosen = model._usual_measures if measures is None else measures
-    judged = list(model._judge(keeping(), chosen))
+    judged = list(model._judge(kept, chosen))
     ranking, truth = model._together(judged, chosen)
     if folder is not None:
         try:
@@ -218,7 +192,6 @@ def evaluate_closely(
         draw_ranking(folder, ranking, truth, model.learner_.label_counts_)
         true = [label for batch in kept for own in batch.labels or () for label in own]
         draw_confusion(folder, ranking, truth, true, model.name_of)
-        draw_learning(folder, model, kept, ranking.ids[:, 0], truth)
     report = model._report(judged, chosen, details=details)
     if folder is not None and "confidence" in report.details:
         draw_confidence(folder, report.details["confidence"])
@@ -271,21 +244,3 @@ def draw_confidence(folder: Path, found: dict[str, Any]) -> None:
         folder / "automation.png", {"model": curve}, "share of texts decided alone", "share of them that is right",
         "Decided alone", xlim=(0, 1.02),
     )  # fmt: skip
-
-
-def draw_learning(
-    folder: Path, model: CategoryModel[Any], batches: list[Examples], best: Ints, truth: LabelSets
-) -> None:
-    """Plot R1 along the data: of the model as it is, and of one that learns each few examples after ranking them."""
-    curves = {"as it is": progressive(is_true(best, truth))}
-    if model.can_learn:
-        learning = model.copy()
-        hits: list[bool] = []
-        for batch in batches:
-            for first in range(0, len(batch), FEW):
-                few = batch.take(list(range(first, min(first + FEW, len(batch)))))
-                numbers = learning.learner_.label_numbers(few.labels)
-                hits += is_true(learning._rank_examples(few, 1).ids[:, 0], numbers).tolist()
-                learning.learn_batches([few])
-        curves["learning as it goes"] = progressive(hits)
-    plot_learning(folder / "learning.png", curves, "R1")

@@ -43,15 +43,8 @@ class Texts:
         return self.starts.size
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.pick(slice(None)))
-
-    def __getitem__(self, which: int) -> str:
-        return self.whole[self.starts[which] : self.ends[which]]
-
-    def pick(self, which: Sequence[int] | Longs | slice) -> list[str]:
-        """Return the texts of these numbers, in this order."""
-        places = zip(self.starts[which].tolist(), self.ends[which].tolist(), strict=True)
-        return [self.whole[start:end] for start, end in places]
+        for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True):
+            yield self.whole[start:end]
 
 
 def as_texts(texts: Iterable[object], name: str = "texts") -> Sequence[str]:

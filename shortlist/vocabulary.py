@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, fetch, hashing, kernel, loop, step
+from shortlist.arrays.kernels import Longs, hashing, kernel, loop, step
 from shortlist.arrays.rows import grown
 from shortlist.errors import InputError
 from shortlist.files.store import State
@@ -56,7 +56,6 @@ def in_quotes(letters: Letters, ends: Longs) -> NDArray[np.bool_]:
 # in one slot, where each would be compared with all others. Numbers do not depend on slots.
 
 EMPTY = np.int32(-1)
-AHEAD = 8  # how many hashes ahead memory is prefetched
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
 
 
@@ -244,23 +243,6 @@ def _slot(
     return slot
 
 
-@step
-def _look_ahead(
-    wanted: NDArray[np.uint64],
-    j: int,
-    factor: np.uint64,
-    shift: np.uint64,
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-) -> None:
-    """Prefetch the slots of later hashes, and then the hashes that these slots refer to."""
-    if j + 2 * AHEAD < wanted.size:
-        fetch(slots, (wanted[j + 2 * AHEAD] * factor) >> shift)
-        number = slots[(wanted[j + AHEAD] * factor) >> shift]
-        if number != EMPTY:
-            fetch(hashes, number)
-
-
 @loop
 def _find(
     wanted: NDArray[np.uint64],
@@ -272,7 +254,6 @@ def _find(
     """Write the number of each wanted hash, or EMPTY, to numbers int32[as many]."""
     shift = _shift(slots)
     for j in range(wanted.size):
-        _look_ahead(wanted, j, factor[0], shift, slots, hashes)
         numbers[j] = slots[_slot(wanted[j], factor[0], shift, slots, hashes)]
 
 
@@ -295,7 +276,6 @@ def _learn(
     """
     shift = _shift(slots)
     for j in range(done, wanted.size):
-        _look_ahead(wanted, j, factor[0], shift, slots, hashes)
         slot = _slot(wanted[j], factor[0], shift, slots, hashes)
         number = slots[slot]
         if number == EMPTY:
@@ -317,8 +297,6 @@ def _fill(factor: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[
     """Enter all hashes in an empty table; return whether all differ."""
     shift = _shift(slots)
     for number in range(hashes.size):
-        if number + AHEAD < hashes.size:
-            fetch(slots, (hashes[number + AHEAD] * factor[0]) >> shift)
         slot = _slot(hashes[number], factor[0], shift, slots, hashes)
         if slots[slot] != EMPTY:
             return False

@@ -25,7 +25,6 @@ from shortlist.arrays.validation import as_real, as_whole
 from shortlist.categories.best import (
     DONE,
     WANTS_SLOTS,
-    WANTS_WEIGHTS,
     Scratch,
     keep_best,
     make_scratch,
@@ -41,6 +40,8 @@ from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, s
 from shortlist.concurrency import reading, runs
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
+
+WANTS_WEIGHTS = 2  # why a kernel returns, beside those of best.py: there is no room for weights of classifiers
 
 ALL_EDGES = np.iinfo(np.int32).max
 N_STARTS = 1 << 16
@@ -117,7 +118,7 @@ class UnweightedIndex(CategoryLearner):
                     float(self.min_weight), self._perceptrons, scratch, self.classifiers, self._starts,
                 )  # fmt: skip
                 if why == WANTS_SLOTS:
-                    self._index = self._index.for_slots(slots)
+                    self._index = self._index.for_slots(slots + self._index.edges.size)
                 elif why == WANTS_WEIGHTS:
                     self._perceptrons = self._perceptrons.with_room(slots)
 

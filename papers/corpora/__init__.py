@@ -9,9 +9,12 @@ from papers.corpora.rcv1 import Rcv1Judgements, Rcv1Tokens
 from papers.corpora.reuters import Reuters
 from papers.corpora.trec import TrecQrels, TrecRun
 from papers.corpora.trec_text import TrecDocuments, TrecTopics
-from shortlist.inputs.reading import add_formats
+from shortlist.inputs.reading import FORMATS
 
-add_formats(
+OWN = (
     Reuters, TrecDocuments, TrecTopics, Arff, Rcv1Tokens, Cranfield, CranfieldJudgements,
     MovieLens, EachMovie, TrecRun, TrecQrels, Rcv1Judgements, Books,
 )  # fmt: skip
+known = dict(FORMATS)
+FORMATS.clear()
+FORMATS.update({kind.name: kind for kind in OWN} | known)  # in the order in which they are tried

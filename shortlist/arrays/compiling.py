@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import gc
 import hashlib
 import platform
 import re
@@ -29,22 +28,6 @@ import llvmlite.binding
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
-
-
-def without_collecting(compile_one: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Numba's ``compile``. To look for garbage takes a tenth of its time: it makes many objects and keeps most."""
-
-    def compile_all(signature: Any) -> Any:
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            return compile_one(signature)
-        finally:
-            if collects:
-                gc.enable()
-
-    return compile_all
-
 
 HOW = Path(__file__).with_name("kernels.py").read_bytes()  # the compiler's options, and steps that are not Python
 Constant = (bool, int, float, complex, str, bytes, tuple, np.generic, np.ndarray)
@@ -142,9 +125,12 @@ def folders_of(function: Callable[..., object]) -> list[Path]:
     return list(dict.fromkeys([Path(Places(function).locator.get_cache_path()), beside]))
 
 
+somebody_waits = False  # whether a command was given on a terminal
+
+
 def _say_so_once(told: list[bool] = []) -> None:  # noqa: B006 - it is meant to last
-    """Say to somebody who waits at a prompt or in a notebook why the first call takes so long."""
-    if not told and (hasattr(sys, "ps1") or hasattr(builtins, "get_ipython")):
+    """Say to somebody who waits for a command, at a prompt or in a notebook why the first call takes so long."""
+    if not told and (somebody_waits or hasattr(sys, "ps1") or hasattr(builtins, "get_ipython")):
         told.append(True)
         print("shortlist: compiling its inner loops, once for this machine…", file=sys.stderr, flush=True)
 

@@ -26,39 +26,36 @@ def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
 
     A label is text or a number: what can be stored and compared.
     """
-    return _as_lists(Y, n_rows)
-
-
-def _as_lists(Y: Any, n_rows: int) -> list[list[Label]]:
-    if type(Y) is list and len(Y) == n_rows:
-        kinds = set(map(type, Y))
+    given: Any = Y
+    if type(given) is list and len(given) == n_rows:
+        kinds = set(map(type, given))
         if kinds <= {str}:
-            return [[label] for label in Y]
-        if kinds <= {list} and are_plain(Y):
-            return Y
-    if hasattr(Y, "to_pylist") and not is_matrix(Y):  # a column of Arrow's, whose own texts are no Python texts
-        Y = Y.to_pylist()
-    if type(Y) is np.ndarray and Y.ndim == 1 and Y.dtype != object:
-        lists = [[label] for label in Y.tolist()]
-    elif is_sparse(Y):
-        rows = compressed(Y, "Y")
-        lists = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])] if Y.shape[0] else []
-    elif isinstance(columns := indicator_columns(Y), list):
-        lists = [[columns[at] for at in np.flatnonzero(row).tolist()] for row in _indicators(Y)]
+            return [[label] for label in given]
+        if kinds <= {list} and set(map(type, chain.from_iterable(given))) <= {str, int}:
+            return given  # the usual case: there is nothing to look at
+    if hasattr(given, "to_pylist") and not is_matrix(given):  # a column of Arrow's, whose own texts are no Python texts
+        given = given.to_pylist()
+    if type(given) is np.ndarray and given.ndim == 1 and given.dtype != object:
+        lists = [[label] for label in given.tolist()]
+    elif is_sparse(given):
+        rows = compressed(given, "Y")
+        lists = [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])] if given.shape[0] else []
+    elif isinstance(columns := indicator_columns(given), list):
+        lists = [[columns[at] for at in np.flatnonzero(row).tolist()] for row in _indicators(given)]
     else:
-        if hasattr(Y, "to_numpy") or hasattr(Y, "__array__"):  # a column of a pandas or polars frame, say
-            Y = Y.to_numpy() if hasattr(Y, "to_numpy") else np.asarray(Y)
-        if isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.shape[1] == 1 and Y.dtype != object:
-            Y = Y[:, 0]
-        if isinstance(Y, np.ndarray) and Y.ndim == 2:
-            lists = [np.flatnonzero(row).tolist() for row in _indicators(Y)]
-        elif isinstance(Y, np.ndarray) and Y.dtype != object:
-            lists = [[label] for label in Y.tolist()]
-        elif isinstance(Y, (str, bytes)) or not hasattr(Y, "__len__"):
-            what = "; this requires y to be passed, but the target y is None" if Y is None else ""
+        if hasattr(given, "to_numpy") or hasattr(given, "__array__"):  # a column of a pandas or polars frame, say
+            given = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
+        if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] == 1 and given.dtype != object:
+            given = given[:, 0]
+        if isinstance(given, np.ndarray) and given.ndim == 2:
+            lists = [np.flatnonzero(row).tolist() for row in _indicators(given)]
+        elif isinstance(given, np.ndarray) and given.dtype != object:
+            lists = [[label] for label in given.tolist()]
+        elif isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
+            what = "; this requires y to be passed, but the target y is None" if given is None else ""
             raise InputError(f"the labels must come as a list of label lists, or as one label for each example{what}")
         else:
-            lists = [one_example(labels) for labels in Y]
+            lists = [one_example(labels) for labels in given]
     check_count(len(lists), n_rows)
     for row, labels in enumerate(lists):
         for label in labels:
@@ -157,18 +154,16 @@ def as_array(names: Sequence[Label]) -> NDArray[np.generic]:
 
 def shown(value: object) -> str:
     """A value as a sentence shows it: on one line, and not at full length."""
-    said = " ".join(repr(value).split())
+    try:
+        said = " ".join(repr(value).split())
+    except ValueError:  # a whole number of too many digits
+        said = "a very large number"
     return said if len(said) <= 60 else f"{said[:59]}…"
 
 
 def check_count(found: int, n_rows: int) -> None:
     if found != n_rows:
         raise InputError(f"{there_are(n_rows, 'examples')} but labels for {found}; each example needs its own")
-
-
-def are_plain(Y: list[Any]) -> bool:
-    """Whether these lists hold text and whole numbers: what most come as, and there is nothing to look at."""
-    return set(map(type, chain.from_iterable(Y))) <= {str, int}
 
 
 def one_example(labels: object) -> list[Label]:

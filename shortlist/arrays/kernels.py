@@ -16,7 +16,7 @@ from numba.core.types.misc import unliteral
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from shortlist.arrays.compiling import StampedCache, without_collecting
+from shortlist.arrays.compiling import StampedCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -122,7 +122,6 @@ def _compiled(function: Function, **options: bool) -> Function:
     if compiled is not function:  # it is the same where compilation is turned off
         with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own
             compiled._cache = StampedCache(function)
-            compiled.compile = without_collecting(compiled.compile)
         compiled.compile = _kept_in(JITCodeLibrary, compiled.compile)
     return compiled
 

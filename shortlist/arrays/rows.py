@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -118,17 +117,6 @@ class RowStore(Protocol):
 
     def all(self) -> Rows:
         """All rows."""
-
-
-class ReadyStore:
-    """A store that also holds its rows prepared for learning, made once for all passes."""
-
-    def __init__(self, store: RowStore, prepared: Callable[[Rows], Rows], piece: int) -> None:
-        self._store = store
-        self.n_rows, self.n_entries, self.n_features = store.n_rows, store.n_entries, store.n_features
-        pieces = [np.arange(first, min(first + piece, self.n_rows)) for first in range(0, self.n_rows, piece)]
-        self.ready = Rows.stack([prepared(store.chosen(which)) for which in pieces])
-        self.lengths, self.chosen, self.all = store.lengths, store.chosen, store.all
 
 
 def offsets_of(indptr: NDArray[np.int64], which: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -60,7 +60,6 @@ LEAST = np.finfo(np.float64).tiny
 # Why a learning kernel has returned: what Python must do before it goes on.
 DONE = 0  # nothing: all rows are learned
 WANTS_SLOTS = 1  # room in the lists for the next example
-WANTS_WEIGHTS = 2  # room for the weights of the classifiers behind an index
 WANTS_EDGES = 3  # the index is as large as it may be: weak edges have to go
 IS_FULL = 4  # the prototypes have as many weights as they may
 CHANGES = 5  # a look at the prototypes before they change

@@ -62,21 +62,6 @@ class Allowed(NamedTuple):
     factors: Floats | None = None
 
 
-def keep_allowed(ids: Ints, scores: Floats, allowed: Allowed, k: int) -> tuple[Ints, Floats]:
-    """The k best allowed labels of rankings of all labels (n × labels), by their multiplied scores."""
-    found = ids >= 0
-    usable = found & allowed.labels[ids]
-    own = scores
-    if allowed.factors is not None:
-        own = np.where(scores > 0.0, scores * allowed.factors[ids], scores)
-    changed = np.where(usable, own, -np.inf)
-    rows = np.arange(len(ids))[:, None]
-    order = np.lexsort((ids, -changed), axis=1)[:, :k]
-    kept, best = ids[rows, order], changed[rows, order]
-    there = usable[rows, order]
-    return np.where(there, kept, -1).astype(np.int32), np.where(there, best, np.nan)
-
-
 What = TypeVar("What")
 LEAST_BLOCK = 256  # rows that are worth a thread of their own
 SCORES = 1 << 20  # scores that are held at a time
@@ -210,16 +195,13 @@ class CategoryLearner(Estimator, ABC):
         """``fit`` on checked rows, whose columns have these names; ``watch`` observes the first pass."""
         before = dict(self.__dict__)  # fitting makes new arrays
         try:
-            self._fit_all(rows, Y, watch)
+            for _ in self._fit_passes(rows, Y, watch):
+                pass
             note_names(self, names)
         except BaseException:
             self.__dict__ = before
             raise
         return self
-
-    def _fit_all(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch) -> None:
-        for _ in self._fit_passes(rows, Y, watch):
-            pass
 
     def _fit_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         """``_fit_rows`` step by step: yields the number of each pass that is done."""
@@ -339,12 +321,13 @@ class CategoryLearner(Estimator, ABC):
         ids, scores = np.empty((rows.n_rows, k), dtype=np.int32), np.empty((rows.n_rows, k))
         ids.fill(-1)
         scores.fill(np.nan)
-        workers = self._workers(rows.n_rows)
+        few = rows.n_rows < 2 * LEAST_BLOCK
+        workers = 1 if few else max(1, min(self._jobs(), rows.n_rows // LEAST_BLOCK))
         if allowed is not None:
             self._rank_allowed(rows, allowed, ids, scores)
         elif workers == 1:
             self._rank(rows, ids, scores)
-        else:
+        else:  # kernels release the interpreter's lock, and the result of each row is its own
             edges = np.linspace(0, rows.n_rows, workers + 1).astype(int)
             with ThreadPoolExecutor(workers) as pool:
                 tasks = [pool.submit(self._rank, rows.block(a, b), ids[a:b], scores[a:b]) for a, b in pairwise(edges)]
@@ -358,7 +341,14 @@ class CategoryLearner(Estimator, ABC):
         every = np.full((rows.n_rows, n_labels), -1, dtype=np.int32)
         own = np.full((rows.n_rows, n_labels), np.nan)
         self._rank(rows, every, own)
-        ids[:], scores[:] = keep_allowed(every, own, allowed, ids.shape[1])
+        usable = (every >= 0) & allowed.labels[every]
+        if allowed.factors is not None:
+            own = np.where(own > 0.0, own * allowed.factors[every], own)
+        own = np.where(usable, own, -np.inf)
+        best = np.lexsort((every, -own), axis=1)[:, : ids.shape[1]]
+        there = np.take_along_axis(usable, best, axis=1)
+        ids[:] = np.where(there, np.take_along_axis(every, best, axis=1), -1)
+        scores[:] = np.where(there, np.take_along_axis(own, best, axis=1), np.nan)
 
     def _rank_by_scores(self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf) -> None:
         """``_rank`` for a learner that has the scores of all labels: those above a limit, some rows at a time.
@@ -373,10 +363,6 @@ class CategoryLearner(Estimator, ABC):
             own = np.take_along_axis(found, best, axis=1)
             ids[part, : best.shape[1]] = np.where(own > above, best, -1)
             scores[part, : best.shape[1]] = np.where(own > above, own, np.nan)
-
-    def _workers(self, n_rows: int) -> int:
-        """How many threads to use: kernels release the interpreter's lock, and each row's result is its own."""
-        return 1 if n_rows < 2 * LEAST_BLOCK else max(1, min(self._jobs(), n_rows // LEAST_BLOCK))
 
     def _jobs(self) -> int:
         """How many threads the user allows."""
@@ -452,7 +438,7 @@ class CategoryLearner(Estimator, ABC):
     def _explain_row(self, row: Rows, label: Label) -> Explanation:
         """``explain`` on one checked row."""
         self._check_fitted()
-        columns, votes = self._votes(self._prepare(row), self._number(label))
+        columns, votes = self._votes(self._prepare(row), self._labels.find(label))
         total = 0.0
         for vote in votes.tolist():  # one by one, as the kernels add: the same sum to the last bit
             total += vote
@@ -461,9 +447,6 @@ class CategoryLearner(Estimator, ABC):
         return Explanation(label, total, list(pairs))
 
     # What was learned.
-
-    def _number(self, label: Label) -> int:
-        return self._labels.find(label)
 
     @property
     @reading

@@ -84,18 +84,11 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
         raise InputError(f"{type(learner).__name__} has no index from which a label could be split off")
     number, n_labels = learner._labels.find(label), len(learner._labels) + 1
     index = learner._index
-    features = index.features
-    own = np.zeros(features.size, dtype=np.int32)
-    kept = []
-    for f in np.flatnonzero(features["length"]).tolist():
-        first = int(features[f]["start"])
-        edges = index.edges[first : first + int(features[f]["length"])]
-        found = edges[edges["label"] == number]
-        own[f] = found.size
-        kept.append(found)
-    edges = np.concatenate([index.edges[:0], *kept])
+    feature, edges = index.all_edges()
+    n_features, own = index.features.size, edges["label"] == number
+    length, edges = np.bincount(feature[own], minlength=n_features).astype(np.int32), edges[own]
     edges["label"] = n_labels - 1
-    alone = make_index(own, edges, np.zeros(features.size), np.zeros(features.size, dtype=np.int64))
+    alone = make_index(length, edges, np.zeros(n_features), np.zeros(n_features, dtype=np.int64))
     changed = copy.copy(learner)
     changed._labels = LabelIndex([*learner._labels.names, new])
     changed._label_columns = None

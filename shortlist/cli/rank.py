@@ -262,15 +262,13 @@ class Output:
         columns: list[str] | None = None
         for some in answers:
             examples = self._carried(self._waiting.popleft())
-            if self.form == "lines" and self.names is None:
-                for beside, line in zip(examples, some.lines(), strict=True):
+            if self.form == "lines":
+                named = ("\t".join(_triples(self._named(record))) for record in some.records())
+                for beside, line in zip(examples, some.lines() if self.names is None else named, strict=True):
                     yield "\t".join([*(" ".join(one.split()) for one in beside.values()), line]) + "\n"
                 continue
             for beside, record in zip(examples, some.records(), strict=True):
                 whole = beside | self._named(record)
-                if self.form == "lines":
-                    yield "\t".join([*(" ".join(one.split()) for one in beside.values()), *_triples(whole)]) + "\n"
-                    continue
                 if self.form == "json":
                     yield json.dumps(whole, ensure_ascii=False) + "\n"
                     continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import sys
 import warnings
@@ -184,20 +183,8 @@ def saying_warnings(model: Model[Any]) -> Iterator[None]:
         say(f"made room by forgetting {facts_in_words(forgotten)}")
 
 
-@functools.cache  # one listener for a process, however many commands it runs
 def say_when_compiling() -> None:
-    """Say once that Numba compiles: the first run on a machine is slower than later ones."""
-    from numba.core import event
+    """Say once if loops are compiled: the first run on a machine is slower than later ones."""
+    from shortlist.arrays import compiling
 
-    class Notice(event.Listener):
-        said = False
-
-        def on_start(self, event: Any) -> None:
-            if not self.said:
-                say("compiling the inner loops, once for this machine…")
-                Notice.said = True
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    event.register("numba:compile", Notice())
+    compiling.somebody_waits = True

@@ -21,7 +21,7 @@ from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, as_plain, beside, grown
 from shortlist.categories.additive import AdditiveLearner
-from shortlist.categories.index.independent import IndependentIndex, some_rows
+from shortlist.categories.index.independent import IndependentIndex
 from shortlist.categories.index.tuned_index import beside_vector
 from shortlist.categories.learner import PartedLearner, added
 from shortlist.distributed.cluster import Cluster, digest
@@ -266,7 +266,7 @@ def load(
         labels += [list[Label](own) for own in batch.labels or ()]
     rows = Rows.stack(blocks)
     rows = rows._replace(n_features=n_features or rows.n_features)
-    return (rows, labels) if which is None else (some_rows(rows, which), [labels[i] for i in which.tolist()])
+    return (rows, labels) if which is None else (rows.take(which), [labels[i] for i in which.tolist()])
 
 
 def learn(part: Part, text: TextVectorizer | None, learner: AdditiveLearner, which: Longs | None = None) -> State:

@@ -24,7 +24,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs import FORMATS, Stream, read
 from shortlist.inputs.reading import sniff
-from shortlist.inputs.source import Format, Option, Peekable, Progress, Source, decompressed
+from shortlist.inputs.source import Option, Peekable, Progress, Source, decompressed
 
 PART_SIZE = 1 << 25
 HEAD = 1 << 16
@@ -162,7 +162,7 @@ def _parts_of(
             text = line.decode(encoding or "utf-8-sig", "replace").rstrip("\r\n")
             header, is_first, reader = reader.of_pieces(Source(_Piece(address, head), Progress()), text)
             first = len(line) if is_first else len(BOM_UTF8) if line.startswith(BOM_UTF8) else 0
-            edges = _edges(file, reader, first, int(fs.size(path)), size)
+            edges = _edges(file, first, int(fs.size(path)), size)
     settings = asdict(reader) | for_all
     version = fs.ukey(path)
     if whole:
@@ -173,20 +173,13 @@ def _parts_of(
     ]
 
 
-def _edges(file: BinaryIO, reader: Format, first: int, last: int, size: int) -> list[int]:
+def _edges(file: BinaryIO, first: int, last: int, size: int) -> list[int]:
     """Return where the parts begin, and where the last one ends."""
     edges = [first]
     while edges[-1] + size < last:
         file.seek(edges[-1] + size - 1)
         file.readline()
-        line = file.readline()
-        edge = file.tell()
-        while after := file.readline():
-            if not reader.together(line, after):
-                break
-            line, edge = after, file.tell()
-        if edge < last:
-            edges.append(edge)
-        else:
+        if file.tell() >= last:
             break
+        edges.append(file.tell())
     return [*edges, last] if last > first else edges

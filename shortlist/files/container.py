@@ -13,7 +13,7 @@ import math
 import os
 import stat
 import zlib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
@@ -161,10 +161,9 @@ def _without_waiting(path: str, flags: int) -> int:
 # Packed arrays: the bytes of their numbers plane by plane, compressed.
 #
 # The highest bytes of all numbers stand together, then the next lower ones: many planes are nearly all zeros.
-# Ascending numbers are kept as differences. An array is cut into chunks, which threads compress and open in parallel.
-# Unpacked arrays are checked as those of any other file are.
+# Ascending numbers are kept as differences. Threads compress and open one array each. Unpacked arrays are checked as
+# those of any other file are.
 
-CHUNK = 1 << 19  # numbers that are compressed together
 LEVEL = 6
 LEAST = 1 << 12  # smaller arrays, in bytes, are not packed
 WORDS = np.dtype(np.uint64)  # hashes, and arrays that are packed already, would not get smaller
@@ -178,114 +177,53 @@ class NotPacked(ValueError):
 def packed(arrays: Mapping[str, Array | Later]) -> tuple[dict[str, Array | Later], dict[str, Any]]:
     """Pack the arrays that get smaller; return all arrays, and the notes that unpacking needs."""
     found, notes = dict(arrays), {}
-    for name, array in arrays.items():
-        n_bytes = array.dtype.itemsize * math.prod(array.shape)
-        if len(array.shape) == 1 and array.dtype.kind in "iuf" and array.dtype != WORDS and n_bytes >= LEAST:
-            pieces = array.pieces() if isinstance(array, Later) else iter([array])
-            data, note = pack(pieces, array.dtype, math.prod(array.shape))
-            if data.nbytes < n_bytes:
+    sizes = {name: array.dtype.itemsize * math.prod(array.shape) for name, array in arrays.items()}
+    flat = [name for name, array in arrays.items() if len(array.shape) == 1 and array.dtype.kind in "iuf"]
+    chosen = [name for name in flat if arrays[name].dtype != WORDS and sizes[name] >= LEAST]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for name, (data, note) in zip(chosen, pool.map(pack, map(arrays.__getitem__, chosen)), strict=True):
+            if data.nbytes < sizes[name]:
                 found[name], notes[name] = data, note
     return found, notes
 
 
-def pack(pieces: Iterable[Array], dtype: np.dtype[Any], size: int) -> tuple[NDArray[np.uint8], dict[str, Any]]:
-    """Pack an array given in pieces; return its bytes, and the note that unpacking needs."""
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        found = list(pool.map(_compressed, _chunks(pieces)))
-    note = {"dtype": dtype.str, "size": size, "ends": np.cumsum([len(data) for data, _ in found]).tolist()}
-    packed = np.frombuffer(b"".join(data for data, _ in found), dtype=np.uint8)
-    return packed, note | {"differences": [ascends for _, ascends in found]}
-
-
-class _Packed(NamedTuple):
-    """A packed array: its bytes, what it unpacks to, where each chunk begins, and which chunks are differences."""
-
-    data: Array
-    dtype: np.dtype[Any]
-    size: int
-    bounds: list[int]
-    differences: list[bool]
-
-    def tasks(self, array: Array) -> Iterator[tuple[Array, Array, bool]]:
-        """Yield each chunk, its place in the array that is unpacked, and whether it holds differences."""
-        for n, differences in enumerate(self.differences):
-            yield self.data[self.bounds[n] : self.bounds[n + 1]], array[n * CHUNK : (n + 1) * CHUNK], differences
-
-    def pieces(self) -> Iterator[Array]:
-        """Unpack the array, in one piece."""
-        array = np.empty(self.size, dtype=self.dtype)
-        _open_all(list(self.tasks(array)))
-        yield array
-
-
-def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any], later: Container[str] = ()) -> dict[str, Any]:
-    """Unpack arrays, those with a name among ``later`` when they are needed; NotPacked if a note does not fit."""
-    arrays: dict[str, Array | Later] = {}
-    tasks: list[tuple[Array, Array, bool]] = []
-    room = MOST_MORE + MOST_TIMES * sum(array.nbytes for array in packed.values())
-    for name, note in notes.items():
-        dtype, size, ends, differences = (note[key] for key in ("dtype", "size", "ends", "differences"))
-        data, numbers = packed[name], np.dtype(dtype)
-        n_chunks = -(-size // CHUNK) if type(size) is int and size > 0 else 0
-        room -= n_chunks * CHUNK * numbers.itemsize
-        bounds = [0, *ends]
-        whole = all(type(end) is int for end in bounds) and all(type(one) is bool for one in differences)
-        if numbers.kind not in "iuf" or data.dtype != np.uint8 or data.ndim != 1 or room < 0 or not whole:
-            raise NotPacked
-        if not n_chunks or len(ends) != n_chunks or len(differences) != n_chunks or bounds != sorted(bounds):
-            raise NotPacked
-        if bounds[-1] != data.size or (numbers.kind == "f" and any(differences)):
-            raise NotPacked
-        own = _Packed(data, numbers, size, bounds, differences)
-        if name.rpartition("/")[2] in later:
-            arrays[name] = Later(numbers, size, own.pieces)
-        else:
-            arrays[name] = array = np.empty(size, dtype=numbers)
-            tasks += own.tasks(array)
-    _open_all(tasks)
-    return arrays
-
-
-def _open_all(tasks: list[tuple[Array, Array, bool]]) -> None:
-    if tasks:
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            for _ in pool.map(_open, tasks):
-                pass
-
-
-def _chunks(pieces: Iterable[Array]) -> Iterator[Array]:
-    """Yield the same numbers, CHUNK at a time, copied only where two pieces meet."""
-    rest: Array | None = None
-    for piece in pieces:
-        joined = np.concatenate([rest, piece]) if rest is not None and rest.size else piece
-        end = joined.size - joined.size % CHUNK
-        for first in range(0, end, CHUNK):
-            yield joined[first : first + CHUNK]
-        rest = joined[end:]
-    if rest is not None and rest.size:
-        yield rest
-
-
-def _compressed(numbers: Array) -> tuple[bytes, bool]:
-    """Compress a chunk; return its bytes, and whether they are differences."""
-    ascends = numbers.dtype.kind in "iu" and bool((numbers[1:] >= numbers[:-1]).all())  # type: ignore[operator]
+def pack(array: Array | Later) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+    """Pack an array of one dimension; return its bytes, and the note that unpacking needs."""
+    numbers: NDArray[Any] = np.ascontiguousarray(array)
+    ascends = numbers.dtype.kind in "iu" and bool((numbers[1:] >= numbers[:-1]).all())
+    note = {"dtype": numbers.dtype.str, "size": numbers.size, "differences": ascends}
     if ascends:
         numbers = np.diff(numbers, prepend=numbers.dtype.type(0))
-    planes = np.ascontiguousarray(numbers).view(np.uint8).reshape(numbers.size, -1).T
-    return zlib.compress(np.ascontiguousarray(planes).data, LEVEL), ascends
+    planes = np.ascontiguousarray(numbers.view(np.uint8).reshape(numbers.size, -1).T)
+    return np.frombuffer(zlib.compress(planes.data, LEVEL), dtype=np.uint8), note
 
 
-def _open(task: tuple[Array, Array, bool]) -> None:
-    """Unpack a chunk to its place."""
-    data, numbers, differences = task
+def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any]) -> dict[str, Array]:
+    """Unpack arrays; NotPacked if a note does not fit."""
+    tasks: list[tuple[Array, np.dtype[Any], int, bool]] = []
+    room = MOST_MORE + MOST_TIMES * sum(array.nbytes for array in packed.values())
+    for name, note in notes.items():
+        data, kind, size, differences = packed[name], np.dtype(note["dtype"]), note["size"], note["differences"]
+        if data.dtype != np.uint8 or data.ndim != 1 or kind.kind not in "iuf":
+            raise NotPacked
+        if type(size) is not int or size < 1 or type(differences) is not bool or (differences and kind.kind == "f"):
+            raise NotPacked
+        room -= size * kind.itemsize
+        tasks.append((data, kind, size, differences))
+    if room < 0:
+        raise NotPacked
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return dict(zip(notes, pool.map(lambda task: _unpacked(*task), tasks), strict=True))
+
+
+def _unpacked(data: Array, kind: np.dtype[Any], size: int, differences: bool) -> Array:
     opener = zlib.decompressobj()
     try:
-        found = opener.decompress(data.data, numbers.nbytes + 1)
+        found = opener.decompress(data.data, size * kind.itemsize + 1)
     except zlib.error:
         raise NotPacked from None
-    if len(found) != numbers.nbytes or not opener.eof or opener.unused_data:
+    if len(found) != size * kind.itemsize or not opener.eof or opener.unused_data:
         raise NotPacked
-    planes = np.frombuffer(found, dtype=np.uint8).reshape(-1, numbers.size)
-    numbers.view(np.uint8).reshape(numbers.size, -1)[:] = planes.T
-    if differences:
-        np.cumsum(numbers, out=numbers, dtype=numbers.dtype)
+    planes = np.frombuffer(found, dtype=np.uint8).reshape(-1, size)
+    numbers = planes.T.copy().reshape(-1).view(kind)  # writable, as all arrays of a model are
+    return np.cumsum(numbers, dtype=kind) if differences else numbers

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -26,17 +26,16 @@ END = ".draft"
 def whole_file(target: Path) -> Iterator[BinaryIO]:
     """Open a file to write to, which becomes ``target`` at the end; after an error, ``target`` is as it was."""
     remove_abandoned(target)
-    handle, draft = _begin(target)
+    draft = _begin(target)
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            _give_usual_permissions(draft)
-            os.replace(draft, target)  # before the lock ends with the file
+        with draft:
+            yield draft
+            draft.flush()
+            os.fsync(draft.fileno())
+            os.replace(draft.name, target)  # before the lock ends with the file
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(draft)
+            os.unlink(draft.name)
         raise
 
 
@@ -52,20 +51,13 @@ def remove_abandoned(target: Path) -> None:
                 draft.unlink()
 
 
-def _begin(target: Path) -> tuple[int, str]:
-    """Make an empty draft and lock it."""
+def _begin(target: Path) -> BinaryIO:
+    """Open an empty draft and lock it."""
     while True:
-        handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", suffix=END, dir=target.parent)
+        draft = open(target.with_name(f".{target.name}.{secrets.token_hex(4)}{END}"), "xb")  # noqa: SIM115 - whole_file closes it
         if fcntl is not None:
             with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink:
-            return handle, draft
-        os.close(handle)  # another process removed it before it was locked
-
-
-def _give_usual_permissions(path: str) -> None:
-    """Give a file the permissions of the user's umask; mkstemp allows the owner alone."""
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(path, 0o666 & ~mask)
+                fcntl.flock(draft, fcntl.LOCK_EX)
+        if os.fstat(draft.fileno()).st_nlink:
+            return draft
+        draft.close()  # another process removed it before it was locked

@@ -32,7 +32,6 @@ Kind = TypeVar("Kind")
 
 FORMAT = 1
 KEY = "shortlist"
-LATER = ("letters",)  # arrays that stay packed until they are needed: names (vocabulary.py)
 # The errors that a damaged file can cause; a damaged number may ask for any amount of memory.
 DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
@@ -247,7 +246,7 @@ def _opened(path: str | os.PathLike[str]) -> tuple[State, Callable[[], None]]:
         beside = ThreadPoolExecutor(1)
         found = beside.submit(_checksum, described, arrays)
         beside.shutdown(wait=False)
-        unpacked = container.unpack(arrays, header.get("packed", {}), LATER)
+        unpacked = container.unpack(arrays, header.get("packed", {}))
         state = State.join(header["model"], arrays | unpacked)
     except ModelFileError:
         raise

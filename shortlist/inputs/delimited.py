@@ -17,12 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from math import isfinite, nan
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 
+from shortlist.arrays.given_labels import shown
 from shortlist.arrays.validation import as_rows
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
@@ -32,24 +32,19 @@ from shortlist.inputs.tables import (
     NAMED,
     BadValue,
     Column,
-    Row,
     Table,
     bare,
     listed,
     named,
     names_in,
-    numbered,
     recognised,
-    shown,
     twice,
     unguarded,
     with_point,
 )
-from shortlist.texts import Fielded, Value, cell_value
 
 BRACKETED = re.compile(r"<[^<>\s]+>(?: +<[^<>\s]+>)*\s*")  # Annif's subjects
 BRACKETS = re.compile(r"<([^<>\s]*)>")
-PLAIN = {"text", "features", "labels", "id"}  # columns of which no cell can be bad
 
 
 @dataclass
@@ -89,7 +84,8 @@ class Csv(Table):
 
     def examples(self, source: Source) -> Iterator[Examples]:
         own, layout = self._separated(source), None
-        for numbers, rows in own._rows(source):
+        for numbers, guarded_rows in own._rows(source):
+            rows = [[unguarded(cell) if cell[:1] == "'" else cell for cell in row] for row in guarded_rows]
             if layout is None:
                 if source.first_bad is not None and source.first_bad[0] < numbers[0]:
                     raise InputError(f"{source.first_bad[1]}; the first line cannot be skipped")
@@ -130,11 +126,11 @@ class Csv(Table):
                 full = [(number, line.split(separator)) for number, line in lines if line]
                 numbers, rows = [number for number, _ in full], [row for _, row in full]
             if rows:
-                yield numbers, _unguarded(rows)
+                yield numbers, rows
         if quoting and quoting.waiting:
             numbers, rows = quoting.rows(0, "", last=True)
             if rows:
-                yield numbers, _unguarded(rows)
+                yield numbers, rows
 
     @property
     def _between(self) -> str:
@@ -183,55 +179,27 @@ class Csv(Table):
         return Layout(len(first), self.present(first, f"{source.name}, line 1", source.progress), True)
 
     def _examples(self, source: Source, layout: Layout, numbers: list[int], rows: list[list[str]]) -> Examples:
-        """Return the examples of rows of the right width."""
-        if self.brackets or not {column.what for column in layout.columns} <= PLAIN:
-            found = [self._row(source, layout, number, row) for number, row in zip(numbers, rows, strict=True)]
-            good = [(number, row) for number, row in zip(numbers, found, strict=True) if row is not None]
-            return self.batch([row for _, row in good], Places(source.name, [number for number, _ in good]))
-        columns = list(zip(*rows, strict=True))
-        cells = {what: [columns[place] for column, place in layout.columns.items() if column.what == what]
-                 for what in PLAIN}  # fmt: skip
-        labels = [[self.split_labels(cell) for cell in own] for own in cells["labels"]]
-        return Examples(
-            texts=self._documents(layout, columns) if self.has_fields else list(cells["text"][0]),
-            labels=numbered([[*chain(*own)] for own in zip(*labels, strict=True)]) if labels else None,
-            ids=list(cells["id"][0]) if cells["id"] else None,
-            places=Places(source.name, numbers),
-        )
-
-    def _documents(self, layout: Layout, columns: Sequence[Sequence[str]]) -> Fielded:
-        """Return texts of several columns, and their categories and numbers."""
-        texts: dict[str, Sequence[str]] = {}
-        values: dict[str, list[Value | None]] = {}
-        for column, place in layout.columns.items():
-            if column.what == "text":
-                texts[str(column.name)] = columns[place]
-            elif column.what == "features":
-                values[str(column.name)] = [cell_value(self._with_point(cell)) for cell in columns[place]]
-        return Fielded(texts, values, len(columns[0]))
-
-    def _row(self, source: Source, layout: Layout, number: int, row: list[str]) -> Row | None:
-        """Return the example of a row; None if it is bad and skipped."""
-        try:
-            return self.to_row((column, self._value(column, row[place])) for column, place in layout.columns.items())
-        except BadValue as problem:
-            place = next(place for column, place in layout.columns.items() if column.name == problem.column)
-            source.bad(number, place_of(place, row), str(problem))
-            return None
+        """Return the examples of rows of the right width; report the bad ones."""
+        found, lines = [], []
+        for number, row in zip(numbers, rows, strict=True):
+            cells = ((column, self._value(column, row[place])) for column, place in layout.columns.items())
+            try:
+                found.append(self.to_row(cells))
+                lines.append(number)
+            except BadValue as problem:
+                place = next(place for column, place in layout.columns.items() if column.name == problem.column)
+                source.bad(number, place_of(place, row), str(problem))
+        return self.batch(found, Places(source.name, lines))
 
     def _value(self, column: Column, cell: str) -> object:
         """Return the value of a cell."""
         what = column.what
-        if what in ("vector", "rating", "features") and self.separator == ";":
-            cell = with_point(cell)
+        if what in ("vector", "rating", "features"):
+            cell = self._with_point(cell)
         if what == "vector":
-            try:
-                number = float(cell)
-            except ValueError:
-                number = nan
-            if not abs(number) <= MOST:
+            if not _is_number(cell) or abs(float(cell)) > MOST:
                 raise BadValue(column.name, f"expected a finite number in {column.name!r}, found {shown(cell)}")
-            return number
+            return float(cell)
         if self.brackets and what in ("labels", "wrong"):
             return BRACKETS.sub(r"\1", cell)
         return cell.strip() if what == "complete" else cell
@@ -239,10 +207,6 @@ class Csv(Table):
     def _with_point(self, cell: str) -> str:
         """Return a number as Python writes it; with semicolons between cells, it may have a decimal comma."""
         return with_point(cell) if self.separator == ";" else cell
-
-
-def _unguarded(rows: list[list[str]]) -> list[list[str]]:
-    return [[unguarded(cell) if cell[:1] == "'" else cell for cell in row] for row in rows]
 
 
 def _number(column: str | int, first: list[str]) -> str | int:

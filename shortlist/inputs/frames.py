@@ -12,32 +12,24 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn, Protocol, TypeGuard
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard
 
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Progress, Source
 from shortlist.inputs.tables import BadValue, Column, Row, Table
 
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
 SLICE = 1 << 24  # about how many bytes of a file are decoded at a time
 
 
-class Values(Protocol):
-    """A column of a pandas or polars frame."""
-
-    def to_list(self) -> list[object]: ...
-
-
-class Frame(Protocol):
-    """A pandas or polars frame."""
-
-    @property
-    def columns(self) -> Iterable[str | int]: ...
-    def __getitem__(self, column: str | int, /) -> Values: ...
-    def __len__(self) -> int: ...
+Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame"
 
 
 @dataclass
@@ -53,9 +45,10 @@ class Frames(Table):
         raise InputError("a frame is given to read() itself, not as a file")
 
     def frame_examples(self, frame: Frame, progress: Progress) -> Iterator[Examples]:
-        names = list(frame.columns)
+        table: Any = frame
+        names = list(table.columns)
         present = self.present(names, "the frame", progress)
-        columns = [(column, frame[names[place]].to_list()) for column, place in present.items()]
+        columns = [(column, table[names[place]].to_list()) for column, place in present.items()]
         yield from self.columns_examples("the frame", 0, columns, progress)
 
     def columns_examples(

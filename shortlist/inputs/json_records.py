@@ -11,9 +11,8 @@ import codecs
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import msgspec
@@ -21,11 +20,10 @@ import msgspec
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Source
-from shortlist.inputs.tables import BadValue, Column, Names, Row, Table, found_among, named, numbered
+from shortlist.inputs.tables import BadValue, Column, Names, Row, Table, found_among, named
 
 # An escape in a string: a surrogate pair, a lone surrogate, or any other.
 ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
-PLAIN = re.compile(r'[^"\\\x00-\x1f]*')  # names that JSON does not escape
 
 OTHERS = "; fields of other names are named with --text-column, --label-column and the like"
 
@@ -59,18 +57,13 @@ class JsonLines(Table):
 
     def examples(self, source: Source) -> Iterator[Examples]:
         to_row = self._reader()
-        decode = self._usual_decoder()
-        written = () if self.wrong is None else {json.dumps(self.wrong, ensure_ascii=way) for way in (True, False)}
-        crossed, met = [name.encode() for name in written], False
+        met = self.wrong in (None, "wrong")
         for first, block in source.blocks():
-            met |= (named_here := any(name in block for name in crossed))
-            full = [(number, line) for number, line in enumerate(block.split(b"\n")[:-1], first) if line.strip()]
-            if decode and not named_here and (found := self._usual_records(decode, block, full)):
-                yield replace(found, places=Places(source.name, [number for number, _ in full]))
-                continue
-            # A line is bad, or has unusual fields or labels: look at each.
-            yield self._examples_of(source, to_row, ((Place(number, 1), line) for number, line in full))
-        if self.wrong not in (None, "wrong") and not met:
+            lines = enumerate(block.split(b"\n")[:-1], first)
+            batch = self._examples_of(source, to_row, ((Place(n, 1), line) for n, line in lines if line.strip()))
+            met = met or batch.wrong is not None
+            yield batch
+        if not met:
             source.progress.notes.append(f"no record has the field {self.wrong!r}: nothing was taken as crossed out")
 
     def _examples_of(
@@ -122,35 +115,6 @@ class JsonLines(Table):
             if needed and not (column.what == "text" and has_text):
                 raise BadValue(None, f"expected a field {column.name!r}, found {named(names) or 'none'}{OTHERS}")
         return found
-
-    def _usual_decoder(self) -> Callable[[bytes], Any] | None:
-        """Return a fast decoder of the text, the labels and the id; None if more is wanted."""
-        more = self.has_fields or (self.one_hot, self.vector, self.rating) != (None,) * 3
-        if more or not isinstance(self.labels, str) or "*" in self.labels:
-            return None
-        names = {"text": str(self.text), "labels": self.labels} | ({} if self.id is None else {"id": str(self.id)})
-        if not all(map(PLAIN.fullmatch, names.values())):
-            return None
-        kinds: dict[str, tuple[Any, ...]] = {"text": (str,), "id": (str | int,), "labels": (Any, None)}
-        fields: list[Any] = [(what, *kinds[what]) for what in kinds if what in names]
-        return msgspec.json.Decoder(msgspec.defstruct("Record", fields, rename=names, gc=False)).decode
-
-    def _usual_records(
-        self, decode: Callable[[bytes], Any], block: bytes, lines: list[tuple[int, bytes]]
-    ) -> Examples | None:
-        """Return the examples of lines whose labels are text or lists of text; None if one is bad or different."""
-        try:
-            block.decode()  # msgspec does not look into the fields that it skips
-            records = [decode(line) for _, line in lines]
-            given = [record.labels for record in records]
-            lists = [self.split_labels(own) if isinstance(own, str) else own for own in given]
-            names = set(chain.from_iterable(lists))
-        except (ValueError, TypeError, RecursionError):
-            return None
-        if not {*map(type, lists)} <= {list} or not all(isinstance(name, str) and name.strip() for name in names):
-            return None
-        ids = None if self.id is None else [str(record.id) for record in records]
-        return Examples([record.text for record in records], labels=numbered(lists), ids=ids)
 
 
 def explained(line: bytes, problem: Exception) -> tuple[int, str]:

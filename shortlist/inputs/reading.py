@@ -27,13 +27,6 @@ KINDS: tuple[type[Format], ...] = (
 FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in KINDS}
 
 
-def add_formats(*kinds: type[Format]) -> None:
-    """Add formats, which are tried before the others."""
-    known = dict(FORMATS)
-    FORMATS.clear()
-    FORMATS.update({kind.name: kind for kind in kinds} | known)
-
-
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
 ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar")
 MOST_STRANGE = 20  # at most one character of so many is a control character in text; of random bytes it is one in nine
@@ -189,7 +182,11 @@ def sniff(source: Where, *, encoding: str | None = None) -> str:
     """Return the name of the format of a path, a folder, or an open binary file that can seek back."""
     path = None if is_open(source) else _path(source)
     if path and path.is_dir():
-        return _sniff_folder(path)
+        with _explained():
+            for kind in FORMATS.values():
+                if kind.recognises_folder(path):
+                    return kind.name
+        raise InputError(f"the folder {path} is of no format that is recognised; name one of {', '.join(FORMATS)}")
     if not path and not hasattr(source, "seek"):
         raise InputError("standard input cannot be read twice; read() recognises its format while reading")
     place = None if path else source.tell()  # type: ignore[union-attr]
@@ -225,7 +222,8 @@ def _sniff_source(source: Source) -> str:
     if name.endswith(ARCHIVES) and "::" not in name:  # zip://a.jsonl::… is a file in one
         raise InputError(f"{source.name} is an archive; unpack it, and give the file or folder that is in it")
     kind = next((kind for kind in FORMATS.values() if kind.recognises(os.path.basename(name), head)), None)
-    if (kind is None or kind.encoding != "binary") and not _is_text(head):
+    strange = sum(letter < " " and not letter.isspace() for letter in head)  # hardly any of them is in text
+    if (kind is None or kind.encoding != "binary") and strange > len(head) // MOST_STRANGE:
         raise InputError(
             f"{source.name} holds no text, or text in an encoding that has to be named, for example encoding='utf-16' "
             "(--encoding utf-16)"
@@ -233,17 +231,3 @@ def _sniff_source(source: Source) -> str:
     if kind is None:
         raise InputError(f"{source.name} is of no format that is recognised; name one of {', '.join(FORMATS)}")
     return kind.name
-
-
-def _is_text(head: str) -> bool:
-    """Whether the beginning of a file has hardly any control characters that text does not have."""
-    strange = sum(letter < " " and not letter.isspace() for letter in head)
-    return strange <= len(head) // MOST_STRANGE
-
-
-def _sniff_folder(folder: Path) -> str:
-    with _explained():
-        for kind in FORMATS.values():
-            if kind.recognises_folder(folder):
-                return kind.name
-    raise InputError(f"the folder {folder} is of no format that is recognised; name one of {', '.join(FORMATS)}")

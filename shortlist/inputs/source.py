@@ -447,10 +447,6 @@ class Format:
         """Whether every record is a line, so that a file can be cut after any line."""
         return False
 
-    def together(self, line: bytes, after: bytes) -> bool:
-        """Whether a file must not be cut between these two lines."""
-        return False
-
     def of_pieces(self: Kind, source: Source, first: str) -> tuple[str, bool, Kind]:
         """Return, by the first line of a file, how its pieces are read.
 

@@ -43,7 +43,6 @@ HEAD = re.compile(r"[ \t]*(?:([^ \t#:]+)(?![^ \t#]))?[ \t]*(qid:([^ \t#]*))?")  
 PAIR = re.compile(r"[^ \t]+")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 BLANKS = re.compile(rb"[\t\n]+")
-QUERY = re.compile(rb"\sqid:(\S+)")
 SIZES = re.compile(r"(\d{1,15})\s+(\d{1,10})\s+(\d{1,10})\s*", re.ASCII)  # of examples, features and labels
 LINE = re.compile(r"[ \t]*([^\s:#]+[ \t]+)?(qid:\S+[ \t]+)?(\d+:[-+]?[\d.]\S*)([ \t]+\d+:[-+]?[\d.]\S*)*[ \t]*(#.*)?")
 
@@ -309,10 +308,6 @@ class Letor(Sparse):
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
         return looks_sparse(head) and " qid:" in head.replace("\t", " ").partition("\n")[0]
-
-    def together(self, line: bytes, after: bytes) -> bool:
-        one, other = QUERY.search(line), QUERY.search(after)
-        return one is None or other is None or one[1] == other[1]
 
     def examples(self, source: Source) -> Iterator[Examples]:
         last, finished = "", set()

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
+from shortlist.arrays.given_labels import shown
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Format, Progress
@@ -167,15 +168,6 @@ def is_yes(value: object) -> bool | None:
         return bool(value)
     said = str(value).strip().casefold()
     return True if said in YES else False if said in NO else None
-
-
-def shown(value: object) -> str:
-    """Return a value for an error, cut short."""
-    try:
-        said = repr(value)
-    except ValueError:  # a whole number of too many digits
-        said = "a very large number"
-    return said if len(said) <= 60 else f"{said[:59]}…"
 
 
 def named(columns: Sequence[Name]) -> str:
@@ -399,21 +391,17 @@ class Table(Format):
             return Examples(texts=[])
         texts, labels, wrong, complete, ids, ratings, vectors = zip(*rows, strict=True)
         judged = any(one is not None for one in wrong)
+        lists = [one or [] for one in labels] if any(one is not None for one in labels) else None
         documents: Sequence[Any] = Fielded.of(texts, None) if self.has_fields else list(texts)
         return Examples(
             texts=documents if self.vector is None else WithVectors(documents, np.array(vectors, dtype=np.float32)),
-            labels=[one or [] for one in labels] if any(one is not None for one in labels) else None,
+            labels=None if lists is None else cast("Sequence[list[str]]", NumberedLabels.of(lists)),  # each name once
             wrong=[one or [] for one in wrong] if judged else None,
             complete=list(complete) if judged else None,
             ids=list(ids) if self.id is not None else None,
             ratings=np.array(ratings, dtype=np.float64) if self.rating is not None else None,
             places=places,
         )
-
-
-def numbered(labels: Sequence[list[str]]) -> Sequence[list[str]]:
-    """Return the same lists, with each name stored once."""
-    return cast("Sequence[list[str]]", NumberedLabels.of(labels))
 
 
 class BadValue(Exception):

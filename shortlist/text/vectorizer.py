@@ -526,12 +526,6 @@ class TextVectorizer(Estimator):
         if not hasattr(self, "vocabulary_"):
             raise not_fitted("this TextVectorizer has learned nothing yet; call fit or partial_fit first")
 
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Refuse scikit-learn's other containers: they cannot hold sparse rows."""
-        if transform not in (None, "default"):
-            raise InputError(f"TextVectorizer makes sparse rows, which {transform} cannot hold")
-        return self
-
     # Single texts: features, their names and their places.
 
     @reading

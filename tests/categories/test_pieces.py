@@ -1,7 +1,6 @@
 """The rows of a store are made some at a time, by threads ahead of the one that learns."""
 
 import numpy as np
-import pytest
 
 from shortlist import TextVectorizer, TunedIndex
 from shortlist.categories.index import learner
@@ -17,11 +16,9 @@ def some_texts():
     return [" ".join(f"w{word}" for word in own) for own in words], [[f"l{word}" for word in own[:5]] for own in words]
 
 
-@pytest.mark.parametrize("few_entries", [0, 1 << 20])  # those of so few entries are made once for all passes
-def test_learning_does_not_depend_on_how_rows_are_cut(few_entries, monkeypatch):
+def test_learning_does_not_depend_on_how_rows_are_cut(monkeypatch):
     texts, labels = some_texts()
     rows = TextVectorizer(tf="log", idf="smooth").fit_counts([texts])
-    monkeypatch.setattr(learner, "FEW_ENTRIES", few_entries)
 
     def learned(n_jobs, piece):
         monkeypatch.setattr(learner, "PIECE", piece)

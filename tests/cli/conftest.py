@@ -32,7 +32,7 @@ def run(capsys, monkeypatch, tmp_path):
         with pytest.raises(SystemExit) as ended:
             main(command)
         printed = capsys.readouterr()
-        said = printed.err.replace("compiling the inner loops, once for this machine…\n", "")
+        said = printed.err.replace("shortlist: compiling its inner loops, once for this machine…\n", "")
         return Result(int(ended.value.code or 0), printed.out, said)
 
     return call

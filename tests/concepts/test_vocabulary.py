@@ -22,15 +22,15 @@ WIDE = (
     "c3\tcorn\t\tc1\tyes\nc4\tmoney\t\t\t\n"
 )
 OBJECTS = {
-    "c1": {"concept_id": "c1", "label": "grain", "alt_labels": ["cereals"], "parents": []},
-    "c2": {"concept_id": "c2", "label": "wheat", "alt_labels": ["Triticum", "durum"], "parents": ["c1"]},
-    "c3": {"label": "corn", "parents": ["c1"], "deprecated": True},
+    "c1": {"name": "grain", "synonyms": ["cereals"], "broader": []},
+    "c2": {"name": "wheat", "synonyms": ["Triticum", "durum"], "broader": ["c1"]},
+    "c3": {"name": "corn", "broader": ["c1"], "deprecated": True},
     "c4": "money",
 }
 LISTED = [
     {"label": "c1", "name": "grain", "synonyms": "cereals"},
-    {"id": "c2", "label": "wheat", "altLabel": ["Triticum", "durum"], "broader": "c1"},
-    {"uri": "c3", "prefLabel": "corn", "broader": ["c1"], "deprecated": True},
+    {"label": "c2", "name": "wheat", "synonyms": ["Triticum", "durum"], "broader": "c1"},
+    {"label": "c3", "name": "corn", "broader": ["c1"], "deprecated": True},
     {"label": "c4", "name": "money"},
 ]
 TURTLE = """

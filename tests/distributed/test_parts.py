@@ -62,14 +62,6 @@ def test_parts_hold_what_the_file_does(written, name, size):
         assert part.stop == following.start
 
 
-@settings(max_examples=12)
-@given(size=st.integers(1, 1500))
-def test_a_query_is_in_one_part(written, size):
-    parts = cut(str(written / "a.letor"), part_size=size)
-    every = [query for part in parts for query in sorted({one for batch in part.open() for one in batch.query})]
-    assert len(every) == len(set(every)) == 9
-
-
 def test_bad_lines_are_where_the_error_says(tmp_path):
     lines = [f"l{i}\ttitle {i}\n" for i in range(10)]
     lines[4] = "l4\tone\ttoo many\n"

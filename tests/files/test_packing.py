@@ -17,12 +17,11 @@ from tests.files.test_store import parts
 NUMBERS = st.sampled_from([np.int32, np.int64, np.uint64, np.float32, np.float64, np.uint8])
 
 
-@given(NUMBERS.flatmap(lambda kind: arrays(kind, st.integers(1, 40))), st.booleans(), st.integers(1, 9))
-def test_arrays_come_back_as_they_were(array, ascending, chunk):
+@given(NUMBERS.flatmap(lambda kind: arrays(kind, st.integers(1, 40))), st.booleans())
+def test_arrays_come_back_as_they_were(array, ascending):
     array = np.sort(array) if ascending else array
-    with mock.patch.object(container, "CHUNK", chunk):
-        packed, note = container.pack(np.array_split(array, 3), array.dtype, array.size)
-        again = container.unpack({"a": packed}, {"a": json.loads(json.dumps(note))})["a"]
+    packed, note = container.pack(array)
+    again = container.unpack({"a": packed}, {"a": json.loads(json.dumps(note))})["a"]
     assert again.dtype == array.dtype
     assert again.tobytes() == array.tobytes()
 
@@ -58,7 +57,7 @@ def test_what_cannot_be_unpacked_is_refused(model, tmp_path):
     names = sorted(header["packed"])
     changes = [
         ("size", 2**50), ("size", -1), ("size", 0), ("size", None), ("dtype", "O"), ("dtype", "<i8"), ("dtype", 3),
-        ("ends", []), ("ends", [2**40]), ("ends", [-5]), ("ends", "x"), ("differences", [1]), ("differences", []),
+        ("differences", 1), ("differences", []), ("differences", None),
     ]  # fmt: skip
     for name in names:
         for key, value in changes:
@@ -81,7 +80,7 @@ def test_what_cannot_be_unpacked_is_refused(model, tmp_path):
 
 @pytest.mark.long
 def test_a_small_file_does_not_become_a_huge_model():
-    packed, note = container.pack([np.zeros(1 << 19)] * 60, np.dtype(np.float64), 60 << 19)
+    packed, note = container.pack(np.zeros(60 << 19))
     with mock.patch.object(container, "MOST_MORE", 1 << 20), pytest.raises(container.NotPacked):
         container.unpack({"a": packed}, {"a": note})
 

@@ -342,16 +342,15 @@ def test_the_next_save_removes_the_drafts_of_killed_processes_and_no_others(path
 def test_a_draft_removed_before_it_was_locked_is_begun_again(path, model, monkeypatch):
     from shortlist.files import drafts
 
-    made, make = [], drafts.tempfile.mkstemp
+    made, lock = [], drafts.fcntl.flock
 
-    def make_and_lose_the_first(**where):
-        handle, draft = make(**where)
-        made.append(draft)
+    def lose_the_first_and_lock(draft, how):
+        made.append(draft.name)
         if len(made) == 1:
-            os.unlink(draft)
-        return handle, draft
+            os.unlink(draft.name)
+        lock(draft, how)
 
-    monkeypatch.setattr(drafts.tempfile, "mkstemp", make_and_lose_the_first)
+    monkeypatch.setattr(drafts.fcntl, "flock", lose_the_first_and_lock)
     model.learn("one more", "thing")
     model.save(path)
     assert len(made) == 2

@@ -347,8 +347,6 @@ def test_transformers_give_frames_where_asked():
     assert scaled["width"].tolist() == [0.0, 1.0, 0.0, 1.0]
     selection = RocchioSelection(least=1).set_output(transform="pandas").fit(FRAME, ["a", "b", "a", "b"])
     assert list(selection.transform(FRAME).columns) == ["height", "width"]
-    with pytest.raises(ValueError, match="sparse"):
-        sl.TextVectorizer().set_output(transform="pandas").fit_transform(TEXTS)
 
 
 def test_explain_of_a_rater_checks_what_it_is_given():

@@ -11,7 +11,6 @@ from shortlist import InputError, report
 CURVES = {"FF": (np.arange(1, 11), np.linspace(0.5, 0.9, 10)), "IND": (np.arange(1, 11), np.linspace(0.4, 0.8, 10))}
 DRAW = {
     "curves": lambda path: report.plot_curves(path, CURVES, "k", "R_k", "A true label among the first k", ylim=(0, 1)),
-    "learning": lambda path: report.plot_learning(path, CURVES, "loss1"),
     "reliability": lambda path: report.plot_reliability(path, [0.1, 0.6, 0.9], [0.2, 0.5, 0.95], [3, 40, 100]),
     "frequency": lambda path: report.plot_frequency_recall(path, [0, 1, 2, 300], [0.0, 0.5, 0.4, 1.0]),
 }
@@ -27,13 +26,6 @@ def test_png_and_svg_are_written_alike_each_time(name, tmp_path):
         assert files[0].read_bytes() == files[1].read_bytes()
     assert (tmp_path / "0.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "0.svg").read_text()
-
-
-def test_a_curve_of_a_million_rounds_is_thinned(tmp_path):
-    rounds = np.arange(1, 1_000_001)
-    report.plot_learning(tmp_path / "long.svg", {"R1": (rounds, 1 / rounds)}, "R1")
-    assert (tmp_path / "long.svg").stat().st_size < 100_000
-    report.plot_learning(tmp_path / "short.svg", {"R1": ([], [])}, "R1")
 
 
 def test_every_label_is_a_point(tmp_path):

@@ -9,6 +9,7 @@ without a ``fit`` before it uses the smallest candidate.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from shortlist.arrays.validation import MOST_AMOUNT, as_real
 from shortlist.categories.additive import AdditiveLearner, as_indicator
 from shortlist.categories.index import retrieval
 from shortlist.categories.index.lists import Index, make_edges, make_index
-from shortlist.categories.learner import Made, Watch, added, is_true
+from shortlist.categories.learner import Made, Watch, added, at_once, is_true
 from shortlist.concurrency import reading, writing
 from shortlist.estimators import clone
 from shortlist.files.store import State
@@ -81,12 +82,12 @@ class IndependentIndex(AdditiveLearner):
         self.threshold_ = as_real(given, "threshold", least=0, most=1)
         super()._begin()
 
-    def _fit_all(self, rows: Any, Y: Any, watch: Watch) -> None:
-        super()._fit_all(rows, Y, watch)
+    def _fit_passes(self, rows: Any, Y: Any, watch: Watch = at_once) -> Iterator[int]:
+        yield from super()._fit_passes(rows, Y, watch)
         if self.threshold is None and rows.n_rows > 1:
             held_out = self.held_out(rows.n_rows)
             own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]
-            tried, labels = some_rows(rows, held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
+            tried, labels = rows.take(held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
             numbered = NumberedLabels(self._labels.names, labels)
             self.choose_threshold(self.hits(tried, numbered, clone(self)._learn_rows(tried, numbered)))
 
@@ -163,12 +164,6 @@ class IndependentIndex(AdditiveLearner):
         most = np.repeat(self._totals, np.diff(self._all_sums().indptr))
         state.require(bool((self._all_sums().data <= most).all()), "shares are at most 1")
         state.require(bool((self._totals <= MOST_AMOUNT).all()), "counts can be counted up from")
-
-
-def some_rows(rows: Rows, which: Longs) -> Rows:
-    """The rows of these numbers, in this order."""
-    X = rows.to_matrix()[which]
-    return Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, rows.n_features)
 
 
 def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -> Index:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.given_labels import Label, LabelsLike
+from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
-from shortlist.arrays.rows import MatrixLike, ReadyStore, Rows, RowStore
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.categories.best import DONE, WANTS_EDGES, WANTS_SLOTS
 from shortlist.categories.index import retrieval
@@ -41,7 +41,7 @@ from shortlist.categories.index.lists import (
     with_slots,
 )
 from shortlist.categories.index.retrieval import Dense
-from shortlist.categories.learner import Allowed, MergingLearner, PartedLearner, Watch, at_once
+from shortlist.categories.learner import Allowed, MergingLearner, PartedLearner
 from shortlist.concurrency import by_threads, learning, reading, runs
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
@@ -49,7 +49,6 @@ from shortlist.labels import LabelSets
 LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # values are clipped to the range of float32 weights
 PIECE = 2048  # rows of a store that are made at a time
 WEIGHT_BITS, TUNED_BITS = 10, 10  # of the mantissas of a compact file
-FEW_ENTRIES = 1 << 20  # of a store whose rows are made once for all passes: they take 12 MB at most
 
 
 class IndexLearner(MergingLearner, PartedLearner):
@@ -98,11 +97,6 @@ class IndexLearner(MergingLearner, PartedLearner):
     def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
         check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)  # 0: no corrections
 
-    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
-        if not isinstance(rows, Rows) and rows.n_entries <= FEW_ENTRIES and getattr(self, "passes", 1) != 1:
-            rows = ReadyStore(rows, self._prepare, PIECE)
-        yield from super()._learn_passes(rows, Y, watch)
-
     def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         cap = self._cap()
         self._begin_pass(order.size, first_pass)
@@ -136,9 +130,7 @@ class IndexLearner(MergingLearner, PartedLearner):
             return
 
         def made(run: slice) -> tuple[slice, Rows]:
-            which = order[run]
-            some = rows.ready.take(which) if isinstance(rows, ReadyStore) else self._prepare(rows.chosen(which))
-            return run, some
+            return run, self._prepare(rows.chosen(order[run]))
 
         # Threads make rows ahead of the thread that learns.
         pieces, jobs = runs(order.size, PIECE), self._jobs()
@@ -209,9 +201,6 @@ class IndexLearner(MergingLearner, PartedLearner):
     @learning
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
         """Forget all columns but those kept, which are renumbered in their order."""
-        self._forget_columns(kept)
-
-    def _forget_columns(self, kept: NDArray[np.bool_]) -> None:
         self._index = forget_features(self._index.for_features(kept.size), kept)
         self.n_features_in_ = int(kept.sum())
 
@@ -282,7 +271,7 @@ class IndexLearner(MergingLearner, PartedLearner):
     @reading
     def _strongest(self, label: Label, n: int) -> list[tuple[int, float, float]]:
         """The same, with the evidence of each."""
-        return self._index.strongest(self._number(label), n)
+        return self._index.strongest(self._labels.find(label), n)
 
     @reading
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:

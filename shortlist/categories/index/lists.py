@@ -66,16 +66,14 @@ class Index(NamedTuple):
         """The index with room for that many features."""
         return self if n_features <= self.features.size else self._replace(features=grown(self.features, n_features))
 
-    def for_slots(self, n_slots: int, *, doubled: bool = True) -> Index:
+    def for_slots(self, n_slots: int) -> Index:
         """The index with room for that many more slots in its pool."""
         needed = int(self.used[END]) + n_slots
         if needed > MOST_SLOTS:
             raise InputError("an index can have no more than 4,294,967,294 edges; set max_total_edges to fewer")
-        size = self.edges.size
-        if needed <= size:
+        if needed <= self.edges.size:
             return self
-        wanted = max(needed, 2 * size) if doubled and 2 * size <= MOST_SLOTS else needed
-        return self._replace(edges=grown(self.edges[: self.used[END]], wanted, doubled=False))  # not what is unused
+        return self._replace(edges=grown(self.edges[: self.used[END]], needed, doubled=False))  # not what is unused
 
     def copy(self) -> Index:
         """A copy that shares no memory with this index."""
@@ -400,7 +398,7 @@ def with_slots(index: Index, n_slots: int, most_edges: int) -> Index:
     if needed <= size:
         return index
     enough = 2 * size if size <= most_edges // 2 else 2 * most_edges
-    return index.for_slots(min(max(needed, enough), max(needed, MOST_SLOTS)) - int(index.used[END]), doubled=False)
+    return index.for_slots(min(max(needed, enough), max(needed, MOST_SLOTS)) - int(index.used[END]))
 
 
 def reserved(index: Index, n_edges: int, most_edges: int) -> Index:

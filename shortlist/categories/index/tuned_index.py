@@ -21,7 +21,7 @@ from shortlist.categories.index.rehearsal import NO_RING, Ring
 from shortlist.categories.index.retrieval import Ahead, Dense, room_for_rankings
 from shortlist.categories.index.tuning import EXAMPLES, LABELS, Learned, Rules, learn, least_share
 from shortlist.categories.learner import CategoryLearner
-from shortlist.concurrency import reading
+from shortlist.concurrency import learning, reading
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State
@@ -293,8 +293,9 @@ class TunedIndex(IndexLearner):
         cut_lists(index, self.max_edges, WHOLE, leakage=True)
         cut_lists(index, 0, self._least_share(), leakage=True)
 
-    def _forget_columns(self, kept: NDArray[np.bool_]) -> None:
-        super()._forget_columns(kept)
+    @learning
+    def forget_columns(self, kept: NDArray[np.bool_]) -> None:
+        super().forget_columns(kept)
         self._ring = rehearsal.with_columns(self._ring, kept)
 
     # Merging: counts add. Corrections of a feature are averaged over the learners that have seen it, or those of rare
