@@ -19,9 +19,11 @@ import os
 import sqlite3
 import time
 from base64 import b64decode, b64encode
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -38,7 +40,7 @@ VERSION = 1
 TABLES = """
 CREATE TABLE examples (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
-    time REAL NOT NULL,    -- the same for all of one commit
+    time REAL NOT NULL,    -- the same for all of one request
     key TEXT UNIQUE,
     text TEXT NOT NULL,
     labels TEXT NOT NULL,  -- a JSON list of the right labels, or an object: a change of labels
@@ -71,6 +73,7 @@ ALONE = "(decided alone)"  # ends the person of an example that the model decide
 KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
 MEASURED = f"{KEPT} AND person NOT LIKE '%{ALONE}' AND labels LIKE '[_%]'"  # examples that measure the model
 ALL = 2**62  # more than any number
+MOST = 64  # requests in one commit
 NUMBERS = np.dtype("<f4")  # of a vector
 Found = TypeVar("Found")
 BESIDE = ("labels", "wrong", "complete", "person", "time", "key", "vector")  # names of an export beside the fields
@@ -339,7 +342,14 @@ class Journal:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Make one commit, to the file and to the record of its end, while others wait."""
+        """Make one commit, to the file and to the record of its end, while others wait.
+
+        Within another ``held``: one part of its commit, which is taken back alone if it fails.
+        """
+        if self._db.in_transaction:
+            with self._part():
+                yield
+            return
         with self._explaining(), self._record.held():
             self._must_be_there()
             line = self._record.line()
@@ -356,6 +366,19 @@ class Journal:
             self._must_be_there()
             if self._end.line() != line:
                 self._record.write(self._end)
+
+    @contextlib.contextmanager
+    def _part(self) -> Iterator[None]:
+        before, self._time = self._end, max(time.time(), self._time + 1e-6)  # no two parts have the same time
+        self._db.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            self._end = before
+            if self._db.in_transaction:  # SQLite ends it by itself where the disk is full
+                self._db.execute("ROLLBACK TO part")
+            raise
+        self._db.execute("RELEASE part")
 
     def _append_one(self, example: Example, seen: Seen | None) -> Receipt:
         given = example.labels if isinstance(example.labels, dict) else list(example.labels)
@@ -729,21 +752,55 @@ def explained(path: Path, problem: Exception) -> JournalError:
 
 
 class Writer:
-    """A thread that writes to the journal, so that nothing else waits for the disk."""
+    """A thread that writes to the journal, so that nothing else waits for the disk.
+
+    What comes while a commit is under way shares the next one (group commit).
+    """
 
     def __init__(self, folder: Path) -> None:
         self._journal = Journal(folder)
         self._thread = ThreadPoolExecutor(1, "journal")
+        self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     async def ask(self, work: Callable[..., Found], *arguments: object) -> Found:
         """Return ``work(journal, *arguments)`` once it is on disk.
 
         A caller that gives up does not cancel what is on its way there.
         """
-        loop = asyncio.get_running_loop()
-        return await asyncio.shield(loop.run_in_executor(self._thread, work, self._journal, *arguments))
+        answer: Future[Found] = Future()
+        self._waiting.append((partial(work, self._journal, *arguments), answer))
+        self._thread.submit(self._commit)
+        return await asyncio.shield(asyncio.wrap_future(answer))
 
     def close(self) -> None:
         """Finish what was asked for."""
         self._thread.shutdown()
         self._journal.close()
+
+    def _commit(self) -> None:
+        """Do all work that waits, unless another call has; what is refused fails alone."""
+        waiting = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
+        if not waiting:
+            return
+        results: list[Any] = []
+        try:
+            with self._journal.held():
+                for work, _ in waiting:
+                    results.append(_done(work))
+        except Exception as problem:
+            results = [problem] * len(waiting)
+        for (_, answer), result in zip(waiting, results, strict=True):
+            if isinstance(result, Exception):
+                answer.set_exception(result)
+            else:
+                answer.set_result(result)
+
+
+def _done(work: Callable[[], Any]) -> Any:
+    """What some work returns, or why it was refused. If the journal itself fails, so do all."""
+    try:
+        return work()
+    except (sqlite3.Error, JournalError):
+        raise
+    except Exception as problem:
+        return problem

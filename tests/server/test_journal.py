@@ -1,15 +1,18 @@
 """The journal keeps what it was given, once, and says so when it cannot."""
 
+import asyncio
+import contextlib
 import json
 import os
 import sqlite3
+import threading
 
 import pytest
 
 import shortlist as sl
 from shortlist.server import snapshots
 from shortlist.server.exporting import exported
-from shortlist.server.journal import FILE, Example, Journal, JournalError, KeyUsed, Receipt
+from shortlist.server.journal import FILE, Example, Journal, JournalError, KeyUsed, Receipt, Writer
 
 
 @pytest.fixture
@@ -39,6 +42,32 @@ def test_a_key_for_something_else_fails_its_request_whole(journal):
         journal.append([Example("c", ["z"]), Example("other", ["x"], key="k")])
     assert [text for _, text, *_ in journal.after(0, 99)] == ["a"]
     assert journal.append([Example("d", ["y"])]) == [Receipt(2, True)]
+
+
+def test_requests_that_wait_share_a_commit_and_fail_alone(tmp_path):
+    async def ask_all(writer, go_on):
+        first = asyncio.create_task(writer.ask(lambda journal: go_on.wait()))
+        await asyncio.sleep(0)
+        bad = [Example("c", ["z"]), Example("other", ["x"], key="k")]
+        requests = [[Example("a", ["x"], key="k"), Example("b", ["x"])], bad, [Example("d", ["y"])]]
+        asked = [asyncio.create_task(writer.ask(Journal.append, some)) for some in requests]
+        await asyncio.sleep(0)
+        go_on.set()
+        await first
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    Journal.begin(tmp_path)
+    writer, commits = Writer(tmp_path), []
+    record = writer._journal._record
+    record.write = lambda end, write=record.write: commits.append(write(end))
+    one, refused, other = asyncio.run(ask_all(writer, threading.Event()))
+    assert (one, other) == ([Receipt(1, True), Receipt(2, True)], [Receipt(3, True)])
+    assert isinstance(refused, KeyUsed)
+    assert len(commits) == 1
+    writer.close()
+    with contextlib.closing(Journal(tmp_path)) as journal:
+        times = [entry.time for entry in journal.each()]
+    assert times[0] == times[1] < times[2], "a request is known by its time"
 
 
 OTHERS = [
