@@ -22,7 +22,7 @@ from shortlist.arrays.validation import (
     note_names,
 )
 from shortlist.concurrency import reading, snapshot
-from shortlist.documents.features import METHODS, QueryScaler
+from shortlist.documents.features import METHODS, scaled_within_queries
 from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.errors import InputError, counted
@@ -63,7 +63,8 @@ class DocumentRanker(Model[JudgedDocuments]):
     learner : LinearRanker or str, default=None
         Any ranker of documents, or the short name of one, such as "ndcg"; ``MapSVM()`` if None.
     scale : {"range", "percentile"} or None, default="range"
-        As in QueryScaler; None for no scaling.
+        How each feature is scaled to [0, 1] within its query: from the least to the greatest value, or by the share of
+        the query's other documents that have less. None for no scaling.
 
     Attributes
     ----------
@@ -167,8 +168,7 @@ class DocumentRanker(Model[JudgedDocuments]):
     def scaled(self, rows: Rows, query: ArrayLike | None) -> scipy.sparse.csr_array | Floats:
         """The features of these rows, scaled for the learner."""
         as_choice(self.scale, "scale", (*METHODS, None))
-        matrix = rows.to_matrix()
-        return matrix if self.scale is None else QueryScaler(self.scale).transform(matrix, query=query)
+        return rows.to_matrix() if self.scale is None else scaled_within_queries(rows, query, self.scale)
 
     def _as_learned(self, X: Any, query: ArrayLike | None) -> Any:
         self._check_fitted()
