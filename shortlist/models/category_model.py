@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_choice, as_whole
+from shortlist.arrays.validation import as_whole
 from shortlist.categories.learner import Allowed, CategoryLearner
 from shortlist.categories.relabelling import counts_of
 from shortlist.concepts import LabelVocabulary
@@ -27,7 +27,7 @@ from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels, sorting
 from shortlist.measures import Evaluation, depth, evaluate, hierarchical_f1, measure, per_label, propensities_for
 from shortlist.models.base import Model, Report, Table, finite_or_none
-from shortlist.models.calibration import F1, TOGETHER, Aim, Costs, Precision, calibration_error, reliability
+from shortlist.models.calibration import F1, TOGETHER, Aim, Precision, calibration_error, reliability
 from shortlist.models.confidence import Automation, Confidence, Reason
 from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds
@@ -237,17 +237,10 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             )  # fmt: skip
 
     @reading
-    def assign(
-        self,
-        X: Given,
-        aim: str | Aim = "f1",
-        *,
-        precision: float | None = None,
-        costs: tuple[float, float] | None = None,
-    ) -> list[Assigned]:
+    def assign(self, X: Given, *, precision: float | None = None) -> list[Assigned]:
         """For each row its labels, or none and a reason, as ``Categorizer.assign`` for texts."""
         self._check_fitted()
-        aim = self._aim(aim, precision, costs)
+        aim = self._aim(precision)
         self._warn_of_runs(self.confidence_)
         return self._decide(X, self._deep(X), aim)
 
@@ -273,15 +266,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             kept[:, 1:] = False
         return kept
 
-    def _aim(self, aim: str | Aim, precision: float | None = None, costs: tuple[float, float] | None = None) -> Aim:
-        """The aim of an assignment, from the arguments of ``assign``."""
-        if precision is not None and costs is not None:
-            raise InputError("labels are assigned for a precision or by costs, not both; leave one out")
-        if precision is not None:
-            return Precision(precision, alone=self._one_label_each)
-        if costs is not None:
-            return Costs(*costs)
-        return F1() if isinstance(aim, str) and as_choice(aim, "aim", ("f1",)) else aim  # type: ignore[return-value]
+    def _aim(self, precision: float | None) -> Aim:
+        """The aim of an assignment: the given precision, or the largest F1 if None."""
+        return F1() if precision is None else Precision(precision, alone=self._one_label_each)
 
     @property
     def _one_label_each(self) -> bool:
@@ -325,7 +312,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         self._check_fitted()
         learner = self.learner_
         columns = learner._label_columns
-        check_table(_n_examples(X), len(columns or learner.classes_))
         if not self.confidence_.ready:
             raise InputError("the model has not seen enough examples to give probabilities; it needs about a hundred")
         if self._one_label_each:
@@ -474,24 +460,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 # Probabilities in the form that scikit-learn expects: a column for each class.
 
 
-MOST = 10**8  # numbers of a table: nearly a gigabyte
-
-
-def _n_examples(given: Any) -> int:
-    """The number of texts, or of rows of an array, a frame, a sparse matrix or Rows."""
-    shape = getattr(given, "shape", None)
-    return given.n_rows if isinstance(given, Rows) else len(given) if shape is None else int(shape[0])
-
-
-def check_table(n_rows: int, n_classes: int) -> None:
-    """Refuse a table that takes too much memory."""
-    if n_rows * n_classes > MOST:
-        raise InputError(
-            f"predict_proba gives a number for each text and label, and {n_rows:,} × {n_classes:,} are too many; "
-            "rank(texts, k).probabilities gives those of the best labels"
-        )
-
-
 def check_order(classes: NDArray[Any]) -> None:
     """Refuse unsorted labels: scikit-learn would mistake their columns for those of others."""
     names = classes.tolist()
@@ -555,7 +523,6 @@ def as_table(found: dict[str, dict[str, float]]) -> Table:
 
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
 SHARES = np.arange(1, 21) / 20
-BEST = 10  # labels of each text for the second calibration error
 BAR = 20  # characters of a bar from 0 to 1
 DRAWN = "█ right, │ as it says"
 
@@ -576,10 +543,8 @@ class Decisions:
     def details(self) -> dict[str, Any]:
         """All measures, for machines."""
         best, right = self.chances[:, 0], self.hits[:, 0]
-        first = self.chances[:, :BEST].ravel(), self.hits[:, :BEST].ravel()
         return {
             "calibration error": finite_or_none(calibration_error(best, right)),
-            f"calibration error of the {BEST} best labels": finite_or_none(calibration_error(*first)),
             "reliability": [own._asdict() for own in reliability(best, right)],
             "shortlists": [self._shortlists(coverage) for coverage in COVERAGES],
             "automation": [self._alone(precision) for precision in PRECISIONS],
@@ -589,7 +554,7 @@ class Decisions:
 
     def tables(self, found: dict[str, Any]) -> list[Table]:
         """The same for people."""
-        errors = [[name, found[name]] for name in found if name.startswith("calibration")]
+        errors = [["calibration error", found["calibration error"]]]
         f1 = [[f"{name} of the labels it assigns", value] for name, value in found["assignments"].items()]
         lists = [
             [row["coverage"], row["covered"], row["mean size"], "yes" if row["possible"] else "no"]

@@ -139,10 +139,6 @@ class DocumentRanker(Model[JudgedDocuments]):
         scaled = self._as_learned(X, query)
         return self.learner_.decision_function(scaled)
 
-    def scores(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
-        """``decision_function`` under a shorter name."""
-        return self.decision_function(X, query)
-
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
         """The measure that the learner optimises, averaged over the queries for which it is defined."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import compress, repeat
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,14 +169,10 @@ def _numbers(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | N
     Labels that were never learned have no number.
     """
     asked = list(wanted)
-    texts: list[str] = []
-    if set(map(type, asked)) - {str}:
-        texts = [str(label) for label in asked if type(label) is not str]
-        digits = [text for text in (*texts, *asked) if isinstance(text, str) and text.isdigit()]
-    else:
-        digits = list(compress(asked, map(str.isdigit, asked)))  # type: ignore[arg-type]
-    whole = [int(text) for text in digits if text.isascii() and len(text) < DIGITS]
-    every = [*asked, *texts, *whole] if texts or whole else asked
+    texts = [str(label) for label in asked if not isinstance(label, str)]
+    given = (text for text in (*texts, *asked) if isinstance(text, str))
+    whole = [int(text) for text in given if text.isascii() and text.isdigit() and len(text) < DIGITS]
+    every = [*asked, *texts, *whole]
     found = np.fromiter(map(labels.number.get, every, repeat(-1)), dtype=np.int64, count=len(every))
     if vocabulary is not None and found.min(initial=0) < 0:
         named = (vocabulary.of_name(str(every[i])) for i in np.flatnonzero(found < 0).tolist())

@@ -177,7 +177,7 @@ def test_labels_that_come_as_indicators_go_as_such(form):
     assert model.classes_.tolist() == [0, 1, 2, 3]
     predicted = model.predict(TEXTS)
     assert predicted.shape == INDICATOR.shape
-    assert [set(np.flatnonzero(row)) for row in predicted] == [set(own) for own in model.assign(TEXTS, "f1")]
+    assert [set(np.flatnonzero(row)) for row in predicted] == [set(own) for own in model.assign(TEXTS)]
     few = sl.Categorizer().fit(TEXTS[:30], form(INDICATOR[:30]))  # too few to assign: 1.5 labels each, rounded
     assert few.predict(TEXTS).sum(axis=1).tolist() == [2] * 90
     assert (predicted[:, :3] == INDICATOR[:, :3]).mean() > 0.9

@@ -61,7 +61,7 @@ def test_votes_sum_to_the_score(served):
         assert found["answer"] == model.predict(X[4:5])[0]
         assert [(vote["feature"], vote["vote"]) for vote in found["votes"]] == model.explain(X[4]).votes
     elif isinstance(model, sl.DocumentRanker):
-        scores = model.scores(X[:7], [0] * 7)
+        scores = model.decision_function(X[:7], [0] * 7)
         assert (found["answer"], found["score"]) == (4, pytest.approx(scores[4]))
     else:
         best = model.rank(X[4:5], 1)[0]

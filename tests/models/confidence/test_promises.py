@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist.labels import LabelSets
-from shortlist.models.calibration import F1, Costs, Precision, calibration_error, reliability
+from shortlist.models.calibration import F1, Precision, calibration_error, reliability
 from shortlist.models.confidence import Confidence, Reason
 from tests.models.confidence.made_up import hits_of, several, single
 
@@ -62,12 +62,6 @@ def test_assigned_labels_are_as_precise_as_asked(alone):
     assert not (alone and assigned[:, 1:].any())
 
 
-def test_costs_weigh_a_probability():
-    confidence = fitted(several)
-    assert confidence.threshold(Costs(wrong=3, missing=1)) == 0.75
-    assert confidence.threshold(Costs(wrong=0, missing=0)) == 1.0
-
-
 def test_the_best_f1_needs_no_look_at_the_truth():
     confidence = fitted(several)
     ids, scores, truth, _ = several(3000, 1)
@@ -86,7 +80,7 @@ def test_random_labels_are_not_assigned():
     truth = LabelSets(np.arange(4001, dtype=np.int64), draws.integers(0, 30, 4000).astype(np.int32))
     confidence = Confidence()
     confidence.observe(ids, scores, truth)
-    for aim in (Precision(0.5), Precision(0.9, alone=True), Costs()):
+    for aim in (Precision(0.5), Precision(0.9, alone=True)):
         assigned = confidence.assigned(scores, aim)
         assert not assigned.any()
         assert (confidence.reasons(scores, assigned, aim) >= Reason.UNLIKE_ANYTHING_LEARNED).all()
@@ -128,7 +122,7 @@ def test_nothing_is_said_before_anything_is_known():
     scores = np.array([[0.9, 0.1, np.nan]])
     assert np.isnan(confidence.probabilities(scores)).all()
     assert confidence.lengths(scores, 0.5).tolist() == [2]
-    assert not confidence.assigned(scores, Costs()).any()
+    assert not confidence.assigned(scores, F1()).any()
     assert confidence.automation([0.9])[0].share == 0.0
 
 
