@@ -79,11 +79,6 @@ class Estimator(Kind):
             return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
-    def _repr_html_(self) -> str:
-        from sklearn.utils import estimator_html_repr
-
-        return str(estimator_html_repr(self))
-
     # Threads.
 
     @reading
