@@ -46,7 +46,7 @@ class Measure:
 
     @property
     def parameter(self) -> str | None:
-        """The letter at the end of a registry name: k is a whole number from 1, t any number."""
+        """The letter at the end of a registry name: k is a whole number from 1; t, in papers/, any number."""
         return self.name[-1] if self.name.endswith(("@k", "@t", "Rk")) else None
 
 
@@ -110,4 +110,4 @@ def measure(name: str | Measure) -> Measure:
                 whole = number if "." in number else int(number)  # as_whole refuses a fraction
                 value = float(number) if letter == "t" else as_whole(whole, f"k of {given}", least=1)
                 return replace(entry, name=entry.name[:-1] + number, parameters={letter: value})
-    raise InputError(f"there is no measure {given!r}; there are {', '.join(MEASURES)} (k: a whole number, t: a number)")
+    raise InputError(f"there is no measure {given!r}; there are {', '.join(MEASURES)} (k: a whole number)")

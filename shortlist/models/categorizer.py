@@ -28,7 +28,7 @@ from shortlist.models.confidence import Confidence
 from shortlist.models.encoding import VectorPart, named_vectors, suited
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Stream
-from shortlist.models.relabelling import KEPT, Change, Done, Labelled
+from shortlist.models.relabelling import Change, Labelled
 from shortlist.models.rules import Rules
 from shortlist.models.search import search
 from shortlist.models.text_batches import (
@@ -121,7 +121,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     _trained_from: dict[str, Any] | None = None  # the names of the columns of the training file, if given
     search_: dict[str, Any] | None = None
     _bound_now: Bound | None = None
-    _changes: tuple[Done, ...] = ()
 
     @classmethod
     def tuned(
@@ -297,7 +296,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=first_pass)
         self._have_parts(text, learner, bound, first_pass.confidence())
-        self._have(retired_=(), _changes=())  # those labels were forgotten
+        self._have(retired_=())  # those labels were forgotten
         if bound is not None:
             counts = dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True))
             names, labels_of_names = self._lessons(learner, counts)
@@ -630,24 +629,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     def change_labels(self, change: Change) -> Self:
         """Make a change of labels (relabelling.py)."""
         self._check_change(change)
-        before = self._labelled()
-        self._have_labelled(before.after(change), (*self._changes, Done(change, before))[-KEPT:])
+        now = self._labelled().after(change)
+        self._have(learner_=now.learner, vocabulary_=now.vocabulary, retired_=now.retired)
         return self
-
-    @learning
-    def undo_change(self) -> Change:
-        """Undo the last change and return it."""
-        if not self._changes:
-            raise InputError("there is no change of labels to undo")
-        *rest, last = self._changes
-        self._have_labelled(last.taken_back(self.learner_), tuple(rest))
-        return last.change
 
     def _labelled(self) -> Labelled:
         return Labelled(self.learner_, self.vocabulary_, self.retired_)
-
-    def _have_labelled(self, now: Labelled, changes: tuple[Done, ...]) -> None:
-        self._have(learner_=now.learner, vocabulary_=now.vocabulary, retired_=now.retired, _changes=changes)
 
     @writing
     def set_rules(self, rules: Rules | None) -> Self:

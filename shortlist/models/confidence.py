@@ -152,7 +152,8 @@ def clipped(scores: Floats) -> Floats:
 def look(ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> Seen:
     """Calibration examples: rankings (n × k) that were made before their examples were learned, with the true labels.
 
-    known: the share of the features of each that earlier examples had, if it is known.
+    Rank deeper here than lists shall be long: depths behind the last of the k labels are not known. ``known`` is the
+    share of the features of each that earlier examples had, if it is known.
     """
     if not (ids.ndim == 2 and ids.shape == scores.shape and truth.n_rows == ids.shape[0]):
         raise InputError("each ranking needs its scores and its true labels: ids and scores n × k, n label sets")
@@ -335,10 +336,10 @@ WAITING = 4 * LOOK  # examples: to observe so many takes hardly longer than to o
 class Confidence:
     """Observes rankings and their true labels; gives probabilities, lengths of lists, thresholds and reasons.
 
-    >>> confidence.observe(ranking.ids, ranking.scores, truth)   # a ranking made before its example was learned
-    >>> confidence.probabilities(ranking.scores)                 # n × k
-    >>> confidence.lengths(ranking.scores, coverage=0.95)        # how many labels of each hold all true ones
-    >>> confidence.assigned(ranking.scores, F1())                # which labels of each to assign
+    >>> confidence.note(look(ranking.ids, ranking.scores, truth))   # rankings made before their examples were learned
+    >>> confidence.probabilities(ranking.scores)                    # n × k
+    >>> confidence.lengths(ranking.scores, coverage=0.95)           # how many labels of each hold all true ones
+    >>> confidence.assigned(ranking.scores, F1())                   # which labels of each to assign
 
     Scores are n × k, best first, NaN where there is no label; k is at least TOGETHER if as many labels exist, since the
     first label's probability depends on their scores. The result does not depend on the batches in which examples are
@@ -361,12 +362,8 @@ class Confidence:
 
     # Learning.
 
-    def fit(self, ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> None:
-        """Forget everything and observe rankings in no particular order, all at once."""
-        self.fit_seen(look(ids, scores, truth, known))
-
-    def fit_seen(self, seen: Seen) -> None:
-        """``fit`` to calibration examples."""
+    def fit(self, seen: Seen) -> None:
+        """Forget everything and observe calibration examples in no particular order, all at once."""
         self.__init__()  # type: ignore[misc]
         n = seen.true.size
         self.window.add(seen.take(slice(max(0, n - SIZE), n)))
@@ -374,17 +371,8 @@ class Confidence:
         if n >= LOOK:
             self._refit()
 
-    def observe(self, ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> None:
-        """Observe rankings, oldest first, that were made before their examples were learned, and their true labels.
-
-        Rank deeper here than lists shall be long: depths behind the last of the k labels are not known. ``known`` is
-        the share of the features of each that earlier examples had.
-        """
-        self.note(look(ids, scores, truth, known))
-        self._settle()
-
     def note(self, seen: Seen) -> None:
-        """Observe calibration examples later: when a result is needed (``settled``), or many wait."""
+        """Observe calibration examples, oldest first: when a result is needed (``settled``), or many wait."""
         self._waiting.append(seen)
         if sum(one.true.size for one in self._waiting) >= WAITING:
             self._settle()

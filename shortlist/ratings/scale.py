@@ -75,15 +75,6 @@ def step_numbers(steps: Steps, ratings: Ratings) -> Longs:
     return numbers
 
 
-def steps_between(steps: Steps, given: object, true: object, *, closed: bool) -> int | None:
-    """The distance in steps of a rating of the scale and the true one; None if that is new to an open scale."""
-    ratings = as_ratings(np.array([true]), 1)
-    if not closed and open_for(steps, ratings)[1]:
-        return None
-    (here,), (there,) = step_numbers(steps, np.array([given])), step_numbers(steps, ratings)
-    return abs(int(here) - int(there))
-
-
 def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
     if array.dtype == object:
         kinds = {str if isinstance(one, str) else type(one) for one in array.reshape(-1).tolist()}

@@ -14,14 +14,14 @@ from shortlist.labels import LabelSets
 from shortlist.models.calibration import F1
 from shortlist.models.confidence import MOST_BYTES, SIZE, Confidence
 from shortlist.models.observing import FirstPass, stretches
-from tests.models.confidence.made_up import several, single
+from tests.models.confidence.made_up import observe, several, single
 
 
 def observed(ids, scores, truth, edges):
     confidence = Confidence()
     for first, last in pairwise(edges):
         part = truth.chosen(np.arange(first, last))
-        confidence.observe(ids[first:last], scores[first:last], part)
+        observe(confidence, ids[first:last], scores[first:last], part)
     return confidence
 
 
@@ -40,7 +40,7 @@ def test_it_is_saved_and_goes_on_as_if_it_had_not_been(tmp_path):
     second = store.load(tmp_path / "confidence", also=[Confidence])
     rest = truth.chosen(np.arange(SIZE + 300, SIZE + 700))
     for confidence in (first, second):
-        confidence.observe(ids[SIZE + 300 :], scores[SIZE + 300 :], rest)
+        observe(confidence, ids[SIZE + 300 :], scores[SIZE + 300 :], rest)
     assert store.checksum(first.to_state()) == store.checksum(second.to_state())
     assert np.array_equal(first.probabilities(scores), second.probabilities(scores))
     assert np.array_equal(first.lengths(scores, 0.9), second.lengths(scores, 0.9))
@@ -163,7 +163,7 @@ def test_other_damage_is_refused(state, change, tmp_path):
 ])  # fmt: skip
 def test_rankings_that_are_none_are_refused(ids, scores):
     with pytest.raises(InputError):
-        Confidence().observe(np.array(ids, dtype=np.int32), np.array(scores), LabelSets.of([[1]]))
+        observe(Confidence(), np.array(ids, dtype=np.int32), np.array(scores), LabelSets.of([[1]]))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 100, 2000, 5000, 9000, 100_000])
