@@ -25,7 +25,7 @@ from shortlist.concurrency import lock_of, prefetch, reading
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels, sorting
-from shortlist.measures import Evaluation, depth, evaluate, hierarchical_f1, measure, per_label, propensities_for
+from shortlist.measures import depth, evaluate, hierarchical_f1, measure, per_label, propensities_for
 from shortlist.models.base import Model, Report, Table, finite_or_none
 from shortlist.models.calibration import F1, TOGETHER, Aim, Precision, calibration_error, reliability
 from shortlist.models.confidence import Automation, Confidence, Reason
@@ -216,16 +216,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """Warn if no list is long enough to contain all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
         self._warn_of_runs(confidence)
-        if confidence.are_too_few(coverage):
-            warnings.warn(
-                f"coverage={coverage:g} cannot be promised yet: too few examples were ranked before they were learned, "
-                "and lists hold all labels; teach more, or ask for less", UserWarning, stacklevel=4,
-            )  # fmt: skip
-        elif confidence.ready and confidence.reachable() < coverage < 1.0:
+        if confidence.ready and coverage < 1.0 and confidence.limit(coverage) == np.inf:
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
-                f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask "
-                "for less", UserWarning, stacklevel=4,
+                f"{confidence.reachable():.1%} of the {confidence.observed} examples that were ranked before they were "
+                "learned, and now hold all labels; teach more, or ask for less", UserWarning, stacklevel=4,
             )  # fmt: skip
 
     def _warn_of_runs(self, confidence: Confidence) -> None:
@@ -350,12 +345,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     # Measuring.
 
     def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRanking]:
-        for ranking, batch in self._rank_batches(batches, self._judged_depth(measures)):
+        deep = max(self._depth(measures), DEPTH if self.confidence_.ready else 1)
+        for ranking, batch in self._rank_batches(batches, deep):
             yield JudgedRanking(ranking, batch.labels or [])
-
-    def _judged_depth(self, measures: Sequence[str]) -> int:
-        """How many labels to rank for these measures."""
-        return max(self._depth(measures), DEPTH if self.confidence_.ready else 1)
 
     def _depth(self, measures: Sequence[str]) -> int:
         """How many labels these measures look at."""
@@ -364,9 +356,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def _report(self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False) -> Report:
         judged = list(judged)
         ranking, truth = self._together(judged, measures)
-        found = Report(self._measured(ranking, truth, measures))
+        learner, chosen = self.learner_, [measure(name) for name in measures]
+        propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
+        n_labels = len(learner.classes_)
+        found = Report(evaluate(ranking, truth, chosen, n_labels=n_labels, propensities=propensities))
         if details:
-            found_for = per_label(ranking, truth, n_labels=len(self.learner_.classes_)).to_dicts()
+            found_for = per_label(ranking, truth, n_labels=n_labels).to_dicts()
             table: list[dict[str, Any]] = [dict(row) for row in found_for]
             keys = ["label", "true", "assigned", "precision", "recall", "f1"]
             if self.vocabulary_ is not None:
@@ -381,7 +376,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             found.tables.append(as_table(near))
             found.details["hierarchy"] = near
         if self.confidence_.ready:
-            deep = Ranking.stack([one.ranking for one in judged], min(DEPTH, len(self.learner_.classes_)))
+            deep = Ranking.stack([one.ranking for one in judged], min(DEPTH, n_labels))
             decisions = Decisions(self.confidence_, self._chosen, deep, truth)
             found.details["confidence"] = of_confidence = decisions.details()
             found.tables = decisions.tables(of_confidence) + found.tables
@@ -395,12 +390,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             raise InputError("there are no examples to evaluate")
         numbers = self.learner_.label_numbers(NumberedLabels.stack(labels))
         return Ranking.stack([one.ranking for one in judged], self._depth(measures)), numbers
-
-    def _measured(self, ranking: Ranking, truth: LabelSets, measures: Sequence[str]) -> Evaluation:
-        """These measures of rankings that are deep enough for them."""
-        learner, chosen = self.learner_, [measure(name) for name in measures]
-        propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
-        return evaluate(ranking, truth, chosen, n_labels=len(learner.classes_), propensities=propensities)
 
     # Looking inside.
 

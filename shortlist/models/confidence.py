@@ -486,11 +486,6 @@ class Confidence:
         """The largest coverage that can be promised: the share of examples all of whose true labels were retrieved."""
         return float(np.isfinite(self._ascending).mean()) if self.ready else 0.0
 
-    def are_too_few(self, coverage: float) -> bool:
-        """Whether there are too few calibration examples to promise this coverage."""
-        n = self._ascending.size
-        return self.ready and calibration.safe_level(n, 1.0 - coverage) == 0.0 and coverage < 1.0
-
     def threshold(self, aim: Aim) -> float:
         """From which probability on labels are assigned for an aim; infinite where it cannot be met."""
         if not self.ready:

@@ -214,7 +214,6 @@ class KnownRules:
         labels, _, _, retired = of
         self.current = ~mask_of(labels, retired)  # not retired
         self.known: tuple[Known, ...] = ()
-        self.counted: tuple[tuple[float, int], Floats] | None = None
 
     def joined(self, every: Sequence[Rules], learner: CategoryLearner) -> tuple[Allowed, Kinds]:
         """The labels, factors and kinds of all these rules together."""
@@ -239,8 +238,6 @@ class KnownRules:
         """The factor of the score of each label, by its count, which changes as the model learns."""
         if not tame or not len(self.current):
             return None
-        key = tame, learner.n_examples_
-        if self.counted is None or self.counted[0] != key:
-            counts = counts_of(learner)
-            self.counted = key, ((1.0 + counts) / (1.0 + counts.mean())) ** -tame
-        return self.counted[1]
+        counts = counts_of(learner)
+        factors: Floats = ((1.0 + counts) / (1.0 + counts.mean())) ** -tame
+        return factors
