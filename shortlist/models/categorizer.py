@@ -266,7 +266,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
         Batches are read in another thread while earlier ones are tokenised. The model changes once all is learned.
         """
-        learner, pairs = self._first_suited(map(texts_and_labels, batches))
+        learner = self._new_learner()
+        pairs: Iterator[Pair] = map(texts_and_labels, batches)
+        if (first := next(pairs, None)) is not None:  # the learner takes vectors if the first texts have any
+            learner, first_texts = suited(learner, self.encoder, first[0])
+            pairs = chain([(first_texts, first[1])], pairs)
         if self.vocabulary_ is not None and self.encoder is not None and isinstance(learner, TunedIndex):
             learner.name_labels(*named_vectors(self.vocabulary_, self.encoder))
         text = self._new_text()
@@ -333,14 +337,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if type(texts) is list and self.encoder is None and not vector_of(learner):
             return texts, None
         return self._vectors(learner).apart(texts)
-
-    def _first_suited(self, pairs: Iterable[Pair]) -> tuple[CategoryLearner, Iterable[Pair]]:
-        """A new learner, which takes vectors if the first texts have any, and the batches."""
-        rest, learner = iter(pairs), self._new_learner()
-        for texts, Y in rest:
-            learner, texts = suited(learner, self.encoder, texts)
-            return learner, chain([(texts, Y)], rest)
-        return learner, ()
 
     def _checked_apart(
         self, pairs: Iterable[Pair], learner: CategoryLearner

@@ -512,8 +512,6 @@ def as_table(found: dict[str, dict[str, float]]) -> Table:
 
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
 SHARES = np.arange(1, 21) / 20
-BAR = 20  # characters of a bar from 0 to 1
-DRAWN = "█ right, │ as it says"
 
 Mask = NDArray[np.bool_]
 Chooses = Callable[[Ranking, Aim], Mask]
@@ -550,10 +548,10 @@ class Decisions:
             for row in found["shortlists"]
         ]
         alone = [list(row.values()) for row in found["automation"]]
-        bins = [[row["probability"], row["right"], row["n"], drawn(**row)] for row in found["reliability"]]
+        bins = [list(row.values()) for row in found["reliability"]]
         return [
             Table("How sure it is", ["measure", "value"], errors + f1),
-            Table("Right as often as it says? (the best label)", ["probability", "right", "texts", DRAWN], bins),
+            Table("Right as often as it says? (the best label)", ["probability", "right", "texts"], bins),
             Table("Shortlists of all true labels", ["coverage asked for", "covered", "mean size", "possible"], lists),
             Table("Deciding alone", ["precision asked for", "from probability", "share of texts", "right"], alone),
         ]
@@ -598,10 +596,3 @@ def hits_of(ranking: Ranking, truth: LabelSets) -> Mask:
     there = place < ranking.ids.shape[1]
     found[rows[there], place[there]] = True
     return found
-
-
-def drawn(probability: float, right: float, n: int) -> str:
-    """A bin of a reliability diagram: a bar as long as the share that is right, and a stroke where it should end."""
-    bar = "█" * round(BAR * right) + " " * (BAR - round(BAR * right))
-    at = min(BAR - 1, int(BAR * probability))
-    return bar[:at] + "│" + bar[at + 1 :]
