@@ -66,11 +66,6 @@ class Positions:
         best[self.row[first]] = self.rank[first]
         return best
 
-    def above(self, t: float) -> Longs:
-        """How many retrieved items of each example score above t: int64[n]."""
-        so_far = np.concatenate([[0], np.cumsum(self.scores > t)])
-        return so_far[self.begin + self.length] - so_far[self.begin]
-
     def first(self, counts: Longs) -> tuple[Longs, Ints]:
         """The first counts[i] retrieved items of each example i: their examples, and the items."""
         row = np.repeat(np.arange(self.n), counts)

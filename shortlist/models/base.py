@@ -210,9 +210,7 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     def _answer_text(self, text: Document, k: int = 5) -> Answers:
         """Answer one text."""
-        raise InputError(f"the model answers rows of {self._answers_rows_of}, not texts")
-
-    _answers_rows_of: ClassVar[str] = "features"
+        raise InputError("the model answers rows, not texts")
 
     @property
     def fields_(self) -> list[str] | None:
@@ -230,7 +228,7 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         """The explanation of the answer to a text, or of a label, given as people type it."""
-        raise InputError(f"the model answers rows of {self._answers_rows_of}, not texts; explain them from Python")
+        raise InputError("the model answers rows, not texts; explain them from Python")
 
     def name_of(self, label: Label) -> str:
         """The name of a label."""

@@ -674,7 +674,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         state.require(text.hashed in (None, n_words), "its learner has all hashed columns")
         categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
         categorizer.text_, categorizer.learner_, categorizer.search_ = text, learner, state.settings.get("search")
-        categorizer._known_confidence = Confidence.of_model(state, len(learner.classes_))
+        categorizer._known_confidence = Confidence.from_state(state.parts["confidence"])
         categorizer._take_settings(state)
         return categorizer
 

@@ -345,9 +345,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     # Measuring.
 
     def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRanking]:
-        deep = max(self._depth(measures), DEPTH if self.confidence_.ready else 1)
-        for ranking, batch in self._rank_batches(batches, deep):
+        for ranking, batch in self._rank_batches(batches, self._judged_depth(measures)):
             yield JudgedRanking(ranking, batch.labels or [])
+
+    def _judged_depth(self, measures: Sequence[str]) -> int:
+        """How many labels to rank for these measures."""
+        return max(self._depth(measures), DEPTH if self.confidence_.ready else 1)
 
     def _depth(self, measures: Sequence[str]) -> int:
         """How many labels these measures look at."""

@@ -106,7 +106,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     task = "ratings"
     _usual_measures = ("MAE", "exact", "within@1")
     _detail = ""
-    _answers_rows_of = "numbers"
     learner_: RatingLearner
 
     def __init__(self, learner: RatingLearner | str | None = None) -> None:
@@ -347,7 +346,6 @@ class TextRater(Rater):
     """
 
     _parts = ("learner", "text")
-    _answers_rows_of = "texts"
     _of_texts = True
     text_: TextVectorizer
     _vector = VectorPart(0, None)  # of the encoder that it was learned with

@@ -106,17 +106,8 @@ def as_values(ratings: Sequence[str], scale: ArrayLike | None) -> Ratings:
         return np.array(ratings, dtype=object if not ratings else str)
     try:
         numbers = np.array(ratings, dtype=np.float64)
-    except ValueError:
+    except ValueError as problem:
         if scale is not None:
-            bad = next(rating for rating in ratings if not _is_number(rating))
-            raise InputError(f"the rating {bad!r} is not a number; the ratings of the model are numbers") from None
+            raise InputError(f"the ratings of the model are numbers: {problem}") from None
         return np.array(ratings)
     return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

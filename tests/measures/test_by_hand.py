@@ -249,7 +249,7 @@ def test_nothing_to_average():
     assert "–" in nobody.table()
     empty = Ranking(np.empty((0, 3), dtype=np.int32), np.empty((0, 3)), NAMES)
     assert math.isnan(evaluate(empty, [], ["AP", "macro-F1", "maxF1"], resamples=10)["AP"])
-    assert math.isnan(evaluate_documents([], [], [], ["MAP", "accuracy@0"], resamples=10)["MAP"])
+    assert math.isnan(evaluate_documents([], [], [], ["MAP", "best-accuracy"], resamples=10)["MAP"])
     nothing_retrieved = Ranking(np.empty((2, 0), dtype=np.int32), np.empty((2, 0)), NAMES)
     found = evaluate(nothing_retrieved, [["a"], ["b"]], ["AP", "coverage", "micro-F1"], resamples=10)
     assert found.values == {"AP": 0.0, "coverage": 4.0, "micro-F1": 0.0}

@@ -186,7 +186,7 @@ def retrievals(draw):
 
 DOCUMENTS = {
     "MAP": twin.average_precision, "AP": twin.average_precision, "MRR": twin.reciprocal_rank, "ROC": twin.roc_area,
-    "P@2": lambda *a: twin.precision(*a, k=2), "accuracy@1": lambda *a: twin.accuracy(*a, t=1),
+    "P@2": lambda *a: twin.precision(*a, k=2),
     "best-accuracy": twin.best_accuracy, "loss3": twin.loss3, "coverage": twin.coverage,
 }  # fmt: skip
 
