@@ -65,6 +65,10 @@ class LabelSets(NamedTuple):
         lists = [list(dict.fromkeys(one)) for one in sets]
         return cls(_offsets(lists), np.fromiter(chain.from_iterable(lists), dtype=np.int32))
 
+    def row(self, i: int) -> NDArray[np.int32]:
+        """The labels of row i."""
+        return self.ids[self.indptr[i] : self.indptr[i + 1]]
+
     def chosen(self, which: NDArray[np.int64]) -> LabelSets:
         """The label sets of those examples, in that order."""
         return LabelSets(*chosen_runs(self.indptr, self.ids, which), self.partial.chosen(which))

@@ -204,11 +204,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             parts = [(texts, Y)] if bound is None else ((texts[block], Y[block]) for block in blocks(texts))
             for part_texts, part_labels in parts:
                 plain, own_vectors = self._apart(part_texts, learner)
-                taken, before = text.take(plain, recurring=part_labels.sets.recurring), n_learned(learner)
+                before = getattr(learner, "n_examples_", 0)
+                taken = text.take(plain, recurring=part_labels.sets.recurring)
                 try:
                     self._learn(text, learner, beside(own_vectors, text.weighted(taken.rows)), part_labels)
                 except BaseException:  # the text part forgets the words of texts that were not learned
-                    text.give_back(taken, n_learned(learner) - before)
+                    text.give_back(taken, getattr(learner, "n_examples_", 0) - before)
                     raise
                 if bound is not None:
                     bound.keep()
@@ -695,11 +696,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             state.require(isinstance(self.vocabulary_, LabelVocabulary), "its vocabulary is a LabelVocabulary")
         if "rules" in settings:
             self.set_rules(Rules(**settings["rules"]))
-
-
-def n_learned(learner: CategoryLearner) -> int:
-    """How many examples a learner has learned."""
-    return getattr(learner, "n_examples_", 0)
 
 
 def vector_of(learner: CategoryLearner | None) -> int:

@@ -216,7 +216,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """Warn if no list is long enough to contain all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
         self._warn_of_runs(confidence)
-        if confidence.ready and coverage < 1.0 and confidence.limit(coverage) == np.inf:
+        if confidence.ready and coverage < 1.0 and not confidence.can_promise(coverage):
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
                 f"{confidence.reachable():.1%} of the {confidence.observed} examples that were ranked before they were "

@@ -482,6 +482,10 @@ class Confidence:
         """The largest coverage that can be promised: the share of examples all of whose true labels were retrieved."""
         return float(np.isfinite(self._ascending).mean()) if self.ready else 0.0
 
+    def can_promise(self, coverage: float) -> bool:
+        """Whether there are enough calibration examples for this coverage, and enough of their labels retrieved."""
+        return calibration.safe_level(self._ascending.size, 1.0 - coverage) > 0.0 and self.reachable() >= coverage
+
     def threshold(self, aim: Aim) -> float:
         """From which probability on labels are assigned for an aim; infinite where it cannot be met."""
         if not self.ready:

@@ -221,7 +221,6 @@ class DocumentRanker(Model[JudgedDocuments]):
     def from_state(cls, state: State) -> Self:
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, LinearRanker), "its learner is a ranker of documents")
-        state.require(bool(np.isfinite(learner.coef_).all()), "its weights are finite")
         ranker = cls(clone(learner), as_choice(state.settings["scale"], "scale", (*METHODS, None)))
         ranker.learner_ = learner
         counts = [as_whole(state.settings[name], name, most=MOST_AMOUNT) for name in ("n_examples", "n_queries")]

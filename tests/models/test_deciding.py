@@ -251,18 +251,10 @@ def test_a_saved_model_answers_and_goes_on_alike(single, new, tmp_path):
 
 
 def test_a_damaged_confidence_is_refused(single):
-    for damage, sentence in (
-        (lambda part: setattr(part, "kind", "Window"), "its confidence is a Confidence"),
-        (lambda part: part.parts["window"].arrays["ids"].__setitem__((0, 0), LABELS), "are labels of the model"),
-        (lambda part: part.settings.update(fitted_on=-1), "fitted_on"),
-    ):
-        state = single.to_state()
-        part = state.parts["confidence"]
-        ids = part.parts["window"].arrays["ids"]
-        part.parts["window"].arrays["ids"] = ids.copy()
-        damage(part)
-        with pytest.raises((ModelFileError, InputError), match=sentence):
-            store.build(state)
+    state = single.to_state()
+    state.parts["confidence"].settings.update(fitted_on=-1)
+    with pytest.raises((ModelFileError, InputError), match="fitted_on"):
+        store.build(state)
 
 
 def test_learning_that_fails_is_not_observed(monkeypatch):
