@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from papers.retrieval import METHODS, RetrievalIndex
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.documents.features import QueryScaler
-from shortlist.documents.retrieval import METHODS, RetrievalIndex
+from shortlist.documents.features import scaled_within_queries
 from shortlist.errors import InputError
 from shortlist.inputs import read
 from shortlist.measures import evaluate_documents
@@ -87,7 +87,7 @@ def ohsumed(folder: Path) -> Judged:
             relevance.append(batch.relevance)
             query += [number.setdefault(name, len(number)) for name in batch.query]
             fold += [k] * (len(number) - len(fold))
-    scores = QueryScaler().transform(Rows.stack(parts).to_matrix(), query=query)
+    scores = scaled_within_queries(Rows.stack(parts), query, "range")
     names = [f"feature {i}" for i in range(1, 46)]
     return Judged.with_relevant(scores, np.concatenate(relevance), np.array(query), names, np.array(fold))
 

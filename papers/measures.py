@@ -98,19 +98,8 @@ def document_margins(scores: ArrayLike, relevant: ArrayLike) -> NDArray[np.float
 
 
 @registered(
-    "accuracy@t", "higher", "|{d : [s_d > t] = [d relevant]}| / number of documents", families=["documents"],
-    paper="003",
-)  # fmt: skip
-def accuracy(positions: Positions, t: float) -> Values:
-    """Share of a query's documents on the right side of the score t; SVMs put it at 0."""
-    above = positions.above(t)
-    hits = positions.total(positions.rank <= above[positions.row])
-    return (hits + positions.others - (above - hits)) / positions.length
-
-
-@registered(
-    "best-accuracy", "higher", "the largest accuracy@t over all positions to cut the ranking", families=["documents"],
-    paper="003",
+    "best-accuracy", "higher", "the largest |{d : [d above the cut] = [d relevant]}| / number of documents",
+    families=["documents"], paper="003",
 )  # fmt: skip
 def best_accuracy(positions: Positions) -> Values:
     """Share of a query's documents on the right side of the best cut of its ranking."""

@@ -30,8 +30,8 @@ print(found.table())          # values with 95 % intervals, and how many example
 found["R1"], found.intervals["R1"], found.per_instance["R1"], found.to_dict()
 ```
 
-A name ends in its parameter: `P@5`, `R1`, `micro-F1@0.5`. Capitals do not matter. k is a whole number from 1, t any
-number. A measure that looks at k labels refuses rankings that were cut shorter.
+A name ends in its parameter: `P@5`, `R1`. Capitals do not matter. k is a whole number from 1. A measure that
+looks at k labels refuses rankings that were cut shorter.
 
 ## Rules
 
@@ -41,12 +41,11 @@ number. A measure that looks at k labels refuses rankings that were cut shorter.
 - **Left out.** An example with nothing relevant is left out of the averages, counted and reported; only micro-F1 and
   macro-F1 count it. ROC also leaves out examples with nothing but relevant items.
 - **Ties.** A ranking of labels is taken in the order in which it comes: learners break ties by first appearance of the
-  label. The documents of a query are ordered by score, ties in the order given. ROC and measures at a threshold
-  depend on scores only: a tie is half an error for ROC.
+  label. The documents of a query are ordered by score, ties in the order given. ROC
+  depends on scores only: a tie is half an error.
 - **Cut rankings.** AP, MRR and nDCG give nothing for a relevant item that was not retrieved. For ROC (marked
   *complete*) all items that were not retrieved tie with each other below those that were. Cutting a ranking never
-  makes it look better, except that ROC grants missing relevant items half of their pairs with missing others. A
-  measure at a threshold t sees only what was retrieved.
+  makes it look better, except that ROC grants missing relevant items half of their pairs with missing others.
 - **Labels never learned** count as relevant items that are never retrieved.
 - **Intervals** are percentiles 2.5 and 97.5 of 1,000 bootstrap samples of the examples (`resamples`), the same samples
   for every measure, from `random_state`.

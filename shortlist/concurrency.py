@@ -265,7 +265,8 @@ def tell(more: int) -> None:
         watcher(more)
 
 
-# Stages that run at the same time: while one batch is learned, the next is tokenised, and the one after it read.
+# Stages that run at the same time: while one batch is learned, the next is read; while one is ranked, the next is
+# tokenised, and the one after it read.
 #
 # A stage is an iterator; ``prefetch`` runs it in a thread, a few items ahead. Reading, decompressing and the kernels
 # release the interpreter's lock. The items, their order and the place of errors are the same as without threads.

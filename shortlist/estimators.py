@@ -13,7 +13,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from shortlist import own_process
-from shortlist.concurrency import reading
+from shortlist.concurrency import reading, writing
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,11 +79,6 @@ class Estimator(Kind):
             return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
-    def _repr_html_(self) -> str:
-        from sklearn.utils import estimator_html_repr
-
-        return str(estimator_html_repr(self))
-
     # Threads.
 
     @reading
@@ -93,6 +88,11 @@ class Estimator(Kind):
             if name.endswith("_") and isinstance(part, Estimator):
                 step = partial(part._held, step)
         return step()
+
+    @writing
+    def _have(self, **learned: Any) -> None:
+        """Set learned attributes, all at once."""
+        self.__dict__.update(learned)
 
     @reading
     def __deepcopy__(self, memo: dict[int, object]) -> Self:

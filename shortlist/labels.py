@@ -20,7 +20,6 @@ from shortlist.arrays.given_labels import (
     shown,
     warn_of_a_column,
 )
-from shortlist.arrays.kernels import kernel
 from shortlist.arrays.rows import NOTHING_PARTIAL, Partial, chosen_runs, stacked_runs
 from shortlist.errors import InputError
 
@@ -324,15 +323,5 @@ def _in_order(ids: NDArray[np.int32]) -> list[int]:
 
 def repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:
     """Whether a label occurs twice in one example."""
-    return _repeats(indptr, ids, np.zeros(ids.max(initial=0) + 1, dtype=np.int64))
-
-
-@kernel
-def _repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32], last: NDArray[np.int64]) -> bool:
-    """last: int64[labels], all 0: the last example of each label, counted from 1."""
-    for i in range(indptr.size - 1):
-        for j in range(indptr[i], indptr[i + 1]):
-            if last[ids[j]] == i + 1:
-                return True
-            last[ids[j]] = i + 1
-    return False
+    own = np.sort((np.repeat(np.arange(indptr.size - 1), np.diff(indptr)) << 32) + ids)
+    return bool((own[1:] == own[:-1]).any())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,36 +14,6 @@ from shortlist.arrays.given_labels import Label
 if TYPE_CHECKING:
     import pandas
     import polars
-
-
-# Tables for notebooks: the ``_repr_html_`` of rankings, explanations and evaluations.
-
-
-LEFT, RIGHT = "text-align:left", "text-align:right"
-
-
-def html_table(heading: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """A plain table without scripts or style sheets; the contents of cells are escaped."""
-    cells = [list(row) for row in rows]
-    numeric = [all(_is_number(row[n]) for row in cells) for n in range(len(heading))]
-    styles = [RIGHT if right else LEFT for right in numeric]
-    lines = [f'<th style="{style}">{escape(name)}</th>' for name, style in zip(heading, styles, strict=True)]
-    body = ["".join(f'<td style="{s}">{_shown(v)}</td>' for v, s in zip(row, styles, strict=True)) for row in cells]
-    above = f'<caption style="{LEFT}">{escape(caption)}</caption>' if caption else ""
-    inside = "".join(f"<tr>{row}</tr>" for row in body)
-    return f"<table>{above}<thead><tr>{''.join(lines)}</tr></thead><tbody>{inside}</tbody></table>"
-
-
-def _is_number(value: object) -> bool:
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
-
-
-def _shown(value: object) -> str:
-    if value is None or value != value:  # nothing, or not a number
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.4f}"
-    return f"{value:,}" if _is_number(value) else escape(str(value))
 
 
 AT_ONCE = 2**18  # places of rankings compared at once
@@ -61,7 +30,6 @@ def places_of(labels: NDArray[np.int32], rows: NDArray[np.int64], ids: NDArray[n
     return found
 
 
-SHOWN = 10  # rows of a ranking of many in a notebook
 Promise = Callable[[], NDArray[np.float64]]  # computes probabilities when they are needed
 
 
@@ -190,37 +158,26 @@ class Ranking:
             return f"<Ranking of {n} row{'s' * (n != 1)}, {k} label{'s' * (k != 1)} each>"
         return "\n".join(f"{score:8.4f}  {label}" for label, score in self) or "<Ranking: nothing retrieved>"
 
-    def _columns(self) -> dict[str, list[Any]]:
-        """The columns of ``to_frame``."""
-        ids, scores, chances = np.atleast_2d(self.ids), np.atleast_2d(self.scores), np.atleast_2d(self.probabilities)
-        rows, places = np.nonzero(ids >= 0)
-        found: dict[str, list[Any]] = {"row": rows.tolist()} if self.ids.ndim == 2 else {}
-        found |= {"place": (places + 1).tolist(), "label": [self._names[i] for i in ids[rows, places].tolist()]}
-        found["score"] = scores[rows, places].tolist()
-        if not np.isnan(chances).all():
-            found["probability"] = chances[rows, places].tolist()
-        return found
-
     def to_frame(self) -> pandas.DataFrame | polars.DataFrame:
         """A data frame with a row for each retrieved label: of pandas if it is installed, otherwise of polars.
 
         Its columns are ``row`` (of a ranking of many), ``place`` from 1, ``label``, ``score``, and ``probability`` if
         known.
         """
+        ids, scores, chances = np.atleast_2d(self.ids), np.atleast_2d(self.scores), np.atleast_2d(self.probabilities)
+        rows, places = np.nonzero(ids >= 0)
+        columns: dict[str, list[Any]] = {"row": rows.tolist()} if self.ids.ndim == 2 else {}
+        columns |= {"place": (places + 1).tolist(), "label": [self._names[i] for i in ids[rows, places].tolist()]}
+        columns["score"] = scores[rows, places].tolist()
+        if not np.isnan(chances).all():
+            columns["probability"] = chances[rows, places].tolist()
         try:
             import pandas
         except ImportError:
             import polars
 
-            return polars.DataFrame(self._columns())
-        return pandas.DataFrame(self._columns())
-
-    def _repr_html_(self) -> str:
-        """A table for notebooks; of a ranking of many the first rows."""
-        few = self if self.ids.ndim == 1 else self._part(slice(SHOWN))
-        columns = few._columns()
-        caption = "" if self.ids.ndim == 1 or len(self) <= SHOWN else f"the first {SHOWN} of {len(self):,} rows"
-        return html_table(list(columns), list(zip(*columns.values(), strict=True)), caption)
+            return polars.DataFrame(columns)
+        return pandas.DataFrame(columns)
 
 
 @dataclass(frozen=True)
@@ -271,7 +228,3 @@ class Explanation:
     def __repr__(self) -> str:
         lines = [f"{self.score:8.4f}  {self.label}"]
         return "\n".join(lines + [f"{vote:+8.4f}    {feature}" for feature, vote in self.votes])
-
-    def _repr_html_(self) -> str:
-        """A table, for notebooks."""
-        return html_table(["feature", "vote"], [list(pair) for pair in self.votes], f"{self.label}: {self.score:.4f}")

@@ -37,7 +37,6 @@ def test_docstrings_have_the_usual_sections(name):
         asked, wanted = [], ["Parameters", "Examples"]
     text = inspect.getdoc(found)
     underlined = {line.strip() for line, under in pairwise(text.splitlines()) if set(under.strip()) == {"-"}}
-    without = {"Attributes"} if name == "RetrievalIndex" else set()  # it has none that are public
-    assert set(wanted) - without <= underlined
+    assert set(wanted) <= underlined
     described = text.partition("\nAttributes\n")[0]
     assert [one for one in asked if one not in described] == []

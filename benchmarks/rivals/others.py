@@ -28,6 +28,7 @@ from benchmarks.rivals.protocol import peak
 from benchmarks.running import arguments, timed
 from papers.document_data import load
 from papers.documents import fold_roles
+from papers.query_scaler import QueryScaler
 from papers.rating_data import read_movielens
 
 # Ratings.
@@ -169,7 +170,7 @@ RANKERS = {"shortlist": MapSVM, "pairwise LinearSVC": PairwiseSVC, "LightGBM": L
 def in_folds(judged):
     """With features scaled within the query, and with folds drawn at random if there are none."""
     fold = judged.fold if judged.fold.any() else 1 + np.random.default_rng(0).permutation(judged.fold.size) % 5
-    return judged._replace(scores=sl.QueryScaler().transform(judged.scores, query=judged.query), fold=fold)
+    return judged._replace(scores=QueryScaler().transform(judged.scores, query=judged.query), fold=fold)
 
 
 def compare(kind, judged):

@@ -25,7 +25,7 @@ from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole, check_columns, column_names, note_names
 from shortlist.concurrency import reading, snapshot
-from shortlist.documents.features import QueryScaler
+from shortlist.documents.features import scaled_within_queries
 from shortlist.documents.queries import as_queries
 from shortlist.documents.ranker import LinearRanker, as_relevance
 from shortlist.documents.svms import map_loss
@@ -115,7 +115,7 @@ class AccuracySVM(LinearRanker):
         """What the weights belong to: the rows as they are or, in variants 3 and 4, their bins."""
         if self.variant not in METHOD:
             return as_rows(X).to_matrix()
-        scores = QueryScaler(METHOD[self.variant]).transform(X, query=query)
+        scores = scaled_within_queries(as_rows(X), query, METHOD[self.variant])
         ends = np.repeat([[0.0], [1.0]], scores.shape[1], axis=1)
         return ScoreBins(as_whole(self.n_thresholds, "n_thresholds", least=1), "even").fit(ends).transform(scores)
 

@@ -193,7 +193,7 @@ def answering(
     if least is not None:
         probability = as_real(least, "--min-probability", least=0, most=1)
         return lambda batches: model._likely_batches(batches, k, probability)
-    aim = model._aim("f1", precision)
+    aim = model._aim(precision)
     return lambda batches: model._assign_batches(batches, aim)
 
 

@@ -189,7 +189,7 @@ class Learning:
         like = Seen.room(0)._asdict()
         every = [Seen(*(one.array(name, own.dtype, own.ndim) for name, own in like.items())) for one in found]
         seen = Seen.stack(every)
-        self.confidence.fit_seen(seen.take(np.random.default_rng(0).permutation(seen.true.size)))
+        self.confidence.fit(seen.take(np.random.default_rng(0).permutation(seen.true.size)))
 
     def _keys(self, *things: Any) -> list[str]:
         return [digest(self.known, n, part, *things) for n, part in enumerate(self.parts)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,14 +163,8 @@ class QueryRanking:
     def __repr__(self) -> str:
         return f"<QueryRanking of {counted(self.rows.size, 'documents')} for {counted(len(self), 'queries')}>"
 
-    def write_run(self, path: str | Path, documents: Sequence[object] | None = None, tag: str = "shortlist") -> None:
-        """Write the ranking as a TREC run, which trec_eval and ir-measures read."""
-        lines = list(self.run_lines(documents, tag))
-        with open(path, "w", encoding="utf-8") as out:
-            out.writelines(line + "\n" for line in lines)
-
     def run_lines(self, documents: Sequence[object] | None = None, tag: str = "shortlist") -> Iterator[str]:
-        """The lines of a TREC run: ``query Q0 document rank score tag``.
+        """The lines of a TREC run, which trec_eval and ir-measures read: ``query Q0 document rank score tag``.
 
         A document has the name given for its row, or the row's number. The tools sort by score and break ties in
         their own way, so equal scores are lowered by the least possible step to keep the order.

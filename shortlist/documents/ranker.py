@@ -25,7 +25,7 @@ from shortlist.arrays.validation import (
     column_names,
     note_names,
 )
-from shortlist.concurrency import reading, snapshot, writing
+from shortlist.concurrency import reading, snapshot
 from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import RankingRisk, solve
 from shortlist.errors import InputError
@@ -112,11 +112,6 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
             rows = np.arange(queries.starts[q], queries.starts[q + 1])
             groups.append((rows, good[rows], 1.0 / np.count_nonzero(taken)))
         return Pairs.of(groups), taken
-
-    @writing
-    def _have(self, **learned: Any) -> None:
-        """Set all learned attributes at once."""
-        self.__dict__.update(learned)
 
     @reading
     def save(self, path: str | os.PathLike[str]) -> None:

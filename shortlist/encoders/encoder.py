@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from shortlist.encoders.finding import Source, find, kept, sha256
-from shortlist.encoders.network import Network, Vectors, n_tokens
+from shortlist.encoders.network import Network, Vectors, n_tokens, tokens_of
 from shortlist.encoders.universal import Universal
 from shortlist.errors import InputError, installing
 
@@ -57,18 +56,24 @@ class Encoder:
         self.name, self.settings, self.digest = name, settings, digest_of(settings)
         self.dimension = engine.dimension
         self._engine = engine
-        self._remembered = _Remembered(MEMORY // (4 * self.dimension + OVERHEAD))
+        self._most = MEMORY // (4 * self.dimension + OVERHEAD)
+        self._remembered: dict[bytes, Vectors] = {}  # the vectors of the latest texts, the oldest first
+        self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return a row for each text."""
         given = _as_texts(texts)
         keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in given]
-        known = self._remembered.find(keys)
+        with self._lock:
+            known = {key: self._remembered[key] for key in keys if key in self._remembered}
         new = {key: text for key, text in zip(keys, given, strict=True) if key not in known}
         if not new:
             return np.array([known[key] for key in keys], dtype=np.float32).reshape(len(given), self.dimension)
         made = _of_unit_length(self._engine.vectors(list(new.values())))
-        self._remembered.add(new, made)
+        with self._lock:
+            self._remembered |= {key: row.copy() for key, row in list(zip(new, made, strict=True))[-self._most :]}
+            while len(self._remembered) > self._most:
+                del self._remembered[next(iter(self._remembered))]
         if len(new) == len(given):
             return made
         rows = known | dict(zip(new, made, strict=True))
@@ -138,29 +143,6 @@ def digest_of(settings: dict[str, Any]) -> str:
     return "sha256:" + sha256(json.dumps(settings, sort_keys=True).encode())
 
 
-class _Remembered:
-    """The vectors of the latest texts."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._rows: OrderedDict[bytes, Vectors] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def find(self, keys: list[bytes]) -> dict[bytes, Vectors]:
-        with self._lock:
-            found = {key: self._rows[key] for key in keys if key in self._rows}
-            for key in found:
-                self._rows.move_to_end(key)
-        return found
-
-    def add(self, keys: dict[bytes, str], rows: Vectors) -> None:
-        latest = list(zip(keys, rows, strict=True))[-self._most :]
-        with self._lock:
-            self._rows |= {key: row.copy() for key, row in latest}
-            while len(self._rows) > self._most:
-                self._rows.popitem(last=False)
-
-
 def _as_texts(texts: Sequence[str]) -> list[str]:
     """Check texts; half of a surrogate pair, which tokenizers refuse, becomes a question mark."""
     if isinstance(texts, str):
@@ -209,10 +191,7 @@ class Table:
 
     def _sums(self, texts: list[str]) -> Vectors:
         plain = [text.lower() for text in texts] if self._lower else texts
-        if len(plain) == 1:  # without the threads of the library
-            tokens = [self._tokenizer.encode(plain[0], add_special_tokens=False).ids]
-        else:
-            tokens = [one.ids for one in self._tokenizer.encode_batch_fast(plain, add_special_tokens=False)]
+        tokens = tokens_of(self._tokenizer, plain, special=False)
         ends = np.cumsum([0, *map(len, tokens)])
         flat = np.fromiter((token for one in tokens for token in one), dtype=np.int32, count=ends[-1])
         ones = np.ones(flat.size, dtype=np.float32)

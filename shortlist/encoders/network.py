@@ -59,6 +59,13 @@ def n_tokens(tokenizer: Tokenizer) -> int:
     return 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
 
 
+def tokens_of(tokenizer: Tokenizer, texts: list[str], *, special: bool = True) -> list[list[int]]:
+    """The numbers of the tokens of each text; with those that begin and end every text if ``special``."""
+    if len(texts) == 1:  # without the threads of the library
+        return [tokenizer.encode(texts[0], add_special_tokens=special).ids]
+    return [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=special)]
+
+
 class Network:
     """A network and its tokenizer: texts to vectors that are not yet scaled to unit length."""
 
@@ -135,7 +142,8 @@ class Network:
 
     def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text."""
-        tokens = self._tokens(texts)
+        plain = [text.strip().lower() if self._settings.lower_case else text.strip() for text in texts]
+        tokens = tokens_of(self.tokenizer, plain)
         made = np.empty((len(texts), self.dimension), dtype=np.float32)
 
         def encode(batch: list[int]) -> None:
@@ -154,12 +162,6 @@ class Network:
             return self.pooled(np.array([[*before, token, *after] for token in batch], dtype=np.int64))
 
         return np.concatenate(list(by_threads(encode, range(0, self.n_tokens, self._batch), self._threads)))
-
-    def _tokens(self, texts: list[str]) -> list[list[int]]:
-        plain = [text.strip().lower() if self._settings.lower_case else text.strip() for text in texts]
-        if len(plain) == 1:  # without the threads of the library
-            return [self.tokenizer.encode(plain[0]).ids]
-        return [one.ids for one in self.tokenizer.encode_batch_fast(plain)]
 
     def pooled(self, tokens: NDArray[np.int64]) -> Vectors:
         """The vectors of texts of the same number of tokens (int64[texts, tokens])."""

@@ -9,7 +9,6 @@ are encoded together: so each text is encoded alone.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,32 +93,15 @@ def _sentencepiece(model: bytes) -> tuple[list[tuple[str, float]], bytes]:
     for field, value in _fields(model):
         if field == PIECES:
             piece = dict(_fields(value))
-            pieces.append((piece[PIECE].decode(), struct.unpack("<f", piece[SCORE])[0]))
+            pieces.append((piece[PIECE].decode(), struct.unpack("<f", struct.pack("<I", piece[SCORE]))[0]))
         elif field == NORMALIZER:
             characters = dict(_fields(value))[CHARACTERS]
     return pieces, characters
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+def _fields(message: bytes) -> list[tuple[int, Any]]:
     """The fields of a message in the format of Protocol Buffers: their numbers and contents."""
-    place = 0
+    from google.protobuf.empty_pb2 import Empty
+    from google.protobuf.unknown_fields import UnknownFieldSet
 
-    def number() -> int:
-        nonlocal place
-        found = shift = 0
-        while True:
-            byte = message[place]
-            place += 1
-            found |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return found
-
-    while place < len(message):
-        field, kind = divmod(number(), 8)
-        if kind == 0:
-            number()
-            continue
-        size = {1: 8, 5: 4}.get(kind) or number()
-        yield field, message[place : place + size]
-        place += size
+    return [(field.field_number, field.data) for field in UnknownFieldSet(Empty.FromString(message))]

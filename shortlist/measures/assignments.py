@@ -1,7 +1,6 @@
 """Measures of labels assigned rather than ranked: F1 over examples and labels, and a table of single labels.
 
-The first |y| or k labels of a ranking are assigned, or those that score above t. Memory is needed only for labels that
-are true or assigned somewhere.
+The first |y| labels of a ranking are assigned. Memory is needed only for labels that are true or assigned somewhere.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import scipy
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label, LabelsLike
-from shortlist.arrays.validation import as_real, as_whole
 from shortlist.labels import LabelSets
 from shortlist.measures.positions import Positions, place_labels
 from shortlist.measures.registry import Values, registered
@@ -37,21 +35,19 @@ MICRO = "2·Σ correct / (Σ assigned + Σ true), sums over examples and labels"
 MACRO = "mean over labels of 2·correct / (assigned + true), sums over examples"
 
 
-@registered("micro-F1@t", "higher", MICRO, families=["categories"], total=_ratio, needs=["complete rankings"])
 @registered("micro-F1", "higher", MICRO, families=["categories"], total=_ratio)
-def micro_f1(positions: Positions, t: float | None = None) -> Values:
-    """Micro-averaged F1 where each example is assigned as many labels as it truly has, or those that score above t."""
-    assigned = _assigned(positions, t)
+def micro_f1(positions: Positions) -> Values:
+    """Micro-averaged F1 where each example is assigned as many labels as it truly has."""
+    assigned = _assigned(positions)
     correct = positions.total(positions.rank <= assigned[positions.row])
     return np.column_stack([correct, assigned + positions.size])
 
 
-@registered("macro-F1@t", "higher", MACRO, families=["categories"], total=_mean_of_ratios, needs=["complete rankings"])
 @registered("macro-F1", "higher", MACRO, families=["categories"], total=_mean_of_ratios)
-def macro_f1(positions: Positions, t: float | None = None) -> scipy.sparse.csr_array:
-    """Macro-averaged F1 where each example is assigned as many labels as it truly has, or those that score above t;
-    over the labels that are true or assigned at least once."""
-    assigned = _assigned(positions, t)
+def macro_f1(positions: Positions) -> scipy.sparse.csr_array:
+    """Macro-averaged F1 where each example is assigned as many labels as it truly has; over the labels that are true
+    or assigned at least once."""
+    assigned = _assigned(positions)
     row, item = positions.first(assigned)
     labels, true_column, assigned_column = _columns(positions, item)
     correct = positions.rank <= assigned[positions.row]
@@ -64,9 +60,9 @@ def macro_f1(positions: Positions, t: float | None = None) -> scipy.sparse.csr_a
     return scipy.sparse.hstack([hits, both + ones(row, assigned_column)], format="csr")
 
 
-def _assigned(positions: Positions, t: float | None) -> NDArray[np.int64]:
-    """How many labels each example is assigned: those above t, or as many as it truly has."""
-    return np.minimum(positions.size, positions.length) if t is None else positions.above(t)
+def _assigned(positions: Positions) -> NDArray[np.int64]:
+    """How many labels each example is assigned: as many as it truly has, if as many are ranked."""
+    return np.minimum(positions.size, positions.length)
 
 
 def _columns(
@@ -114,15 +110,8 @@ class LabelTable:
         return [dict(zip(("label", *keys), row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def per_label(
-    ranking: Ranking,
-    truth: LabelSets | LabelsLike,
-    *,
-    k: int | None = None,
-    threshold: float | None = None,
-    n_labels: int | None = None,
-) -> LabelTable:
-    """Precision, recall, F1 and support of each label.
+def per_label(ranking: Ranking, truth: LabelSets | LabelsLike, *, n_labels: int | None = None) -> LabelTable:
+    """Precision, recall, F1 and support of each label, where each example is assigned as many labels as it truly has.
 
     Parameters
     ----------
@@ -130,11 +119,6 @@ def per_label(
         A ranking of many examples.
     truth : LabelSets or iterable of label lists
         The label numbers of each example, or the labels themselves.
-    k : int, optional
-        Assign the first k labels of an example. Without k and threshold it is assigned as many as it truly has (at most
-        as many as the ranking holds).
-    threshold : float, optional
-        Assign the labels that score above this.
     n_labels : int, optional
         The number of labels that could have been ranked, by default all that the ranking has names for.
 
@@ -152,9 +136,7 @@ def per_label(
     (['energy', 'grain'], [0.0, 0.5])
     """
     positions = place_labels(ranking, truth, n_labels)
-    cut = _assigned(positions, None if threshold is None else as_real(threshold, "threshold"))
-    if threshold is None and k is not None:
-        cut = np.minimum(as_whole(k, "k", least=1), positions.length)
+    cut = _assigned(positions)
     _, item = positions.first(cut)
     labels, true_column, assigned_column = _columns(positions, item)
     known = ranking._names

@@ -18,7 +18,7 @@ from shortlist.measures.positions import Positions, place_documents, place_label
 from shortlist.measures.rankings import Propensities
 from shortlist.measures.registry import Family, Measure, Values, measure, registered
 from shortlist.measures.significance import CONFIDENCE, interval, resampled_sums
-from shortlist.ranking import Ranking, html_table
+from shortlist.ranking import Ranking
 
 LIMITED = ("P@", "recall@")  # measures that may stay below 1 for the best ranking
 DEPTH = 200  # labels to rank for measures of whole rankings that do not need all labels
@@ -153,15 +153,6 @@ class Evaluation:
         return "\n".join(lines)
 
     __repr__ = table
-
-    def _repr_html_(self) -> str:
-        """A table, for notebooks."""
-        heading = ["measure", "value", f"{CONFIDENCE} % from", "to", "better", "at most"]
-        rows = []
-        for one in self.measures:
-            low, high = self.intervals.get(one.name, (None, None))
-            rows.append([one.name, self.values[one.name], low, high, one.better, self.highest.get(one.name)])
-        return html_table(heading, rows, f"{self.n_instances} example{'s' * (self.n_instances != 1)}")
 
 
 def depth(measures: Iterable[Measure], n_labels: int) -> int:

@@ -66,11 +66,6 @@ class Positions:
         best[self.row[first]] = self.rank[first]
         return best
 
-    def above(self, t: float) -> Longs:
-        """How many retrieved items of each example score above t: int64[n]."""
-        so_far = np.concatenate([[0], np.cumsum(self.scores > t)])
-        return so_far[self.begin + self.length] - so_far[self.begin]
-
     def first(self, counts: Longs) -> tuple[Longs, Ints]:
         """The first counts[i] retrieved items of each example i: their examples, and the items."""
         row = np.repeat(np.arange(self.n), counts)
@@ -174,19 +169,14 @@ def place_documents(scores: ArrayLike, relevance: ArrayLike, query: ArrayLike) -
 
 def _check_truth(truth: LabelSets, n: int) -> tuple[Longs, Longs]:
     """The offsets, and row << 32 + label of each label, ascending."""
-    starts, ids = np.asarray(truth.indptr, dtype=np.int64), np.asarray(truth.ids)
-    if starts.shape != (n + 1,):
+    if truth.n_rows != n:
         raise InputError(
-            f"the ranking has {counted(n, 'rows')} but the truth has {starts.size - 1}; each row needs its true labels"
+            f"the ranking has {counted(n, 'rows')} but the truth has {truth.n_rows}; each row needs its true labels"
         )
-    if starts[0] != 0 or starts[-1] != ids.size or np.any(np.diff(starts) < 0):
-        raise InputError("the truth's offsets do not ascend from 0 to its number of labels")
-    if ids.size and not 0 <= ids.min() <= ids.max() <= np.iinfo(np.int32).max:
-        raise InputError("the truth holds a label number that is negative or too large")
-    true = np.sort((np.repeat(np.arange(n, dtype=np.int64), np.diff(starts)) << 32) + ids)
+    true = np.sort((np.repeat(np.arange(n, dtype=np.int64), np.diff(truth.indptr)) << 32) + truth.ids)
     if np.any(np.diff(true) == 0):
         raise InputError(f"the truth of row {int(true[:-1][np.diff(true) == 0][0] >> 32)} holds a label twice")
-    return starts, true
+    return truth.indptr, true
 
 
 def _place(

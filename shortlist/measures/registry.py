@@ -42,12 +42,12 @@ class Measure:
     compute: Compute = field(repr=False, compare=False)
     total: Total | None = field(default=None, repr=False, compare=False)
     needs: tuple[Need, ...] = ()
-    parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
+    parameters: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @property
-    def parameter(self) -> str | None:
-        """The letter at the end of a registry name: k is a whole number from 1, t any number."""
-        return self.name[-1] if self.name.endswith(("@k", "@t", "Rk")) else None
+    def has_k(self) -> bool:
+        """Whether the name in the registry ends in k, a whole number from 1."""
+        return self.name.endswith(("@k", "Rk"))
 
 
 MEASURES: dict[str, Measure] = {}
@@ -99,15 +99,11 @@ def measure(name: str | Measure) -> Measure:
     given = str(name).strip()
     by_name = {key.casefold(): entry for key, entry in MEASURES.items()}
     exact = by_name.get(given.casefold())
-    if exact is not None and exact.parameter is None:
+    if exact is not None and not exact.has_k:
         return exact
-    parts = re.fullmatch(r"(.*?)(@?)(-?\d{1,18}(?:\.\d+)?)", given)
-    if parts:
-        stem, at, number = parts.groups()
-        for letter in ("k", "t") if at else ("k",):
-            entry = by_name.get(f"{stem}{at}{letter}".casefold())
-            if entry is not None and entry.parameter == letter:
-                whole = number if "." in number else int(number)  # as_whole refuses a fraction
-                value = float(number) if letter == "t" else as_whole(whole, f"k of {given}", least=1)
-                return replace(entry, name=entry.name[:-1] + number, parameters={letter: value})
-    raise InputError(f"there is no measure {given!r}; there are {', '.join(MEASURES)} (k: a whole number, t: a number)")
+    parts = re.fullmatch(r"(.*?@?)(-?\d{1,18}(?:\.\d+)?)", given)
+    entry = by_name.get(f"{parts[1]}k".casefold()) if parts else None
+    if parts and entry is not None and entry.has_k:
+        k = as_whole(parts[2] if "." in parts[2] else int(parts[2]), f"k of {given}", least=1)
+        return replace(entry, name=entry.name[:-1] + parts[2], parameters={"k": k})
+    raise InputError(f"there is no measure {given!r}; there are {', '.join(MEASURES)} (k: a whole number)")

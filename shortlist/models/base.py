@@ -5,7 +5,6 @@ A model learns from and answers batches: ``Examples`` with texts or rows, and la
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 import re
@@ -17,7 +16,7 @@ from importlib import import_module
 from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 from shortlist.arrays.given_labels import Label
-from shortlist.concurrency import Watcher, reading, watched_by, writing
+from shortlist.concurrency import Watcher, reading, watched_by
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone, not_fitted
 from shortlist.files.store import State, build
@@ -53,11 +52,6 @@ class Named:
     task: Task
     kind: type[Estimator]
     settings: dict[str, Any]
-
-    @property
-    def summary(self) -> str:
-        """The first line of its documentation."""
-        return (inspect.getdoc(self.kind) or "").partition("\n")[0]
 
     def make(self) -> Estimator:
         """A new learner."""
@@ -216,9 +210,7 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     def _answer_text(self, text: Document, k: int = 5) -> Answers:
         """Answer one text."""
-        raise InputError(f"the model answers rows of {self._answers_rows_of}, not texts")
-
-    _answers_rows_of: ClassVar[str] = "features"
+        raise InputError("the model answers rows, not texts")
 
     @property
     def fields_(self) -> list[str] | None:
@@ -236,7 +228,7 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         """The explanation of the answer to a text, or of a label, given as people type it."""
-        raise InputError(f"the model answers rows of {self._answers_rows_of}, not texts; explain them from Python")
+        raise InputError("the model answers rows, not texts; explain them from Python")
 
     def name_of(self, label: Label) -> str:
         """The name of a label."""
@@ -325,11 +317,6 @@ class Model(Estimator, ABC, Generic[Judged]):
     @abstractmethod
     def to_state(self) -> State:
         """The state of the model."""
-
-    @writing
-    def _have(self, **learned: Any) -> None:
-        """Set learned attributes, all at once."""
-        self.__dict__.update(learned)
 
     # Checks.
 

@@ -302,7 +302,7 @@ def list_lengths(probabilities: Floats, retrieved: Longs, most: float) -> Longs:
 # From which probability on a label is assigned, for an aim.
 #
 # All labels of all calibration rankings are sorted by falling probability and assigned one after the other; the
-# threshold is where the aim is met best. For costs it follows from the probabilities themselves.
+# threshold is where the aim is met best.
 #
 # A precision is counted with one wrong label more than there were. Where that is met nowhere, since one wrong label in
 # a hundred is more than a few thousand examples can exclude, a label counts as right midway between what came and what
@@ -326,28 +326,13 @@ class Precision:
         as_real(self.share, "precision", least=0, most=1)
 
 
-@dataclass(frozen=True)
-class Costs:
-    """The least cost, given the costs of a wrong label and of a missing one."""
-
-    wrong: float = 1.0
-    missing: float = 1.0
-
-    def __post_init__(self) -> None:
-        as_real(self.wrong, "the cost of a wrong label", least=0)
-        as_real(self.missing, "the cost of a missing label", least=0)
-
-
-Aim = F1 | Precision | Costs
+Aim = F1 | Precision
 
 NOTHING = np.inf  # a threshold that no label reaches
 
 
 def find_threshold(aim: Aim, seen: Seen, probabilities: Floats) -> float:
     """The threshold for an aim, from calibration examples and their probabilities (n × WIDTH, NaN for no label)."""
-    if isinstance(aim, Costs):
-        both = aim.wrong + aim.missing
-        return aim.wrong / both if both > 0 else 1.0
     width = 1 if isinstance(aim, Precision) and aim.alone else probabilities.shape[1]
     flat = probabilities[:, :width].ravel()
     order = np.argsort(-flat, kind="stable")  # NaN last

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self, TypeAlias, cast
 
@@ -26,15 +23,14 @@ from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, judged, numbered
 from shortlist.models import encoding
 from shortlist.models.auditing import Audit, Watch, audit
-from shortlist.models.calibration import Aim
 from shortlist.models.category_model import Assigned, CategoryModel, RankedLabels
 from shortlist.models.confidence import Confidence
 from shortlist.models.encoding import VectorPart, named_vectors, suited
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Stream
-from shortlist.models.relabelling import KEPT, Change, Done, Labelled
+from shortlist.models.relabelling import Change, Labelled
 from shortlist.models.rules import Rules
-from shortlist.models.search import is_record, search
+from shortlist.models.search import search
 from shortlist.models.text_batches import (
     MORE,
     Batch,
@@ -47,31 +43,10 @@ from shortlist.models.text_batches import (
     worth_naming,
 )
 from shortlist.ranking import Explanation, Ranking
-from shortlist.text.vectorizer import Taken, TextVectorizer
+from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, blocks, is_one, many
 
 Pair: TypeAlias = tuple[Sequence[Document], LabelsLike]
-
-
-@dataclass
-class TakenUp:
-    """Texts whose words the text part has learned, on their way to the learner."""
-
-    taken: Taken
-    rows: Rows
-    labels: NumberedLabels
-    n_learned: int = 0
-
-    @classmethod
-    def of(
-        cls, text: TextVectorizer, texts: Sequence[Document], vectors: Vectors | None, labels: NumberedLabels
-    ) -> TakenUp:
-        taken = text.take(texts, recurring=labels.sets.recurring)
-        return cls(taken, beside(vectors, text.weighted(taken.rows)), labels)
-
-    def give_back(self, text: TextVectorizer) -> None:
-        """After an interruption: let the text part forget the texts that were not learned."""
-        text.give_back(self.taken, self.n_learned)
 
 
 class Categorizer(CategoryModel[Sequence[Document]]):
@@ -146,7 +121,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     _trained_from: dict[str, Any] | None = None  # the names of the columns of the training file, if given
     search_: dict[str, Any] | None = None
     _bound_now: Bound | None = None
-    _changes: tuple[Done, ...] = ()
 
     @classmethod
     def tuned(
@@ -213,7 +187,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         texts = as_documents(texts) if vectors is None else encoding.with_vectors(texts, vectors)
         Y = self._checked(texts, Y)
         named = [] if classes is None else class_list(classes)
-        text, learner, ((texts, _),) = self._parts_for([(texts, Y)])
+        if self.__sklearn_is_fitted__():
+            self._check_can_learn()
+            text, learner = self.text_, self.learner_
+        else:  # new parts, which take vectors if these texts have any
+            text, (learner, texts) = self._new_text(), suited(self._new_learner(), self.encoder, texts)
         bound = self._bound(text, learner)
         if bound is not None:
             bound.check_labels(Y)
@@ -225,32 +203,29 @@ class Categorizer(CategoryModel[Sequence[Document]]):
                 self._have_parts(text, learner, bound)
             parts = [(texts, Y)] if bound is None else ((texts[block], Y[block]) for block in blocks(texts))
             for part_texts, part_labels in parts:
-                batch = TakenUp.of(text, *self._apart(part_texts, learner), part_labels)
+                plain, own_vectors = self._apart(part_texts, learner)
+                before = getattr(learner, "n_examples_", 0)
+                taken = text.take(plain, recurring=part_labels.sets.recurring)
                 try:
-                    self._learn(text, learner, batch)
-                except BaseException:
-                    batch.give_back(text)
+                    self._learn(text, learner, beside(own_vectors, text.weighted(taken.rows)), part_labels)
+                except BaseException:  # the text part forgets the words of texts that were not learned
+                    text.give_back(taken, getattr(learner, "n_examples_", 0) - before)
                     raise
                 if bound is not None:
                     bound.keep()
                     stop_here()
         return self
 
-    @learning
-    def _learn_next(self, text: TextVectorizer, learner: CategoryLearner, batch: TakenUp) -> None:
-        self._learn(text, learner, batch)
-
-    def _learn(self, text: TextVectorizer, learner: CategoryLearner, batch: TakenUp) -> None:
+    def _learn(self, text: TextVectorizer, learner: CategoryLearner, rows: Rows, labels: NumberedLabels) -> None:
         """Learn texts, or as many of them as are learned before an interruption."""
-        before, fitted = getattr(learner, "n_examples_", 0), self.__sklearn_is_fitted__()
+        fitted = self.__sklearn_is_fitted__()
         goes_on = fitted and self.learner_ is learner
         confidence = (self._known_confidence if goes_on else None) or Confidence()
         if goes_on:
             self._known_confidence = confidence
         try:
-            learner._learn_rows(batch.rows, batch.labels, Stream(confidence))
+            learner._learn_rows(rows, labels, Stream(confidence))
         finally:
-            batch.n_learned = getattr(learner, "n_examples_", 0) - before
             if not fitted and learner.__sklearn_is_fitted__():
                 self._have_parts(text, learner, confidence=confidence)
 
@@ -292,7 +267,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
         Batches are read in another thread while earlier ones are tokenised. The model changes once all is learned.
         """
-        learner, pairs = self._first_suited(map(texts_and_labels, batches))
+        learner = self._new_learner()
+        pairs: Iterator[Pair] = map(texts_and_labels, batches)
+        if (first := next(pairs, None)) is not None:  # the learner takes vectors if the first texts have any
+            learner, first_texts = suited(learner, self.encoder, first[0])
+            pairs = chain([(first_texts, first[1])], pairs)
         if self.vocabulary_ is not None and self.encoder is not None and isinstance(learner, TunedIndex):
             learner.name_labels(*named_vectors(self.vocabulary_, self.encoder))
         text = self._new_text()
@@ -322,7 +301,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             rows = counted if learner.takes_pieces else counted.all()
             learner._fit_rows(rows, labels.all(), watch=first_pass)
         self._have_parts(text, learner, bound, first_pass.confidence())
-        self._have(retired_=(), _changes=())  # those labels were forgotten
+        self._have(retired_=())  # those labels were forgotten
         if bound is not None:
             counts = dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True))
             names, labels_of_names = self._lessons(learner, counts)
@@ -331,42 +310,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         return self
 
     def learn_batches(self, batches: Iterable[Batch]) -> Self:
-        """``learn_many`` of one batch after the other; while one is learned, the next are read and tokenised.
+        """``learn_many`` of one batch after the other; while one is learned, the next are read.
 
         If a batch cannot be read, all batches before it have been learned.
         """
-        pairs: Iterable[Pair] = map(texts_and_labels, batches)
-        if self.max_memory is not None:  # words may be renumbered after each batch: none can be tokenised ahead
-            for texts, Y in prefetch(pairs):
-                self.learn_many(texts, Y)
-            return self
-        text, learner, pairs = self._parts_for(pairs)
-        waiting: deque[TakenUp] = deque()
-        taking, stopped = threading.Lock(), threading.Event()
-
-        def take_up() -> Iterator[TakenUp]:
-            seen = 0
-            for texts, Y in prefetch(pairs):
-                labels, plain_and_vectors = self._checked(texts, Y), self._apart(texts, learner)
-                with taking:
-                    if stopped.is_set():
-                        return
-                    waiting.append(batch := TakenUp.of(text, *plain_and_vectors, labels))
-                    if seen:  # the first ones are checked when they are learned
-                        learner.check_learnable(batch.rows, lambda n: f"row {seen + n}")  # noqa: B023 - now
-                    seen += batch.rows.n_rows
-                yield batch
-
-        try:
-            for batch in prefetch(take_up()):
-                self._learn_next(text, learner, batch)
-                waiting.popleft()
-        finally:
-            stopped.set()
-            with taking:  # from now on nothing more is taken up
-                while waiting:
-                    waiting.pop().give_back(text)
-        self._have_parts(text, learner)
+        for texts, Y in prefetch(map(texts_and_labels, batches)):
+            self.learn_many(texts, Y)
         return self
 
     def _bound(self, text: TextVectorizer, learner: CategoryLearner) -> Bound | None:
@@ -389,22 +338,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if type(texts) is list and self.encoder is None and not vector_of(learner):
             return texts, None
         return self._vectors(learner).apart(texts)
-
-    def _parts_for(self, pairs: Iterable[Pair]) -> tuple[TextVectorizer, CategoryLearner, Iterable[Pair]]:
-        """The parts that learn, and the batches: the present parts, or new ones, which take vectors if the first
-        texts have any."""
-        if self.__sklearn_is_fitted__():
-            self._check_can_learn()
-            return self.text_, self.learner_, pairs
-        return self._new_text(), *self._first_suited(pairs)
-
-    def _first_suited(self, pairs: Iterable[Pair]) -> tuple[CategoryLearner, Iterable[Pair]]:
-        """A new learner, which takes vectors if the first texts have any, and the batches."""
-        rest, learner = iter(pairs), self._new_learner()
-        for texts, Y in rest:
-            learner, texts = suited(learner, self.encoder, texts)
-            return learner, chain([(texts, Y)], rest)
-        return learner, ()
 
     def _checked_apart(
         self, pairs: Iterable[Pair], learner: CategoryLearner
@@ -479,25 +412,22 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     def assign(
         self,
         texts: Document | Sequence[Document],
-        aim: str | Aim = "f1",
         *,
         precision: float | None = None,
-        costs: tuple[float, float] | None = None,
         vectors: ArrayLike | None = None,
     ) -> Assigned | list[Assigned]:
         """For each text its labels, or none and a ``reason`` if no label is certain enough.
 
-        Labels are chosen for the largest F1 over all labels together; or so that a share of ``precision`` of them is
-        right; or by the costs of a wrong and of a missing label. If each learned text has one label, none gets more.
+        Labels are chosen for the largest F1 over all labels together, or so that a share of ``precision`` of them is
+        right. If each learned text has one label, none gets more.
         """
-        given = encoding.with_vectors(many(texts), vectors)
-        found = super().assign(given, aim, precision=precision, costs=costs)
+        found = super().assign(encoding.with_vectors(many(texts), vectors), precision=precision)
         return found[0] if is_one(texts) else found
 
     def predict(self, texts: Sequence[Document], vectors: ArrayLike | None = None) -> NDArray[Any]:
         """The best label of each text; if all labels came as indicator matrices, such a matrix of assigned labels.
 
-        Labels are assigned as by ``assign(texts, "f1")``. Until enough examples have been learned for that, each text
+        Labels are assigned as by ``assign(texts)``. Until enough examples have been learned for that, each text
         gets as many of its best labels as an example has on average.
         """
         return super().predict(encoding.with_vectors(texts, vectors))
@@ -696,24 +626,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     def change_labels(self, change: Change) -> Self:
         """Make a change of labels (relabelling.py)."""
         self._check_change(change)
-        before = self._labelled()
-        self._have_labelled(before.after(change), (*self._changes, Done(change, before))[-KEPT:])
+        now = self._labelled().after(change)
+        self._have(learner_=now.learner, vocabulary_=now.vocabulary, retired_=now.retired)
         return self
-
-    @learning
-    def undo_change(self) -> Change:
-        """Undo the last change and return it."""
-        if not self._changes:
-            raise InputError("there is no change of labels to undo")
-        *rest, last = self._changes
-        self._have_labelled(last.taken_back(self.learner_), tuple(rest))
-        return last.change
 
     def _labelled(self) -> Labelled:
         return Labelled(self.learner_, self.vocabulary_, self.retired_)
-
-    def _have_labelled(self, now: Labelled, changes: tuple[Done, ...]) -> None:
-        self._have(learner_=now.learner, vocabulary_=now.vocabulary, retired_=now.retired, _changes=changes)
 
     @writing
     def set_rules(self, rules: Rules | None) -> Self:
@@ -757,10 +675,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         state.require(text.hashed in (None, n_words), "its learner has all hashed columns")
         categorizer = cls(learner=clone(learner), text=clone(text), max_memory=state.settings.get("max_memory"))
         categorizer.text_, categorizer.learner_, categorizer.search_ = text, learner, state.settings.get("search")
-        state.require(
-            categorizer.search_ is None or is_record(categorizer.search_), "the trials of its search are a record"
-        )
-        categorizer._known_confidence = Confidence.of_model(state, len(learner.classes_))
+        categorizer._known_confidence = Confidence.from_state(state.parts["confidence"])
         categorizer._take_settings(state)
         return categorizer
 

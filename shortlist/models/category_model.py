@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_choice, as_whole
+from shortlist.arrays.validation import as_whole
 from shortlist.categories.learner import Allowed, CategoryLearner
 from shortlist.categories.relabelling import counts_of
 from shortlist.concepts import LabelVocabulary
@@ -25,9 +25,9 @@ from shortlist.concurrency import lock_of, prefetch, reading
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels, sorting
-from shortlist.measures import Evaluation, depth, evaluate, hierarchical_f1, measure, per_label, propensities_for
+from shortlist.measures import depth, evaluate, hierarchical_f1, measure, per_label, propensities_for
 from shortlist.models.base import Model, Report, Table, finite_or_none
-from shortlist.models.calibration import F1, TOGETHER, Aim, Costs, Precision, calibration_error, reliability
+from shortlist.models.calibration import F1, TOGETHER, Aim, Precision, calibration_error, reliability
 from shortlist.models.confidence import Automation, Confidence, Reason
 from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds
@@ -216,16 +216,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """Warn if no list is long enough to contain all true labels in a share of ``coverage`` of all texts."""
         confidence = self.confidence_
         self._warn_of_runs(confidence)
-        if confidence.are_too_few(coverage):
-            warnings.warn(
-                f"coverage={coverage:g} cannot be promised yet: too few examples were ranked before they were learned, "
-                "and lists hold all labels; teach more, or ask for less", UserWarning, stacklevel=4,
-            )  # fmt: skip
-        elif confidence.ready and confidence.reachable() < coverage < 1.0:
+        if confidence.ready and coverage < 1.0 and not confidence.can_promise(coverage):
             warnings.warn(
                 f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
-                f"{confidence.reachable():.1%} of the examples that were ranked ahead, and these are all listed; ask "
-                "for less", UserWarning, stacklevel=4,
+                f"{confidence.reachable():.1%} of the {confidence.observed} examples that were ranked before they were "
+                "learned, and now hold all labels; teach more, or ask for less", UserWarning, stacklevel=4,
             )  # fmt: skip
 
     def _warn_of_runs(self, confidence: Confidence) -> None:
@@ -237,17 +232,10 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             )  # fmt: skip
 
     @reading
-    def assign(
-        self,
-        X: Given,
-        aim: str | Aim = "f1",
-        *,
-        precision: float | None = None,
-        costs: tuple[float, float] | None = None,
-    ) -> list[Assigned]:
+    def assign(self, X: Given, *, precision: float | None = None) -> list[Assigned]:
         """For each row its labels, or none and a reason, as ``Categorizer.assign`` for texts."""
         self._check_fitted()
-        aim = self._aim(aim, precision, costs)
+        aim = self._aim(precision)
         self._warn_of_runs(self.confidence_)
         return self._decide(X, self._deep(X), aim)
 
@@ -273,15 +261,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             kept[:, 1:] = False
         return kept
 
-    def _aim(self, aim: str | Aim, precision: float | None = None, costs: tuple[float, float] | None = None) -> Aim:
-        """The aim of an assignment, from the arguments of ``assign``."""
-        if precision is not None and costs is not None:
-            raise InputError("labels are assigned for a precision or by costs, not both; leave one out")
-        if precision is not None:
-            return Precision(precision, alone=self._one_label_each)
-        if costs is not None:
-            return Costs(*costs)
-        return F1() if isinstance(aim, str) and as_choice(aim, "aim", ("f1",)) else aim  # type: ignore[return-value]
+    def _aim(self, precision: float | None) -> Aim:
+        """The aim of an assignment: the given precision, or the largest F1 if None."""
+        return F1() if precision is None else Precision(precision, alone=self._one_label_each)
 
     @property
     def _one_label_each(self) -> bool:
@@ -325,7 +307,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         self._check_fitted()
         learner = self.learner_
         columns = learner._label_columns
-        check_table(_n_examples(X), len(columns or learner.classes_))
         if not self.confidence_.ready:
             raise InputError("the model has not seen enough examples to give probabilities; it needs about a hundred")
         if self._one_label_each:
@@ -378,9 +359,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def _report(self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False) -> Report:
         judged = list(judged)
         ranking, truth = self._together(judged, measures)
-        found = Report(self._measured(ranking, truth, measures))
+        learner, chosen = self.learner_, [measure(name) for name in measures]
+        propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
+        n_labels = len(learner.classes_)
+        found = Report(evaluate(ranking, truth, chosen, n_labels=n_labels, propensities=propensities))
         if details:
-            found_for = per_label(ranking, truth, n_labels=len(self.learner_.classes_)).to_dicts()
+            found_for = per_label(ranking, truth, n_labels=n_labels).to_dicts()
             table: list[dict[str, Any]] = [dict(row) for row in found_for]
             keys = ["label", "true", "assigned", "precision", "recall", "f1"]
             if self.vocabulary_ is not None:
@@ -395,7 +379,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             found.tables.append(as_table(near))
             found.details["hierarchy"] = near
         if self.confidence_.ready:
-            deep = Ranking.stack([one.ranking for one in judged], min(DEPTH, len(self.learner_.classes_)))
+            deep = Ranking.stack([one.ranking for one in judged], min(DEPTH, n_labels))
             decisions = Decisions(self.confidence_, self._chosen, deep, truth)
             found.details["confidence"] = of_confidence = decisions.details()
             found.tables = decisions.tables(of_confidence) + found.tables
@@ -409,12 +393,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             raise InputError("there are no examples to evaluate")
         numbers = self.learner_.label_numbers(NumberedLabels.stack(labels))
         return Ranking.stack([one.ranking for one in judged], self._depth(measures)), numbers
-
-    def _measured(self, ranking: Ranking, truth: LabelSets, measures: Sequence[str]) -> Evaluation:
-        """These measures of rankings that are deep enough for them."""
-        learner, chosen = self.learner_, [measure(name) for name in measures]
-        propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
-        return evaluate(ranking, truth, chosen, n_labels=len(learner.classes_), propensities=propensities)
 
     # Looking inside.
 
@@ -472,24 +450,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
 
 # Probabilities in the form that scikit-learn expects: a column for each class.
-
-
-MOST = 10**8  # numbers of a table: nearly a gigabyte
-
-
-def _n_examples(given: Any) -> int:
-    """The number of texts, or of rows of an array, a frame, a sparse matrix or Rows."""
-    shape = getattr(given, "shape", None)
-    return given.n_rows if isinstance(given, Rows) else len(given) if shape is None else int(shape[0])
-
-
-def check_table(n_rows: int, n_classes: int) -> None:
-    """Refuse a table that takes too much memory."""
-    if n_rows * n_classes > MOST:
-        raise InputError(
-            f"predict_proba gives a number for each text and label, and {n_rows:,} × {n_classes:,} are too many; "
-            "rank(texts, k).probabilities gives those of the best labels"
-        )
 
 
 def check_order(classes: NDArray[Any]) -> None:
@@ -555,9 +515,6 @@ def as_table(found: dict[str, dict[str, float]]) -> Table:
 
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
 SHARES = np.arange(1, 21) / 20
-BEST = 10  # labels of each text for the second calibration error
-BAR = 20  # characters of a bar from 0 to 1
-DRAWN = "█ right, │ as it says"
 
 Mask = NDArray[np.bool_]
 Chooses = Callable[[Ranking, Aim], Mask]
@@ -576,10 +533,8 @@ class Decisions:
     def details(self) -> dict[str, Any]:
         """All measures, for machines."""
         best, right = self.chances[:, 0], self.hits[:, 0]
-        first = self.chances[:, :BEST].ravel(), self.hits[:, :BEST].ravel()
         return {
             "calibration error": finite_or_none(calibration_error(best, right)),
-            f"calibration error of the {BEST} best labels": finite_or_none(calibration_error(*first)),
             "reliability": [own._asdict() for own in reliability(best, right)],
             "shortlists": [self._shortlists(coverage) for coverage in COVERAGES],
             "automation": [self._alone(precision) for precision in PRECISIONS],
@@ -589,17 +544,17 @@ class Decisions:
 
     def tables(self, found: dict[str, Any]) -> list[Table]:
         """The same for people."""
-        errors = [[name, found[name]] for name in found if name.startswith("calibration")]
+        errors = [["calibration error", found["calibration error"]]]
         f1 = [[f"{name} of the labels it assigns", value] for name, value in found["assignments"].items()]
         lists = [
             [row["coverage"], row["covered"], row["mean size"], "yes" if row["possible"] else "no"]
             for row in found["shortlists"]
         ]
         alone = [list(row.values()) for row in found["automation"]]
-        bins = [[row["probability"], row["right"], row["n"], drawn(**row)] for row in found["reliability"]]
+        bins = [list(row.values()) for row in found["reliability"]]
         return [
             Table("How sure it is", ["measure", "value"], errors + f1),
-            Table("Right as often as it says? (the best label)", ["probability", "right", "texts", DRAWN], bins),
+            Table("Right as often as it says? (the best label)", ["probability", "right", "texts"], bins),
             Table("Shortlists of all true labels", ["coverage asked for", "covered", "mean size", "possible"], lists),
             Table("Deciding alone", ["precision asked for", "from probability", "share of texts", "right"], alone),
         ]
@@ -644,10 +599,3 @@ def hits_of(ranking: Ranking, truth: LabelSets) -> Mask:
     there = place < ranking.ids.shape[1]
     found[rows[there], place[there]] = True
     return found
-
-
-def drawn(probability: float, right: float, n: int) -> str:
-    """A bin of a reliability diagram: a bar as long as the share that is right, and a stroke where it should end."""
-    bar = "█" * round(BAR * right) + " " * (BAR - round(BAR * right))
-    at = min(BAR - 1, int(BAR * probability))
-    return bar[:at] + "│" + bar[at + 1 :]

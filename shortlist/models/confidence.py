@@ -128,13 +128,9 @@ class Window:
         whole = type(window.next) is int and type(window.length) is int
         state.require(whole and 0 <= window.next < SIZE and 0 <= window.length <= used, "its examples are counted")
         state.require(window.next == used or used == SIZE, "the next calibration example follows the last")
-        none, finite = ring.ids < 0, np.isfinite(ring.scores).all() and np.isfinite(ring.deepest).all()
+        finite = np.isfinite(ring.scores).all() and np.isfinite(ring.deepest).all()
         state.require(bool((ring.ids >= -1).all() and finite), "its rankings have labels and finite scores")
-        state.require(not bool(none[:, :-1][~none[:, 1:]].any()), "no ranking has a gap")
-        state.require(bool((ring.hits <= 1).all() and not ring.hits[none].any()), "only labels can be true")
-        counted = (ring.beyond >= 0).all() and (ring.depth >= 0).all()
-        right = ring.true == ring.hits.sum(axis=1) + ring.beyond.astype(np.int64)
-        state.require(bool(counted and right.all()), "true labels are counted")
+        state.require(bool((ring.depth >= 0).all()), "places count from 1")
         for shares in (ring.expected, ring.known):
             within = (shares == -1.0) | ((shares >= 0.0) & (shares <= 1.0))
             state.require(bool(within.all()), "probabilities and shares lie between 0 and 1")
@@ -152,7 +148,8 @@ def clipped(scores: Floats) -> Floats:
 def look(ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> Seen:
     """Calibration examples: rankings (n × k) that were made before their examples were learned, with the true labels.
 
-    known: the share of the features of each that earlier examples had, if it is known.
+    Rank deeper here than lists shall be long: depths behind the last of the k labels are not known. ``known`` is the
+    share of the features of each that earlier examples had, if it is known.
     """
     if not (ids.ndim == 2 and ids.shape == scores.shape and truth.n_rows == ids.shape[0]):
         raise InputError("each ranking needs its scores and its true labels: ids and scores n × k, n label sets")
@@ -335,10 +332,10 @@ WAITING = 4 * LOOK  # examples: to observe so many takes hardly longer than to o
 class Confidence:
     """Observes rankings and their true labels; gives probabilities, lengths of lists, thresholds and reasons.
 
-    >>> confidence.observe(ranking.ids, ranking.scores, truth)   # a ranking made before its example was learned
-    >>> confidence.probabilities(ranking.scores)                 # n × k
-    >>> confidence.lengths(ranking.scores, coverage=0.95)        # how many labels of each hold all true ones
-    >>> confidence.assigned(ranking.scores, F1())                # which labels of each to assign
+    >>> confidence.note(look(ranking.ids, ranking.scores, truth))   # rankings made before their examples were learned
+    >>> confidence.probabilities(ranking.scores)                    # n × k
+    >>> confidence.lengths(ranking.scores, coverage=0.95)           # how many labels of each hold all true ones
+    >>> confidence.assigned(ranking.scores, F1())                   # which labels of each to assign
 
     Scores are n × k, best first, NaN where there is no label; k is at least TOGETHER if as many labels exist, since the
     first label's probability depends on their scores. The result does not depend on the batches in which examples are
@@ -361,12 +358,8 @@ class Confidence:
 
     # Learning.
 
-    def fit(self, ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> None:
-        """Forget everything and observe rankings in no particular order, all at once."""
-        self.fit_seen(look(ids, scores, truth, known))
-
-    def fit_seen(self, seen: Seen) -> None:
-        """``fit`` to calibration examples."""
+    def fit(self, seen: Seen) -> None:
+        """Forget everything and observe calibration examples in no particular order, all at once."""
         self.__init__()  # type: ignore[misc]
         n = seen.true.size
         self.window.add(seen.take(slice(max(0, n - SIZE), n)))
@@ -374,17 +367,8 @@ class Confidence:
         if n >= LOOK:
             self._refit()
 
-    def observe(self, ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> None:
-        """Observe rankings, oldest first, that were made before their examples were learned, and their true labels.
-
-        Rank deeper here than lists shall be long: depths behind the last of the k labels are not known. ``known`` is
-        the share of the features of each that earlier examples had.
-        """
-        self.note(look(ids, scores, truth, known))
-        self._settle()
-
     def note(self, seen: Seen) -> None:
-        """Observe calibration examples later: when a result is needed (``settled``), or many wait."""
+        """Observe calibration examples, oldest first: when a result is needed (``settled``), or many wait."""
         self._waiting.append(seen)
         if sum(one.true.size for one in self._waiting) >= WAITING:
             self._settle()
@@ -498,10 +482,9 @@ class Confidence:
         """The largest coverage that can be promised: the share of examples all of whose true labels were retrieved."""
         return float(np.isfinite(self._ascending).mean()) if self.ready else 0.0
 
-    def are_too_few(self, coverage: float) -> bool:
-        """Whether there are too few calibration examples to promise this coverage."""
-        n = self._ascending.size
-        return self.ready and calibration.safe_level(n, 1.0 - coverage) == 0.0 and coverage < 1.0
+    def can_promise(self, coverage: float) -> bool:
+        """Whether there are enough calibration examples for this coverage, and enough of their labels retrieved."""
+        return calibration.safe_level(self._ascending.size, 1.0 - coverage) > 0.0 and self.reachable() >= coverage
 
     def threshold(self, aim: Aim) -> float:
         """From which probability on labels are assigned for an aim; infinite where it cannot be met."""
@@ -617,14 +600,4 @@ class Confidence:
         within = levels.size == LEVELS.size and bool(((levels >= 0.0) & (levels <= 1.0)).all())
         state.require(within, "its levels lie between 0 and 1")
         confidence._ascending, confidence._levels = ascending, levels
-        return confidence
-
-    @classmethod
-    def of_model(cls, state: State, n_labels: int) -> Confidence:
-        """The confidence of a model file with n_labels labels."""
-        part = state.parts["confidence"]
-        state.require(part.kind == "Confidence", "its confidence is a Confidence")
-        confidence = cls.from_state(part)
-        known = bool((confidence.window.ring.ids < n_labels).all())
-        state.require(known, "the labels of its confidence are labels of the model")
         return confidence

@@ -22,7 +22,7 @@ from shortlist.arrays.validation import (
     note_names,
 )
 from shortlist.concurrency import reading, snapshot
-from shortlist.documents.features import METHODS, QueryScaler
+from shortlist.documents.features import METHODS, scaled_within_queries
 from shortlist.documents.queries import QueryRanking, as_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.errors import InputError, counted
@@ -63,7 +63,8 @@ class DocumentRanker(Model[JudgedDocuments]):
     learner : LinearRanker or str, default=None
         Any ranker of documents, or the short name of one, such as "ndcg"; ``MapSVM()`` if None.
     scale : {"range", "percentile"} or None, default="range"
-        As in QueryScaler; None for no scaling.
+        How each feature is scaled to [0, 1] within its query: from the least to the greatest value, or by the share of
+        the query's other documents that have less. None for no scaling.
 
     Attributes
     ----------
@@ -138,10 +139,6 @@ class DocumentRanker(Model[JudgedDocuments]):
         scaled = self._as_learned(X, query)
         return self.learner_.decision_function(scaled)
 
-    def scores(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
-        """``decision_function`` under a shorter name."""
-        return self.decision_function(X, query)
-
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
         """The measure that the learner optimises, averaged over the queries for which it is defined."""
@@ -167,8 +164,7 @@ class DocumentRanker(Model[JudgedDocuments]):
     def scaled(self, rows: Rows, query: ArrayLike | None) -> scipy.sparse.csr_array | Floats:
         """The features of these rows, scaled for the learner."""
         as_choice(self.scale, "scale", (*METHODS, None))
-        matrix = rows.to_matrix()
-        return matrix if self.scale is None else QueryScaler(self.scale).transform(matrix, query=query)
+        return rows.to_matrix() if self.scale is None else scaled_within_queries(rows, query, self.scale)
 
     def _as_learned(self, X: Any, query: ArrayLike | None) -> Any:
         self._check_fitted()
@@ -225,7 +221,6 @@ class DocumentRanker(Model[JudgedDocuments]):
     def from_state(cls, state: State) -> Self:
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, LinearRanker), "its learner is a ranker of documents")
-        state.require(bool(np.isfinite(learner.coef_).all()), "its weights are finite")
         ranker = cls(clone(learner), as_choice(state.settings["scale"], "scale", (*METHODS, None)))
         ranker.learner_ = learner
         counts = [as_whole(state.settings[name], name, most=MOST_AMOUNT) for name in ("n_examples", "n_queries")]

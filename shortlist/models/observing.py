@@ -125,7 +125,7 @@ class FirstPass(Observer):
         self.follow_level()
         confidence = Confidence()
         if self._found:
-            confidence.fit_seen(Seen.stack(self._found))
+            confidence.fit(Seen.stack(self._found))
         return confidence
 
 

@@ -12,7 +12,6 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from shortlist.arrays.given_labels import Label
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole, check_names, column_names
@@ -29,7 +28,7 @@ from shortlist.models.text_batches import in_words, texts_of
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner, check_size
 from shortlist.ratings.prank import PRank
-from shortlist.ratings.scale import as_values, steps_between
+from shortlist.ratings.scale import as_values
 from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
 from shortlist.texts import Document, Vectors, as_documents
 
@@ -107,7 +106,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     task = "ratings"
     _usual_measures = ("MAE", "exact", "within@1")
     _detail = ""
-    _answers_rows_of = "numbers"
     learner_: RatingLearner
 
     def __init__(self, learner: RatingLearner | str | None = None) -> None:
@@ -255,10 +253,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         self._check_fitted()
         return self.learner_.classes_
 
-    def steps_between(self, given: Label, true: Label) -> int | None:
-        """The distance of two ratings in steps; None if the true one is new to the scale, an error if it cannot be."""
-        return steps_between(self.classes_, given, true, closed=self.learner_.scale is not None)
-
     def describe(self) -> dict[str, Any]:
         return {
             "learner": type(self.learner_).__name__,
@@ -352,7 +346,6 @@ class TextRater(Rater):
     """
 
     _parts = ("learner", "text")
-    _answers_rows_of = "texts"
     _of_texts = True
     text_: TextVectorizer
     _vector = VectorPart(0, None)  # of the encoder that it was learned with

@@ -1,8 +1,8 @@
 """Changes of labels: rename, merge, split, retire, restore.
 
 A renamed label keeps its weights; a merged one has the sum of weights; one that is split off begins with the weights of
-the other; a retired one is neither ranked nor learned until it is restored. The last changes can be undone, a merge or
-a split as long as nothing was learned since. (The server can undo any change: it learns the rest again.)
+the other; a retired one is neither ranked nor learned until it is restored. The server can undo a change: it
+learns the rest again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from shortlist.concepts import LabelVocabulary
 from shortlist.errors import InputError
 
 CHANGES = ("rename", "merge", "split", "retire", "restore")
-KEPT = 10  # changes that can be undone
 
 
 class Change(NamedTuple):
@@ -98,24 +97,6 @@ class Labelled(NamedTuple):
         else:
             retired = tuple(label for label in retired if label not in change.labels)
         return Labelled(learner, vocabulary, retired)
-
-
-class Done(NamedTuple):
-    """A change that was made, and the parts before it."""
-
-    change: Change
-    before: Labelled
-
-    def taken_back(self, learner: CategoryLearner) -> Labelled:
-        """The parts before the change, with all that the present learner has learned."""
-        change, before = self
-        if change.what == "rename":
-            learner = renamed(learner, _given(change), change.labels[0])
-        elif change.what in ("merge", "split"):
-            if learner.n_examples_ != before.learner.n_examples_:
-                raise InputError(f"examples were learned since the change ({change}); only the server can take it back")
-            learner = before.learner
-        return before._replace(learner=learner)
 
 
 def _given(change: Change) -> Label:

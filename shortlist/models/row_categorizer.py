@@ -190,7 +190,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
         model = cls.of(learner)
-        model._known_confidence = Confidence.of_model(state, len(learner.classes_))
+        model._known_confidence = Confidence.from_state(state.parts["confidence"])
         return model
 
     def __sklearn_tags__(self) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import compress, repeat
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,14 +169,10 @@ def _numbers(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | N
     Labels that were never learned have no number.
     """
     asked = list(wanted)
-    texts: list[str] = []
-    if set(map(type, asked)) - {str}:
-        texts = [str(label) for label in asked if type(label) is not str]
-        digits = [text for text in (*texts, *asked) if isinstance(text, str) and text.isdigit()]
-    else:
-        digits = list(compress(asked, map(str.isdigit, asked)))  # type: ignore[arg-type]
-    whole = [int(text) for text in digits if text.isascii() and len(text) < DIGITS]
-    every = [*asked, *texts, *whole] if texts or whole else asked
+    texts = [str(label) for label in asked if not isinstance(label, str)]
+    given = (text for text in (*texts, *asked) if isinstance(text, str))
+    whole = [int(text) for text in given if text.isascii() and text.isdigit() and len(text) < DIGITS]
+    every = [*asked, *texts, *whole]
     found = np.fromiter(map(labels.number.get, every, repeat(-1)), dtype=np.int64, count=len(every))
     if vocabulary is not None and found.min(initial=0) < 0:
         named = (vocabulary.of_name(str(every[i])) for i in np.flatnonzero(found < 0).tolist())
@@ -218,7 +214,6 @@ class KnownRules:
         labels, _, _, retired = of
         self.current = ~mask_of(labels, retired)  # not retired
         self.known: tuple[Known, ...] = ()
-        self.counted: tuple[tuple[float, int], Floats] | None = None
 
     def joined(self, every: Sequence[Rules], learner: CategoryLearner) -> tuple[Allowed, Kinds]:
         """The labels, factors and kinds of all these rules together."""
@@ -243,8 +238,6 @@ class KnownRules:
         """The factor of the score of each label, by its count, which changes as the model learns."""
         if not tame or not len(self.current):
             return None
-        key = tame, learner.n_examples_
-        if self.counted is None or self.counted[0] != key:
-            counts = counts_of(learner)
-            self.counted = key, ((1.0 + counts) / (1.0 + counts.mean())) ** -tame
-        return self.counted[1]
+        counts = counts_of(learner)
+        factors: Floats = ((1.0 + counts) / (1.0 + counts.mean())) ** -tame
+        return factors

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -222,20 +222,6 @@ def changes(part: Estimator, usual: Estimator) -> str:
 
     given, others = part.get_params(deep=False), usual.get_params(deep=False)
     return ", ".join(f"{name}={value!r}" for name, value in given.items() if plain(value) != plain(others.get(name)))
-
-
-def is_record(given: object) -> bool:
-    """Whether this has the form of ``Found.record``, or is None."""
-    tried: dict[str, type] = {"name": str, "learned": int, "value": float, "came of it": str}
-    return given is None or (
-        _has(given, {"measure": str, "chosen": str, "tried": list}) and all(_has(one, tried) for one in given["tried"])
-    )
-
-
-def _has(given: object, kinds: dict[str, type]) -> TypeGuard[dict[str, Any]]:
-    if not isinstance(given, dict) or given.keys() != kinds.keys():
-        return False
-    return all(isinstance(given[name], kind) for name, kind in kinds.items())
 
 
 # Comparing learners: the same splits, quality and cost of each, and tests of their differences.

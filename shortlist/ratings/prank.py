@@ -21,7 +21,6 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import Rows, inner
-from shortlist.files.store import State
 from shortlist.ratings.learner import ThresholdLearner, move
 
 
@@ -86,11 +85,6 @@ class PRank(ThresholdLearner):
             wide = np.ceil((b[0, -1] - b[0, 0]) / max(n - 1, 1))
             new = end + np.array([outward * wide, 0.0])
         self._biases = np.insert(b, min(at, n), new, axis=1)
-
-    def _check_state(self, state: State) -> None:
-        both = np.vstack([self._biases[0], self._biases[0] - self._biases[1] / self._clock])
-        slack = 1e-9 * (1.0 + np.abs(both).max(initial=0.0))  # averaging rounds
-        state.require((np.diff(both, axis=1) >= -slack).all(), "its thresholds are not in order")
 
 
 # Figure 2: the rounds of PRank, for the examples of `order` in turn.

@@ -75,15 +75,6 @@ def step_numbers(steps: Steps, ratings: Ratings) -> Longs:
     return numbers
 
 
-def steps_between(steps: Steps, given: object, true: object, *, closed: bool) -> int | None:
-    """The distance in steps of a rating of the scale and the true one; None if that is new to an open scale."""
-    ratings = as_ratings(np.array([true]), 1)
-    if not closed and open_for(steps, ratings)[1]:
-        return None
-    (here,), (there,) = step_numbers(steps, np.array([given])), step_numbers(steps, ratings)
-    return abs(int(here) - int(there))
-
-
 def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
     if array.dtype == object:
         kinds = {str if isinstance(one, str) else type(one) for one in array.reshape(-1).tolist()}
@@ -115,17 +106,8 @@ def as_values(ratings: Sequence[str], scale: ArrayLike | None) -> Ratings:
         return np.array(ratings, dtype=object if not ratings else str)
     try:
         numbers = np.array(ratings, dtype=np.float64)
-    except ValueError:
+    except ValueError as problem:
         if scale is not None:
-            bad = next(rating for rating in ratings if not _is_number(rating))
-            raise InputError(f"the rating {bad!r} is not a number; the ratings of the model are numbers") from None
+            raise InputError(f"the ratings of the model are numbers: {problem}") from None
         return np.array(ratings)
     return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

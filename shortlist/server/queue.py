@@ -616,7 +616,7 @@ async def sure_of(
     for first, last in pieces([len(shown(one.text)) for one in items]):
         some = items[first:last]
         texts = ready([one.text for one in some])
-        decided = model._decide(texts, model.rank(texts, DEPTH), model._aim("f1", precision))
+        decided = model._decide(texts, model.rank(texts, DEPTH), model._aim(precision))
         found += [Sure(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
         gained += gains(model, texts)
         await asyncio.sleep(0)  # let others have a turn

@@ -49,7 +49,7 @@ def decided(
     if question.min_probability is not None:
         with np.errstate(invalid="ignore"):
             kept &= ranking.probabilities >= question.min_probability
-    (own,) = model._decide(texts, ranking, model._aim("f1", question.precision))
+    (own,) = model._decide(texts, ranking, model._aim(question.precision))
     (one,) = ranking.only(kept)
     found = [
         {"label": label, "score": score, "probability": chance if chance == chance else None}

@@ -55,11 +55,11 @@ def test_a_row_of_a_file_is_named_by_its_place_in_the_file(tmp_path):
             learn(read(path, batch=100))
 
 
-def test_a_text_that_is_too_long_is_named_by_its_place_in_the_stream():
+def test_a_text_that_is_too_long_is_named_by_its_place_in_the_batch():
     model = Categorizer(TunedIndex(values="raw"), TextVectorizer())
     short, labels = ["one two", "two three"], ["a", "b"]
     long = " ".join(f"word{n}" for n in range(400))
-    with pytest.raises(InputError, match=r"^row 5 has the length 20, and"):
+    with pytest.raises(InputError, match=r"^row 1 has the length 20, and"):
         model.learn_batches([(short, labels), (short, labels), ([short[0], long], labels), (short, labels)])
     assert model.learner_.n_examples_ == 4
     assert "word7" not in model.text_.get_feature_names_out()

@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shortlist.models.category_model import drawn
-
 
 def write(path, n, seed):
     random = np.random.default_rng(seed)
@@ -87,7 +85,7 @@ def test_rows_of_features_are_decided_as_texts_are(run):
 
 def test_evaluate_says_how_well_decisions_fare(run, trained):
     shown = run("evaluate", trained, "test.jsonl").out
-    for words in ("calibration error", "Right as often as it says", "█", "Shortlists of all true labels",
+    for words in ("calibration error", "Right as often as it says", "Shortlists of all true labels",
                   "Deciding alone", "micro-F1"):  # fmt: skip
         assert words in shown
     found = run("evaluate", trained, "test.jsonl", "--json", "--per-label").json
@@ -110,12 +108,6 @@ def test_evaluate_draws_how_sure_it_is(run, trained, tmp_path):
     assert [row["share"] for row in curve] == pytest.approx(np.arange(1, 21) / 20)
     assert [row["threshold"] for row in curve] == sorted((row["threshold"] for row in curve), reverse=True)
     assert curve[0]["right"] > curve[-1]["right"]
-
-
-def test_a_bin_is_drawn_as_long_as_it_is_right():
-    assert drawn(0.5, 0.25, 9) == "█████     │         "
-    assert drawn(1.0, 1.0, 9) == "█" * 19 + "│"
-    assert drawn(0.0, 0.0, 9) == "│" + " " * 19
 
 
 def test_a_model_that_has_seen_little_is_evaluated_as_before(run, model, news):

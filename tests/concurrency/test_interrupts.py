@@ -164,7 +164,7 @@ BAD_Y = [["a"], [None], ["b"]]
         ),
         (
             sl.DocumentRanker(), (np.eye(4), [1, 0, 1, 0], [1, 1, 2, 2]), (np.eye(4), [1, 0], [1, 1, 2, 2]),
-            lambda m: m.scores(np.eye(4), [1, 1, 2, 2]).tolist(),
+            lambda m: m.decision_function(np.eye(4), [1, 1, 2, 2]).tolist(),
         ),
     ],
     ids=lambda value: type(value).__name__,

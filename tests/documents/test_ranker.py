@@ -110,10 +110,10 @@ def test_equal_scores_keep_the_order_of_the_rows():
     assert ranking.rows.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_run_file_keeps_the_order_of_equal_scores(tmp_path):
+def test_run_file_keeps_the_order_of_equal_scores():
     ranker = MapSVM().fit(np.eye(4), [1, 0, 1, 0], query=[1, 1, 2, 2])
-    ranker.rank(np.zeros((3, 4)), query=[7, 7, 8]).write_run(tmp_path / "run", tag="mine")
-    lines = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
+    ranking = ranker.rank(np.zeros((3, 4)), query=[7, 7, 8])
+    lines = [line.split() for line in ranking.run_lines(tag="mine")]
     assert [line[:4] for line in lines] == [["7", "Q0", "0", "1"], ["7", "Q0", "1", "2"], ["8", "Q0", "2", "1"]]
     assert float(lines[0][4]) > float(lines[1][4])
     assert lines[0][5] == "mine"
@@ -125,15 +125,15 @@ def test_run_file_is_read_the_same_way_by_ir_measures(data, tmp_path):
     X = np.round(X)  # many equal scores
     ranker = RocSVM().fit(X, y, query=query)
     names = [f"d{row}" for row in range(180)]
-    ranker.rank(X, query=query).write_run(tmp_path / "run", documents=names)
+    (tmp_path / "run").write_text("\n".join([*ranker.rank(X, query=query).run_lines(names), ""]))
     run = list(ir_measures.read_trec_run(str(tmp_path / "run")))
     judged = [ir_measures.Qrel(q, d, int(r)) for q, d, r in zip(query, names, y, strict=True)]
     area = ir_measures.Accuracy  # the share of pairs in the right order, a measure ir-measures computes on its own
     assert ir_measures.calc_aggregate([area], judged, run)[area] == pytest.approx(ranker.score(X, y, query=query))
     with pytest.raises(InputError, match="cannot stand in a TREC run"):
-        ranker.rank(X, query=query).write_run(tmp_path / "run", documents=["a document"] * 180)
+        list(ranker.rank(X, query=query).run_lines(["a document"] * 180))
     with pytest.raises(InputError, match="3 names where 180"):
-        ranker.rank(X, query=query).write_run(tmp_path / "run", documents=["a", "b", "c"])
+        list(ranker.rank(X, query=query).run_lines(["a", "b", "c"]))
 
 
 def test_grid_search_with_grouped_folds(data):

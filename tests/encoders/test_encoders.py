@@ -72,7 +72,7 @@ def test_memory_of_texts_is_bounded(folder, monkeypatch):
     for text in random_texts(40):
         encoder([text])
     encoder(random_texts(40, seed=1))
-    assert len(encoder._remembered._rows) == 10
+    assert len(encoder._remembered) == 10
 
 
 def test_several_threads_may_call_it(folder):

@@ -189,11 +189,10 @@ def verbs(name, X, Y):
             lambda: RATERS[name]().fit(X, Y), lambda: getattr(fresh(model), go_on)(X, Y),
             lambda: getattr(model, answer)(X), lambda: model.neighbour_distances(X),
         ]  # fmt: skip
-    score = "scores" if name == "DocumentRanker" else "decision_function"
     return [
         lambda: _fit_ranker(RANKERS[name](), X, Y, QUERIES), lambda: _fit_ranker(RANKERS[name](), X, RELEVANCE, Y),
         lambda: model.rank(X, query=Y),
-        lambda: model.scores(X, Y) if score == "scores" else model.decision_function(X),
+        lambda: model.decision_function(X, Y) if name == "DocumentRanker" else model.decision_function(X),
     ]  # fmt: skip
 
 

@@ -147,7 +147,6 @@ def use_categorizer(model):
         yield "restore", model.restore_labels(model.retired_[:1])
         yield "change labels", model.rename_label("grain", "cereal").split_label("ship", "boat").retire_labels(["ship"])
         yield "rank changed labels", model.rank(NEW_TEXTS, 5)
-        yield "take changes back", [model.undo_change() for _ in range(3)]
 
 
 def use_words(model):

@@ -73,7 +73,7 @@ def test_measures_that_are_not_means_of_instances():
 
 
 def test_a_table_of_labels():
-    table = per_label(RANKING, [*TRUTH[:3], ["never learned"]], k=1)
+    table = per_label(RANKING.first(1), [*TRUTH[:3], ["never learned"]])
     rows = {row["label"]: row for row in table.to_dicts()}
     assert rows["a"] == {
         "label": "a", "true": 2, "assigned": 2, "correct": 1, "precision": 0.5, "recall": 0.5, "f1": 0.5,
@@ -249,10 +249,10 @@ def test_nothing_to_average():
     assert "–" in nobody.table()
     empty = Ranking(np.empty((0, 3), dtype=np.int32), np.empty((0, 3)), NAMES)
     assert math.isnan(evaluate(empty, [], ["AP", "macro-F1", "maxF1"], resamples=10)["AP"])
-    assert math.isnan(evaluate_documents([], [], [], ["MAP", "accuracy@0"], resamples=10)["MAP"])
+    assert math.isnan(evaluate_documents([], [], [], ["MAP", "best-accuracy"], resamples=10)["MAP"])
     nothing_retrieved = Ranking(np.empty((2, 0), dtype=np.int32), np.empty((2, 0)), NAMES)
-    found = evaluate(nothing_retrieved, [["a"], ["b"]], ["AP", "coverage", "micro-F1@0"], resamples=10)
-    assert found.values == {"AP": 0.0, "coverage": 4.0, "micro-F1@0": 0.0}
+    found = evaluate(nothing_retrieved, [["a"], ["b"]], ["AP", "coverage", "micro-F1"], resamples=10)
+    assert found.values == {"AP": 0.0, "coverage": 4.0, "micro-F1": 0.0}
 
 
 def test_the_same_seed_gives_the_same_interval():

@@ -14,7 +14,7 @@ TWO = Ranking(np.array([[0, 1], [1, -1]], dtype=np.int32), np.array([[0.9, 0.1],
 
 @pytest.mark.parametrize(("asked", "name", "parameters"), [
     ("P@5", "P@5", {"k": 5}), ("p@10", "P@10", {"k": 10}), ("R1", "R1", {"k": 1}), ("ndcg@3", "nDCG@3", {"k": 3}),
-    ("NDCG", "nDCG", {}), ("loss1", "loss1", {}), ("mrr", "MRR", {}), ("accuracy@-0.5", "accuracy@-0.5", {"t": -0.5}),
+    ("NDCG", "nDCG", {}), ("loss1", "loss1", {}), ("mrr", "MRR", {}),
 ])  # fmt: skip
 def test_names_are_understood(asked, name, parameters):
     found = measure(asked)
@@ -86,10 +86,6 @@ def test_hostile_rankings_are_refused(ranking, message):
 
 @pytest.mark.parametrize(("indptr", "ids", "message"), [
     ([0, 1], [0], "ranking has 2 rows but the truth has 1"),
-    ([0, 2, 1], [0], "do not ascend"),
-    ([0, 1, 3], [0, 1], "do not ascend"),
-    ([1, 1, 2], [0, 1], "do not ascend"),
-    ([0, 1, 2], [0, -1], "negative"),
     ([0, 0, 2], [1, 1], "truth of row 1 holds a label twice"),
 ])  # fmt: skip
 def test_hostile_truths_are_refused(indptr, ids, message):

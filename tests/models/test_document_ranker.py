@@ -25,17 +25,16 @@ def judged():
 def test_it_ranks_and_is_scored_by_its_measure(judged):
     X, relevance, query = judged
     ranker = sl.DocumentRanker().fit(X[:100], relevance[:100], query[:100])
-    found = sl.evaluate_documents(ranker.scores(X[100:], query[100:]), relevance[100:], query[100:], ["MAP"])
+    found = sl.evaluate_documents(ranker.decision_function(X[100:], query[100:]), relevance[100:], query[100:], ["MAP"])
     assert ranker.score(X[100:], relevance[100:], query[100:]) == pytest.approx(found["MAP"])
     assert found["MAP"] > 0.9
-    assert (ranker.decision_function(X, query) == ranker.scores(X, query)).all()
 
 
 @pytest.mark.parametrize(
     "ask",
     [
         lambda ranker: ranker.rank([[1.0]], [1]),
-        lambda ranker: ranker.scores([[1.0]], [1]),
+        lambda ranker: ranker.decision_function([[1.0]], [1]),
         lambda ranker: ranker.score([[1.0]], [1], [1]),
         lambda ranker: ranker.explain([[1.0]], 0, [1]),
         lambda ranker: ranker.to_state(),
@@ -51,13 +50,13 @@ def test_before_it_has_learned_it_says_so(ask):
 def test_a_failed_fit_leaves_what_was_learned(judged):
     X, relevance, query = judged
     ranker = sl.DocumentRanker().fit(X, relevance, query)
-    before = ranker.scores(X, query)
+    before = ranker.decision_function(X, query)
     with pytest.warns(UserWarning, match="20 of 20 queries"), pytest.raises(sl.InputError, match="nothing to learn"):
         ranker.fit(X[:, :2], np.zeros(200), query)
     with pytest.raises(sl.InputError, match="scale"):
         ranker.set_params(scale="none").fit(X, relevance, query)
     ranker.set_params(scale="range")
-    assert (ranker.scores(X, query) == before).all()
+    assert (ranker.decision_function(X, query) == before).all()
     assert (ranker.n_examples_, ranker.n_queries_) == (200, 20)
 
 
@@ -69,7 +68,9 @@ def test_batches_are_what_fit_takes(judged):
         for part in (slice(0, 95), slice(95, 200))  # query 9 stands in both
     ]
     ranker = sl.DocumentRanker().fit_batches(batches)
-    assert (ranker.scores(X, names) == sl.DocumentRanker().fit(X, relevance, names).scores(X, names)).all()
+    assert (
+        ranker.decision_function(X, names) == sl.DocumentRanker().fit(X, relevance, names).decision_function(X, names)
+    ).all()
     assert sum(len(list(answers.records())) for answers in ranker._answer(batches)) == 20
     found = ranker.evaluate(batches, ["MAP"], details=True)
     assert found.measures["MAP"] == pytest.approx(ranker.score(X, relevance, names))
@@ -84,7 +85,7 @@ def test_an_explanation_sums_to_the_score(judged):
     for row in (0, 57):
         found = ranker.explain(X, row, query)
         assert sum(vote for _, vote in found.votes) == pytest.approx(found.score)
-        assert found.score == pytest.approx(ranker.scores(X, query)[row])
+        assert found.score == pytest.approx(ranker.decision_function(X, query)[row])
 
 
 def test_scikit_learn_can_use_it(judged):
@@ -101,5 +102,5 @@ def test_it_is_the_same_after_saving(judged, tmp_path):
     ranker = sl.DocumentRanker(sl.RocSVM(C=10.0), "percentile").fit(X, relevance, query)
     ranker.save(tmp_path / "ranker.shortlist")
     again = sl.load(tmp_path / "ranker.shortlist")
-    assert (again.scores(X, query) == ranker.scores(X, query)).all()
+    assert (again.decision_function(X, query) == ranker.decision_function(X, query)).all()
     assert again.describe() == ranker.describe()

@@ -162,18 +162,6 @@ def test_it_is_the_same_after_saving(rated, tmp_path):
     )
 
 
-def test_steps_between_a_rating_and_the_true_one():
-    X = [[0.0], [1.0], [2.0]]
-    grown = sl.Rater().fit(X, ["a", "c", "d"])
-    assert [grown.steps_between("c", true) for true in ("a", "c", "d", "b")] == [1, 0, 1, None]
-    with pytest.raises(sl.InputError, match="the scale so far holds text"):
-        grown.steps_between("c", 1)
-    closed = sl.Rater(sl.PRank(scale=["d", "c", "a"])).fit(X, ["a", "c", "d"])
-    assert closed.steps_between("a", "d") == 2
-    with pytest.raises(sl.InputError, match="the rating b of row 0 is outside the scale d, c, a"):
-        closed.steps_between("a", "b")
-
-
 def test_sparse_rows_stay_sparse_and_are_rated_as_the_same_rows_in_full():
     chance = np.random.default_rng(3)
     X = scipy.sparse.random_array((600, 300), density=0.02, rng=chance, format="csr")

@@ -126,29 +126,6 @@ CHANGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=str)
-def test_changes_are_taken_back_to_the_same_bytes(change):
-    names = LabelVocabulary([Concept("wheat", "Wheat"), Concept("corn", "Corn", (), ("wheat",))])
-    model = sl.Categorizer(text=sl.TextVectorizer()).fit(TEXTS, LABELS).set_vocabulary(names)
-    before = state_bytes(model)
-    model.change_labels(change)
-    assert state_bytes(model) != before
-    assert model.undo_change() == change
-    assert state_bytes(model) == before
-    with pytest.raises(sl.InputError, match="no change of labels"):
-        model.undo_change()
-
-
-def test_what_was_learned_since_stays():
-    model = sl.Categorizer(text=sl.TextVectorizer()).fit(TEXTS, LABELS)
-    model.rename_label("wheat", "grain").learn("oats", "oats")
-    model.undo_change()
-    assert {"wheat", "oats"} <= set(model.classes_.tolist())
-    model.merge_labels(["corn"], "wheat").learn("oats", "oats")
-    with pytest.raises(sl.InputError, match="examples were learned since the change"):
-        model.undo_change()
-
-
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

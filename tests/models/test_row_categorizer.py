@@ -226,6 +226,6 @@ def test_who_has_learned_nothing_says_how_to_begin():
 
 def test_what_it_cannot_take_is_refused(single):
     with pytest.raises(InputError, match="texts"):
-        next(single._assign_batches([Examples(texts=["wheat"])], single._aim("f1")))
+        next(single._assign_batches([Examples(texts=["wheat"])], single._aim(None)))
     with pytest.raises(InputError, match="cannot go on"):
         sl.RowCategorizer("ovr-svm").fit(*examples(60)).partial_fit(*examples(20))

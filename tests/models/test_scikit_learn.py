@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 import shortlist as sl
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.rocchio_selection import RocchioSelection
+from papers.query_scaler import QueryScaler
 from shortlist.models.base import learners
 
 COLUMNS_ARRIVE = "columns that were never seen may arrive, and are ranked by those that were"
@@ -176,7 +177,7 @@ def test_labels_that_come_as_indicators_go_as_such(form):
     assert model.classes_.tolist() == [0, 1, 2, 3]
     predicted = model.predict(TEXTS)
     assert predicted.shape == INDICATOR.shape
-    assert [set(np.flatnonzero(row)) for row in predicted] == [set(own) for own in model.assign(TEXTS, "f1")]
+    assert [set(np.flatnonzero(row)) for row in predicted] == [set(own) for own in model.assign(TEXTS)]
     few = sl.Categorizer().fit(TEXTS[:30], form(INDICATOR[:30]))  # too few to assign: 1.5 labels each, rounded
     assert few.predict(TEXTS).sum(axis=1).tolist() == [2] * 90
     assert (predicted[:, :3] == INDICATOR[:, :3]).mean() > 0.9
@@ -342,7 +343,7 @@ def test_models_refuse_columns_whose_names_changed():
 
 
 def test_transformers_give_frames_where_asked():
-    scaled = sl.QueryScaler().set_output(transform="pandas").fit_transform(FRAME, query=[1, 1, 2, 2])
+    scaled = QueryScaler().set_output(transform="pandas").fit_transform(FRAME, query=[1, 1, 2, 2])
     assert list(scaled.columns) == ["height", "width"]
     assert scaled["width"].tolist() == [0.0, 1.0, 0.0, 1.0]
     selection = RocchioSelection(least=1).set_output(transform="pandas").fit(FRAME, ["a", "b", "a", "b"])

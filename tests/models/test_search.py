@@ -5,7 +5,6 @@ import pytest
 
 import shortlist as sl
 from shortlist.arrays.validation import as_rows
-from shortlist.files.store import State
 from shortlist.inputs.examples import Examples
 from shortlist.models import search as searching
 from shortlist.models.row_categorizer import RowCategorizer
@@ -230,14 +229,6 @@ def test_the_file_has_what_was_tried(few, tmp_path):
     assert opened.search_["measure"] == "R1"
     assert [one["name"] for one in opened.search_["tried"]][-1] == "the usual"
     assert opened.learn("wheat", "grain").search_ == model.search_
-
-
-@pytest.mark.parametrize("search", [7, {"tried": 3}, {"tried": [{"name": 3}], "measure": "R1", "chosen": "x"}])
-def test_a_record_that_is_none_is_refused(search):
-    state = sl.Categorizer().fit(*notes(30)).to_state()
-    damaged = State(state.kind, {**state.settings, "search": search}, parts=state.parts)
-    with pytest.raises(sl.ModelFileError, match="trials of its search"):
-        sl.Categorizer.from_state(damaged)
 
 
 def test_several_labels_are_measured_by_ndcg(few):

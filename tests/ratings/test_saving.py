@@ -92,13 +92,6 @@ def test_a_scale_of_another_length_is_refused():
         build(state)
 
 
-def test_thresholds_out_of_order_are_refused():
-    state = PRank().fit(*rated_rows()).to_state()
-    state.arrays["biases"] = state.arrays["biases"][:, ::-1].copy()
-    with pytest.raises(ModelFileError, match="thresholds are not in order"):
-        build(state)
-
-
 def test_a_learner_that_has_diverged_is_not_saved(tmp_path):
     learner = WidrowHoff().fit([[1.0], [2.0]], [1, 2])
     learner.save(tmp_path / "m.shortlist")

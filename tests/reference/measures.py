@@ -87,10 +87,6 @@ def roc_area(ranking, y, Y):
     return right / (len(y) * len(Y - y))
 
 
-def accuracy(ranking, y, Y, t):
-    return sum((s > t) == (item in y) for item, s in ranking) / len(ranking)
-
-
 def best_accuracy(ranking, y, Y):
     items = [item for item, _ in ranking]
     return max(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from shortlist.labels import LabelSets
+from shortlist.models.confidence import look
 
 
 def single(n, seed, labels=30, sharpness=6.0):
@@ -30,3 +31,9 @@ def several(n, seed, labels=30):
 def hits_of(ids, truth):
     rows = (set(truth.ids[a:b].tolist()) for a, b in zip(truth.indptr[:-1], truth.indptr[1:], strict=True))
     return np.array([[label in own for label in row] for row, own in zip(ids.tolist(), rows, strict=True)])
+
+
+def observe(confidence, ids, scores, truth, known=None):
+    """Let a confidence take up rankings at once."""
+    confidence.note(look(ids, scores, truth, known))
+    confidence._settle()

@@ -14,14 +14,14 @@ from shortlist.labels import LabelSets
 from shortlist.models.calibration import F1
 from shortlist.models.confidence import MOST_BYTES, SIZE, Confidence
 from shortlist.models.observing import FirstPass, stretches
-from tests.models.confidence.made_up import several, single
+from tests.models.confidence.made_up import observe, several, single
 
 
 def observed(ids, scores, truth, edges):
     confidence = Confidence()
     for first, last in pairwise(edges):
         part = truth.chosen(np.arange(first, last))
-        confidence.observe(ids[first:last], scores[first:last], part)
+        observe(confidence, ids[first:last], scores[first:last], part)
     return confidence
 
 
@@ -40,7 +40,7 @@ def test_it_is_saved_and_goes_on_as_if_it_had_not_been(tmp_path):
     second = store.load(tmp_path / "confidence", also=[Confidence])
     rest = truth.chosen(np.arange(SIZE + 300, SIZE + 700))
     for confidence in (first, second):
-        confidence.observe(ids[SIZE + 300 :], scores[SIZE + 300 :], rest)
+        observe(confidence, ids[SIZE + 300 :], scores[SIZE + 300 :], rest)
     assert store.checksum(first.to_state()) == store.checksum(second.to_state())
     assert np.array_equal(first.probabilities(scores), second.probabilities(scores))
     assert np.array_equal(first.lengths(scores, 0.9), second.lengths(scores, 0.9))
@@ -77,11 +77,8 @@ def test_a_first_pass_keeps_no_whole_rankings():
 
 
 BAD = {
-    "ids": lambda a: a - 1,
+    "ids": lambda a: a - 2,
     "scores": lambda a: a * np.float32(np.nan),
-    "hits": lambda a: a + 2,
-    "beyond": lambda a: a - 1,
-    "true": lambda a: a + 1,
     "depth": lambda a: -1 - a,
     "deepest": lambda a: a + np.float32(np.inf),
     "expected": lambda a: a - 0.5,
@@ -112,17 +109,6 @@ def test_rows_that_do_not_agree_are_refused(state, name):
         Confidence.from_state(state)
 
 
-def nothing_in_the_gap(arrays):
-    arrays["ids"] = arrays["ids"].copy()
-    arrays["hits"][0, 3], arrays["true"][0], arrays["beyond"][0] = 0, arrays["hits"][0].sum(), 0
-    arrays["ids"][0, 3] = -1
-
-
-def a_hit_of_no_label(arrays):
-    arrays["ids"][0, 15], arrays["hits"][0, 15] = -1, 1
-    arrays["true"][0] = arrays["hits"][0].sum() + arrays["beyond"][0]
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("change", [
     lambda s: s.settings.update(fitted_on=-1),
@@ -135,8 +121,6 @@ def a_hit_of_no_label(arrays):
     lambda s: s.parts["window"].settings.update(next=200.0),
     lambda s: s.parts["window"].settings.update(length=201),
     lambda s: s.parts["window"].settings.update(length=True),
-    lambda s: nothing_in_the_gap(s.parts["window"].arrays),
-    lambda s: a_hit_of_no_label(s.parts["window"].arrays),
     lambda s: s.parts["curves"].arrays["weights"].__setitem__((0, 0), np.nan),
     lambda s: s.parts["curves"].arrays["scale"].__setitem__((3, 1), 0.0),
     lambda s: s.parts["curves"].arrays.update(centre=np.zeros((2, 5))),
@@ -163,7 +147,7 @@ def test_other_damage_is_refused(state, change, tmp_path):
 ])  # fmt: skip
 def test_rankings_that_are_none_are_refused(ids, scores):
     with pytest.raises(InputError):
-        Confidence().observe(np.array(ids, dtype=np.int32), np.array(scores), LabelSets.of([[1]]))
+        observe(Confidence(), np.array(ids, dtype=np.int32), np.array(scores), LabelSets.of([[1]]))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 100, 2000, 5000, 9000, 100_000])

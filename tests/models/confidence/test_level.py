@@ -129,7 +129,7 @@ def test_probabilities_come_nearer_to_what_is_right():
     errors = []
     for window in (followed, as_they_were):
         confidence = Confidence()
-        confidence.fit_seen(window.ring.take(window.rows()))
+        confidence.fit(window.ring.take(window.rows()))
         surplus = (np.nan_to_num(confidence.probabilities(ranking.scores)) - hits).mean(axis=0)
         errors.append(np.abs(surplus[1:]).mean())
     assert errors[0] < 0.8 * errors[1]

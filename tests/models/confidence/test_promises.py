@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from shortlist.labels import LabelSets
-from shortlist.models.calibration import F1, Costs, Precision, calibration_error, reliability
-from shortlist.models.confidence import Confidence, Reason
-from tests.models.confidence.made_up import hits_of, several, single
+from shortlist.models.calibration import F1, Precision, calibration_error, reliability
+from shortlist.models.confidence import Confidence, Reason, look
+from tests.models.confidence.made_up import hits_of, observe, several, single
 
 
 def fitted(made, n=4000, seed=0):
     confidence = Confidence()
-    confidence.fit(*made(n, seed)[:3])
+    confidence.fit(look(*made(n, seed)[:3]))
     return confidence
 
 
@@ -33,7 +33,7 @@ def test_few_honest_examples_are_enough_for_the_promise_and_too_few_list_everyth
     covered = []
     for seed in range(60):
         confidence = Confidence()
-        confidence.fit(*single(60, seed, sharpness=10.0)[:3])
+        confidence.fit(look(*single(60, seed, sharpness=10.0)[:3]))
         ids, scores, truth, _ = single(200, 1000 + seed, sharpness=10.0)
         lengths = confidence.lengths(scores, 0.8)
         covered.append((hits_of(ids, truth) & (np.arange(ids.shape[1]) < lengths[:, None])).any(axis=1).mean())
@@ -62,12 +62,6 @@ def test_assigned_labels_are_as_precise_as_asked(alone):
     assert not (alone and assigned[:, 1:].any())
 
 
-def test_costs_weigh_a_probability():
-    confidence = fitted(several)
-    assert confidence.threshold(Costs(wrong=3, missing=1)) == 0.75
-    assert confidence.threshold(Costs(wrong=0, missing=0)) == 1.0
-
-
 def test_the_best_f1_needs_no_look_at_the_truth():
     confidence = fitted(several)
     ids, scores, truth, _ = several(3000, 1)
@@ -85,8 +79,8 @@ def test_random_labels_are_not_assigned():
     draws = np.random.default_rng(1)
     truth = LabelSets(np.arange(4001, dtype=np.int64), draws.integers(0, 30, 4000).astype(np.int32))
     confidence = Confidence()
-    confidence.observe(ids, scores, truth)
-    for aim in (Precision(0.5), Precision(0.9, alone=True), Costs()):
+    observe(confidence, ids, scores, truth)
+    for aim in (Precision(0.5), Precision(0.9, alone=True)):
         assigned = confidence.assigned(scores, aim)
         assert not assigned.any()
         assert (confidence.reasons(scores, assigned, aim) >= Reason.UNLIKE_ANYTHING_LEARNED).all()
@@ -111,15 +105,15 @@ def test_what_is_less_known_than_one_honest_example_in_a_hundred_is_unlike_them(
     ids, scores, truth, _ = single(4000, 0)
     known = np.random.default_rng(2).random(4000).astype(np.float32)
     fitted, observing, few = Confidence(), Confidence(), Confidence()
-    fitted.fit(ids, scores, truth, known=known)
-    observing.observe(ids, scores, truth, known=known)
-    few.fit(ids[:99], scores[:99], truth.chosen(np.arange(99)), known=known[:99])
+    fitted.fit(look(ids, scores, truth, known=known))
+    observe(observing, ids, scores, truth, known=known)
+    few.fit(look(ids[:99], scores[:99], truth.chosen(np.arange(99)), known=known[:99]))
     least = np.sort(known)[40]
     new = np.array([0.0, np.nextafter(least, np.float32(0)), least, 1.0], dtype=np.float32)
     assert fitted.are_unlike(new).tolist() == observing.are_unlike(new).tolist() == [True, True, False, False]
     assert not few.are_unlike(new).any()
     closed = Confidence()
-    closed.fit(ids, scores, truth, known=np.where(np.arange(4000) < 30, np.float32(0.1), np.float32(1.0)))
+    closed.fit(look(ids, scores, truth, known=np.where(np.arange(4000) < 30, np.float32(0.1), np.float32(1.0))))
     assert closed.are_unlike(np.array([0.0, 0.49, 0.5, 0.9], dtype=np.float32)).tolist() == [True, True, False, False]
 
 
@@ -128,7 +122,7 @@ def test_nothing_is_said_before_anything_is_known():
     scores = np.array([[0.9, 0.1, np.nan]])
     assert np.isnan(confidence.probabilities(scores)).all()
     assert confidence.lengths(scores, 0.5).tolist() == [2]
-    assert not confidence.assigned(scores, Costs()).any()
+    assert not confidence.assigned(scores, F1()).any()
     assert confidence.automation([0.9])[0].share == 0.0
 
 
@@ -157,8 +151,8 @@ def test_coverage_comes_back_after_labels_change_their_meaning():
         block = slice(i, i + 4)
         lengths = confidence.lengths(scores[block], 0.9)
         covered[block] = ((ids[block] == true[block, None]) & (np.arange(labels) < lengths[:, None])).any(axis=1)
-        confidence.observe(
-            ids[block], scores[block], LabelSets(np.arange(5, dtype=np.int64), true[block].astype(np.int32))
+        observe(
+            confidence, ids[block], scores[block], LabelSets(np.arange(5, dtype=np.int64), true[block].astype(np.int32))
         )
     assert covered[n // 2 : n // 2 + 200].mean() < 0.88  # it was a blow
     assert confidence.window.length <= n // 2  # what came before is forgotten

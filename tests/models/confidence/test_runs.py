@@ -105,7 +105,7 @@ def test_lists_of_too_few_examples_say_so():
     labels = draws.integers(0, 5, 70)
     model = sl.Categorizer().fit(texts_of(labels), [WORDS[label] for label in labels])
     assert model.confidence_.ready
-    with pytest.warns(UserWarning, match=r"coverage=0.98 cannot be promised yet: too few examples"):
+    with pytest.warns(UserWarning, match=r"coverage=0.98 cannot be promised: lists of at most 100 labels"):
         model.shortlist("wheat word1", 0.98)
 
 

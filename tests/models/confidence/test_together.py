@@ -4,7 +4,7 @@ import numpy as np
 
 from shortlist.labels import LabelSets
 from shortlist.models.calibration import TOGETHER, calibration_error
-from shortlist.models.confidence import Confidence
+from shortlist.models.confidence import Confidence, look
 
 
 def spread(n, seed, labels=12):
@@ -21,7 +21,7 @@ def spread(n, seed, labels=12):
 
 def test_it_is_told_by_the_scores_of_the_others():
     confidence = Confidence()
-    confidence.fit(*spread(2000, 0)[:3])
+    confidence.fit(look(*spread(2000, 0)[:3]))
     _, scores, _, right = spread(2000, 1)
     best = confidence.probabilities(scores)[:, 0]
     assert calibration_error(best, right) < 0.04
@@ -33,7 +33,7 @@ def test_it_is_told_by_the_scores_of_the_others():
 def test_no_more_scores_than_these_are_looked_at():
     confidence = Confidence()
     ids, scores, truth, _ = spread(500, 0)
-    confidence.fit(ids, scores, truth)
+    confidence.fit(look(ids, scores, truth))
     whole = confidence.probabilities(scores)
     assert confidence.probabilities(scores[:, :TOGETHER].copy())[:, 0].tolist() == whole[:, 0].tolist()
     assert (confidence.probabilities(scores[:, : TOGETHER - 1].copy())[:, 0] != whole[:, 0]).any()
@@ -42,7 +42,7 @@ def test_no_more_scores_than_these_are_looked_at():
 def test_who_was_never_wrong_is_not_sure_of_a_tie():
     ids, scores, _, _ = spread(500, 0)
     confidence = Confidence()
-    confidence.fit(ids, scores, LabelSets.of([[0]] * 500))
+    confidence.fit(look(ids, scores, LabelSets.of([[0]] * 500)))
     assert confidence.probabilities(scores)[:, 0].min() > 0.97
     tie = np.full((1, 8), 0.1)
     assert confidence.probabilities(tie)[0, 0] < 0.5
@@ -52,6 +52,6 @@ def test_nor_of_a_label_that_has_hardly_a_vote_but_all_there_are():
     """As the next one has, where the true label was retired."""
     ids, scores, _, _ = spread(500, 0)
     confidence = Confidence()
-    confidence.fit(ids, scores, LabelSets.of([[0]] * 500))
+    confidence.fit(look(ids, scores, LabelSets.of([[0]] * 500)))
     hardly = np.array([[0.02] + [-0.01] * 7, [0.02] + [np.nan] * 7])
     assert confidence.probabilities(hardly)[:, 0].max() < 0.5

@@ -56,7 +56,7 @@ def test_what_is_kept_of_a_ranking(ids, true):
 def test_curves_are_the_most_likely_ones():
     ids, scores, truth, _ = several(600, seed=1)
     confidence = Confidence()
-    confidence.fit(ids, scores, truth)
+    confidence.fit(look(ids, scores, truth))
     curves, seen = confidence._curves, confidence.window.ring
     for place in (0, 1, 5, WIDTH - 1):
         X = [twin.features(seen.scores[i].astype(float).tolist(), place) for i in range(600)]
@@ -104,7 +104,7 @@ def test_probabilities_follow_the_curves_and_never_rise(lengths, k, seed):
 def sure_of_several():
     ids, scores, truth, _ = several(500, seed=2)
     confidence = Confidence()
-    confidence.fit(ids, scores, truth)
+    confidence.fit(look(ids, scores, truth))
     return confidence
 
 
