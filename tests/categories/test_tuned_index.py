@@ -12,7 +12,7 @@ from shortlist.categories.index.retrieval import NO_WEIGHTS
 from shortlist.categories.relabelling import merged, split_off
 from shortlist.files.store import State
 from tests.contract import as_bytes
-from tests.reference.tuned_index import SlowTunedIndex
+from tests.reference.tuned_index import SlowTunedIndex, share_of_vector
 
 values = st.sampled_from([0.25, 0.5, 1.0, 3.0])
 rows = st.dictionaries(st.integers(0, 5), values, min_size=1, max_size=4).map(lambda row: sorted(row.items()))
@@ -378,12 +378,31 @@ def test_signed_dense_rows_are_vectors():
 
 def test_words_and_vector_have_their_shares_of_a_row():
     V, X, Y = meanings(60)
-    learner = TunedIndex(vector=4).fit(np.hstack([V, X]), Y)
+    learner = TunedIndex(vector=4).partial_fit(np.hstack([V, X]), Y)
     for v, x, of_words, of_vector in [(V, X, 0.35, 0.65), (V, 0 * X, 0.0, 1.0), (0 * V, X, 1.0, 0.0)]:
         words, vectors = learner._split(learner._check(3 * np.hstack([v, x])))
         np.testing.assert_allclose((vectors.astype(float) ** 2).sum(axis=1), of_vector, atol=1e-6)
         squares = np.add.reduceat(np.append(words.data**2, 0.0), words.indptr[:-1]) if of_words else np.zeros(1)
         np.testing.assert_allclose(squares, of_words, atol=1e-6)
+
+
+def few_with_vectors(n_labels, each, told, seed):
+    """A word for each label that an example has with probability ``told``, two common words, and a vector."""
+    random = np.random.default_rng(seed)
+    y = np.repeat(np.arange(n_labels), each)
+    words = np.hstack([np.eye(n_labels)[y] * (random.random((y.size, 1)) < told), random.random((y.size, 2)) < 0.5])
+    return random.normal(size=(n_labels, 6))[y] + 0.5 * random.normal(size=(y.size, 6)), words, y
+
+
+@pytest.mark.parametrize(("each", "told"), [(1, 0.5), (3, 0.2), (3, 0.6), (3, 0.9), (12, 0.4), (12, 1.0)])
+def test_fit_gives_the_vector_a_larger_share_where_words_err_more(each, told):
+    V, words, y = few_with_vectors(9, each, told, seed=each)
+    expected = share_of_vector(words, V, y.tolist())
+    learner = TunedIndex(vector=6).fit(np.hstack([V, words]), y)
+    assert learner._share == pytest.approx(expected)
+    assert learner._share > 0.65 or told > 0.8
+    again = learner.partial_fit(np.hstack([V, words])[:5], y[:5])
+    assert again._share == pytest.approx(expected), "a stream goes on with the share of fit"
 
 
 def test_words_and_vectors_are_better_than_either():
@@ -451,7 +470,8 @@ def changed(**arrays):
     [
         {"vector_weights": np.zeros((2, 3), dtype=np.float32)}, {"vector_weights": np.zeros(4, dtype=np.float32)},
         {"vector_weights": np.full((2, 2), np.nan, dtype=np.float32)}, {"vector_weights": NO_WEIGHTS},
-        {"vector_weights": np.zeros((2, 2))}, {"bias": np.array([0.0, np.inf])}, {"bias": np.zeros(3)},
+        {"vector_weights": np.zeros((2, 2))}, {"vector_share": np.array([1.0])}, {"vector_share": np.zeros(0)},
+        {"bias": np.array([0.0, np.inf])}, {"bias": np.zeros(3)},
         {"counts": np.array([1.0, -1.0])}, {"counts": np.zeros(3)}, {"pass": np.array([-1])},
     ],
 )  # fmt: skip

@@ -147,3 +147,21 @@ def contest_errors(scores, labels):
     behind = min(1.0, max(0.0, wrong[best] - low)) if wrong else 0.0
     rival = best if best is not None and float(np.float32(errors.get(best, 0.0))) < 0 else None
     return dict.fromkeys(scores, 0.0) | errors, rival, behind
+
+
+def share_of_vector(words, vectors, labels):
+    """The share of the vectors, by how often the nearest mean of the others is that of the own label."""
+    wrong = [0, 0]
+    for kind, rows in enumerate((words, vectors)):
+        rows = [row / (np.linalg.norm(row) or 1.0) for row in np.asarray(rows, dtype=float)]
+        for i, row in enumerate(rows):
+            others = {}
+            for j, other in enumerate(rows):
+                if j != i:
+                    others.setdefault(labels[j], []).append(other)
+            if labels[i] in others:
+                cosines = {c: row @ sum(some) / (np.linalg.norm(sum(some)) or 1.0) for c, some in others.items()}
+                own = cosines.pop(labels[i])
+                wrong[kind] += own < max(cosines.values(), default=-1.0)
+    ratio = (wrong[0] + 6.5) / (wrong[1] + 5.0)
+    return 0.65 + min(0.2, max(0.0, ratio - 1.2))

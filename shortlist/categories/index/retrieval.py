@@ -4,8 +4,8 @@ Signed values cannot be counted, and their lists would not be sparse. So each co
 every label, and adds v[g]·U_gc to the score of each label that was learned. The errors are those of words and vector
 together (tuning.py), and both are corrected by them: U_gc += η·v[g]·e_c.
 
-If an example has both, the squares of its words sum to 1 − SHARE and those of its vector to SHARE, so that the row has
-unit length.
+If an example has both, the squares of its words sum to 1 − share and those of its vector to ``share``, so that the row
+has unit length. A stream begins with SHARE; ``fit`` compares words and vectors first (``share_of_vector``).
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an exampl
 Weights = NDArray[np.float32]  # columns × labels, with room for more labels
 
 SHARE = 0.65
+MORE = 0.2  # of the vector, at most
+AHEAD = 1.2  # errors of words for one of the vector, from which on the vector gets more
+ASSUMED = 6.5, 5.0  # errors of words and of the vector before any was counted
+SAMPLE, CELLS = 16_384, 1 << 22  # examples by which they are compared, and examples times labels, at most
+TINY = 1e-12
 NAMED = np.float32(5.0)  # the length of the initial weights of a label that has a name and no example
 MOST_WEIGHTS = 1 << 30  # 4 GiB
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
@@ -73,7 +78,7 @@ def _split(rows: Rows, vectors: Vectors) -> tuple[Longs, Ints, Floats]:
 
 
 @kernel
-def balance(indptr: Longs, data: Floats, vectors: Vectors) -> None:
+def balance(indptr: Longs, data: Floats, vectors: Vectors, share: float) -> None:
     """Scale vectors to unit length, or vector and words to their shares if a row has both; in place."""
     for i in range(vectors.shape[0]):
         square = 0.0
@@ -81,9 +86,42 @@ def balance(indptr: Longs, data: Floats, vectors: Vectors) -> None:
             square += np.float64(value) * np.float64(value)
         if square > 0.0:
             has_words = indptr[i] < indptr[i + 1]
-            vectors[i] *= np.float32(np.sqrt((SHARE if has_words else 1.0) / square))
+            vectors[i] *= np.float32(np.sqrt((share if has_words else 1.0) / square))
             for j in range(indptr[i], indptr[i + 1]):
-                data[j] = np.float32(data[j] * np.sqrt(1.0 - SHARE))  # float32, as weights are
+                data[j] = np.float32(data[j] * np.sqrt(1.0 - share))  # float32, as weights are
+
+
+def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
+    """The share of vectors beside words: SHARE, and more the more often words alone err where vectors do not.
+
+    ``labels`` has one label for each example. Each kind of features takes the label whose other examples have the
+    nearest mean (cosine), so the only example of a label says nothing.
+    """
+    import scipy.sparse  # takes a quarter of a second
+
+    _, own, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    members = scipy.sparse.csr_array((np.ones(own.size), (own, np.arange(own.size))))
+    of_words = scipy.sparse.csr_array((words.data, words.indices, words.indptr), (words.n_rows, words.n_features))
+    of_vectors = unit(vectors).astype(np.float64)
+    by_words = (of_words @ (members @ of_words).T).toarray()
+    by_vectors = np.einsum("ij,kj->ik", of_vectors, members @ of_vectors)  # by one thread, in a fixed order
+    wrong = [float((~are_nearest(one, own))[counts[own] > 1].sum()) for one in (by_words, by_vectors)]
+    ratio = (wrong[0] + ASSUMED[0]) / (wrong[1] + ASSUMED[1])
+    return SHARE + min(MORE, max(0.0, ratio - AHEAD))
+
+
+def are_nearest(products: Floats, own: Longs) -> NDArray[np.bool_]:
+    """Whether each row is nearest to the mean of its own label, without itself.
+
+    products: of each row, which has unit length, with the sum of each label's rows.
+    """
+    at = np.arange(own.size)
+    mine = products[at, own]
+    squares = np.bincount(own, mine)  # of the lengths of the sums
+    cosines = products / np.sqrt(np.maximum(squares, TINY))
+    cosines[at, own] = (mine - 1.0) / np.sqrt(np.maximum(squares[own] - 2.0 * mine + 1.0, TINY))
+    nearest: NDArray[np.bool_] = cosines.argmax(axis=1) == own
+    return nearest
 
 
 def widened(weights: Weights, n_labels: int) -> Weights:

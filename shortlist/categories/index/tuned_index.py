@@ -121,6 +121,7 @@ class TunedIndex(IndexLearner):
         self._counts = np.zeros(LABELS + 1)
         self._ring, self._ring_settings = NO_RING, (self.values, self.step)
         self._planned, self._pass = FEWEST_PASSES, 0
+        self._share = retrieval.SHARE
 
     # Words and vectors.
 
@@ -165,9 +166,23 @@ class TunedIndex(IndexLearner):
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
         wider = retrieval.widened(self._weights, len(self._labels) + len(labels.names))  # first, since it may raise
+        if shuffled and self.n_vector_ and not self._has_learned():
+            self._share = self._share_found(rows, labels.sets)
         found = super()._take_up(rows, labels, shuffled)
         self._weights = wider
         return found
+
+    def _share_found(self, rows: Rows | RowStore, labels: LabelSets) -> float:
+        """The share of vectors beside words, by a sample of the examples if they have one label each."""
+        if not labels.single or self.values != "l2":
+            return retrieval.SHARE
+        which = np.flatnonzero(np.diff(labels.indptr) == 1)
+        most = min(retrieval.SAMPLE, retrieval.CELLS // int(labels.ids.max() + 1))
+        which = which[:: -(-which.size // most)]
+        words, own = retrieval.split(rows.take(which) if isinstance(rows, Rows) else rows.chosen(which), self.n_vector_)
+        if not words.indices.size:
+            return retrieval.SHARE
+        return retrieval.share_of_vector(super()._prepare(words), own, labels.chosen(which).ids)
 
     def _prepare(self, rows: Rows) -> Rows:
         return super()._prepare(rows) if self.n_vector_ == 0 else rows  # else in _split
@@ -177,7 +192,7 @@ class TunedIndex(IndexLearner):
         if self.n_vector_:
             words = super()._prepare(words)
             if self.values == "l2":
-                retrieval.balance(words.indptr, words.data, own)
+                retrieval.balance(words.indptr, words.data, own, self._share)
         return words, own
 
     # Learning.
@@ -316,6 +331,7 @@ class TunedIndex(IndexLearner):
         self._counts = self._counts + other._counts
         super()._merge(theirs, numbers)
         share, n_labels = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_), len(self._labels)
+        self._share = (1.0 - share) * self._share + share * other._share
         self._biases = (1.0 - share) * grown(self._biases, n_labels)
         np.add.at(self._biases, numbers, share * other._bias())
         self._weights = retrieval.widened(self._weights, n_labels) * np.float32(1.0 - share)
@@ -363,6 +379,7 @@ class TunedIndex(IndexLearner):
         }  # fmt: skip
         if self.n_vector_:
             found["vector_weights"] = retrieval.widened(self._weights, len(self._labels))[:, : len(self._labels)]
+            found["vector_share"] = np.array([self._share])
         return found | (rehearsal.to_arrays(self._ring) if self._fits(self._ring) else {})
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
@@ -382,6 +399,9 @@ class TunedIndex(IndexLearner):
         if "vector_weights" in state.arrays:
             self._weights = np.array(state.array("vector_weights", np.float32, ndim=2))
             state.require(self._weights.shape[1] == n_labels, "each label has weights of vectors")
+            share = state.array("vector_share", np.float64)
+            state.require(share.size == 1 and bool(((share > 0.0) & (share < 1.0)).all()), "vectors have their share")
+            self._share = float(share[0])
         self.n_vector_ = len(self._weights)
         state.require((self.vector or 0) in (0, self.n_vector_), "its vectors are as long as its parameters say")
         finite = bool(np.isfinite(self._biases).all() and np.isfinite(self._weights).all())
