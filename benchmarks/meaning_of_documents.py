@@ -9,7 +9,7 @@ on five folds of queries, C chosen on a fold between (benchmarks/rivals/others.p
 from benchmarks.rivals.others import MapSVM, compare, in_folds
 from benchmarks.running import arguments, show, table
 from papers.document_data import POOL, _abstracts, _cranqrel, base_functions, pooled
-from papers.retrieval import RetrievalIndex
+from shortlist import RetrievalIndex
 
 
 def main():

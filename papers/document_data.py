@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from papers.retrieval import METHODS, RetrievalIndex
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
 from shortlist.documents.features import scaled_within_queries
+from shortlist.documents.retrieval import METHODS, RetrievalIndex
 from shortlist.errors import InputError
 from shortlist.inputs import read
 from shortlist.measures import evaluate_documents

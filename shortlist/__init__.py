@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shortlist.concepts import LabelVocabulary as LabelVocabulary
     from shortlist.concepts import read_vocabulary as read_vocabulary
     from shortlist.documents.queries import QueryRanking as QueryRanking
+    from shortlist.documents.retrieval import RetrievalIndex as RetrievalIndex
     from shortlist.documents.svms import MapSVM as MapSVM
     from shortlist.documents.svms import MrrSVM as MrrSVM
     from shortlist.documents.svms import NdcgSVM as NdcgSVM

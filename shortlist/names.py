@@ -31,6 +31,7 @@ WHERE = {
     "QueryRanking": "documents.queries",
     "Ranking": "ranking",
     "Rater": "models.rater",
+    "RetrievalIndex": "documents.retrieval",
     "RocSVM": "documents.svms",
     "Rocchio": "categories.prototypes.rocchio",
     "RowCategorizer": "models.row_categorizer",

@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 import shortlist.files.store
 from papers.comparators.accuracy_svm import AccuracySVM
 from papers.query_scaler import QueryScaler
-from papers.retrieval import METHODS, RetrievalIndex
 from papers.score_bins import ScoreBins
-from shortlist import InputError, MapSVM, ModelFileError
+from shortlist import InputError, MapSVM, ModelFileError, RetrievalIndex
 from shortlist.arrays.validation import as_rows
+from shortlist.documents.retrieval import METHODS
 from tests.documents.routing import needs_routing_through_pipelines
 from tests.reference.documents import retrieval_score
 

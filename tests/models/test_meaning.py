@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from papers.retrieval import RetrievalIndex
 from shortlist import LabelVocabulary
 from shortlist.concepts import Concept
 from shortlist.models import encoding
@@ -143,15 +142,15 @@ def test_a_rater_finds_its_encoder_by_name_and_digest(folder, tmp_path):  # noqa
 
 
 def test_documents_by_meaning():
-    index = RetrievalIndex(["corn prices", "the bank", "a match"], encoder=encoder)
+    index = sl.RetrievalIndex(["corn prices", "the bank", "a match"], encoder=encoder)
     scores = index.scores(["loan", "team", "wheat"], "meaning")
     assert scores.argmax(axis=1).tolist() == [1, 2, 0]
     assert (scores <= 1 + 1e-12).all()
     assert index.scores([], "meaning").shape[0] == 0
     with pytest.raises(sl.InputError, match="needs an encoder"):
-        RetrievalIndex(["corn"]).scores(["corn"], "meaning")
+        sl.RetrievalIndex(["corn"]).scores(["corn"], "meaning")
     with pytest.raises(sl.InputError, match="not a finite row for each text"):
-        RetrievalIndex(["corn"], encoder=lambda texts: [[np.nan]])
+        sl.RetrievalIndex(["corn"], encoder=lambda texts: [[np.nan]])
 
 
 # A terminal without a network: every connection but those inside the process is refused.

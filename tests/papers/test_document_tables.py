@@ -12,9 +12,8 @@ from papers.comparators.accuracy_svm import AccuracySVM
 from papers.document_data import Judged, load, submissions
 from papers.document_tables import Comparison, claims, draw_weights
 from papers.documents import FIVE_FOLDS, PAPER, balanced_roles, fold_roles, show, trial
-from papers.retrieval import RetrievalIndex
 from papers.score_bins import ScoreBins
-from shortlist import MapSVM
+from shortlist import MapSVM, RetrievalIndex
 from shortlist.inputs import read
 
 

@@ -57,7 +57,7 @@ class RetrievalIndex:
 
     Examples
     --------
-    >>> from papers.retrieval import RetrievalIndex
+    >>> from shortlist import RetrievalIndex
     >>> index = RetrievalIndex(["wheat and corn", "crude oil prices", "corn prices"])
     >>> index.scores(["corn prices"], "bm25").argmax()
     np.int64(2)
