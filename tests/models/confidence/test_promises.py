@@ -155,6 +155,6 @@ def test_coverage_comes_back_after_labels_change_their_meaning():
             confidence, ids[block], scores[block], LabelSets(np.arange(5, dtype=np.int64), true[block].astype(np.int32))
         )
     assert covered[n // 2 : n // 2 + 200].mean() < 0.88  # it was a blow
-    assert confidence.window.length <= n // 2  # what came before is forgotten
+    assert confidence.window.n_examples <= n // 2  # what came before is forgotten
     for first in range(n // 2 + 2000, n - 999, 500):
         assert covered[first : first + 1000].mean() == pytest.approx(0.9, abs=0.02)
