@@ -479,21 +479,13 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
         return audit(documents, labels, train, n, random_state, watch)
 
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        some = as_documents(texts_of(examples))[n : n + 1]
-        return self._explain_best(some[0], some.vectors[0] if isinstance(some, WithVectors) else None)
-
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
-        if label is None:
-            return self._explain_best(text)
-        return self.explain(text, next((name for name in self.classes_.tolist() if str(name) == label), label))
-
-    def _explain_best(self, text: Document, vector: ArrayLike | None = None) -> Explanation:
-        """Why the best label of a text is the best."""
-        best = list(self.rank(text, 1, vector=vector))
+        if label is not None:
+            return self.explain(text, next((name for name in self.classes_.tolist() if str(name) == label), label))
+        best = list(self.rank(text, 1))
         if not best:
             raise InputError("nothing is retrieved for this text: the model knows none of its words")
-        return self.explain(text, best[0][0], vector=vector)
+        return self.explain(text, best[0][0])
 
     def _has_known(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
         given = as_documents(texts)

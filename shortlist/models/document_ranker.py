@@ -153,10 +153,6 @@ class DocumentRanker(Model[JudgedDocuments]):
         heaviest = [feature for feature in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[feature] != 0]
         return Explanation(row, float(np.sum(votes)), [(feature, float(votes[feature])) for feature in heaviest])
 
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        ((rows, query, _, _),) = whole_queries([examples])
-        return self.explain(rows, n, query)
-
     def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedDocuments]:
         for rows, query, _, ids in whole_queries(batches):
             yield RankedDocuments(self.rank(rows, query), ids)

@@ -194,10 +194,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         matrix = self._matrix(X, columns)  # first: it checks that the model has learned
         return self.learner_.predict(matrix)
 
-    def rate(self, X: MatrixLike, columns: Sequence[str] | None = None) -> NDArray[Any]:
-        """The rating of each row."""
-        return self.predict(X, columns)
-
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the mean distance from the true rating, in steps of the scale, so that higher is better."""
@@ -217,10 +213,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         matrix = self._matrix(np.atleast_2d(np.asarray(x, dtype=np.float64)), columns)
         return self.learner_.explain(matrix, self.columns_)
 
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        row = self._given_in(examples).block(n, n + 1)
-        return self.explain(row.to_matrix().toarray()[0], examples.feature_names)
-
     def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
             yield self._given(self._given_in(batch), batch.feature_names)
@@ -234,7 +226,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
         X, ratings, columns = self._gathered(batches, self.classes_)
-        yield self.rate(X, columns), ratings
+        yield self.predict(X, columns), ratings
 
     def _report(self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False) -> Report:
         ((given, true),) = judged
@@ -398,9 +390,6 @@ class TextRater(Rater):
         """What each word adds to the score of a text, and the rating that the score falls on."""
         row = self._matrix([x], None)
         return in_words(self.learner_.explain(row), self._vector.size, self.text_, x)
-
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        return self.explain(texts_of(examples)[n])
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         if label is not None:

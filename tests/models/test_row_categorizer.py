@@ -1,6 +1,7 @@
 """Rows of features are answered as texts are: with probabilities, lists that keep a promise, labels or none."""
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
@@ -186,7 +187,7 @@ def test_an_explanation_names_the_columns():
     assert {voter for voter, _ in plain.explain(X[:1], "a").votes} == {0, "(any row)"}
     batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
     named = sl.RowCategorizer().fit_batches([batch])
-    found = named._explain_example(batch, 2)
+    found = named.explain(pandas.DataFrame(X[:1], columns=["wings", "paws"]), "a")
     assert {voter for voter, _ in found.votes} == {"wings", "(any row)"}
     assert [vote for _, vote in found.votes] == [vote for _, vote in plain.explain(X[:1], "a").votes]
     assert named.strongest("b", 1) == [("paws", plain.strongest("b", 1)[0][1])]
@@ -213,7 +214,6 @@ def test_columns_that_came_without_a_name_are_numbers():
     batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
     wider = Examples(rows=as_rows([[1.0, 0.0, 1.0]]), labels=[["a"]])
     model = sl.RowCategorizer().fit_batches([batch]).learn_batches([wider])
-    assert {voter for voter, _ in model._explain_example(wider).votes} == {"wings", 2, "(any row)"}
     assert {name for name, _ in model.strongest("a", 2)} == {"wings", 2}
 
 
