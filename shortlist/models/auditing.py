@@ -112,7 +112,7 @@ class Audit:
 
 def audit(
     texts: Sequence[Document], labels: NumberedLabels, train: Train, n: int = 100, seed: int = 0,
-    watch: Watch | None = None,
+    watch: Watch = lambda done, parts: None,
 ) -> Audit:  # fmt: skip
     """Audit examples, and explain the ``n`` largest contradictions."""
     if len(texts) < PARTS:
@@ -122,16 +122,15 @@ def audit(
         equal[same(text)].append(number)
     parts = dealt(list(equal.values()), seed)
     doubts: list[Doubt] = []
-    tell = watch or (lambda done, parts: None)
     pairs: dict[tuple[Label, Label], list[int]] = defaultdict(list)
     for done, part in enumerate(parts):
-        tell(done, len(parts))
+        watch(done, len(parts))
         model = train(sorted(number for other in parts if other is not part for number in other))
         found = contradicted(model, texts, labels, part)
         for one in found:
             pairs[one.label, one.found].append(one.number)
         doubts += [explained(model, texts[one.number], one) for one in found[:n]]
-    tell(len(parts), len(parts))
+    watch(len(parts), len(parts))
     doubts.sort(key=lambda one: (-one.by, one.number))
     confusions = [Confusion(label, other, sorted(numbers)) for (label, other), numbers in pairs.items()]
     confusions.sort(key=lambda one: (-len(one.numbers), one.numbers))

@@ -247,10 +247,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         if isinstance(aim, Precision):
             unlike = self.confidence_.are_unlike(self._known_share(given))
         kept = self._chosen(ranking, aim) & (known & ~unlike)[:, None]
-        reasons = self.confidence_.reasons(ranking.scores, kept, aim)
-        nothing = ~known | (reasons == Reason.NO_KNOWN_WORD)
-        reasons[unlike] = Reason.UNLIKE_ANYTHING_LEARNED
-        reasons[nothing] = self._nothing_known
+        scores = ranking.scores
+        best = scores[:, 0] if scores.shape[1] else np.full(known.size, np.nan)
+        reasons = np.full(known.size, Reason.NOTHING_SURE_ENOUGH)
+        reasons[unlike | (best < self.confidence_.lowest(aim))] = Reason.UNLIKE_ANYTHING_LEARNED
+        reasons[~known | np.isnan(best)] = self._nothing_known
+        reasons[kept.any(axis=1)] = Reason.ASSIGNED
         return [Assigned(one, Reason(why)) for one, why in zip(ranking.only(kept), reasons.tolist(), strict=True)]
 
     @reading
@@ -274,7 +276,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def automation(self, precisions: Sequence[float] = (0.9, 0.95, 0.99)) -> list[Automation]:
         """For each precision, the threshold from which labels are assigned without a person, and the share of texts."""
         self._check_fitted()
-        return self.confidence_.automation([Precision(one).share for one in precisions])
+        return self.confidence_.automation(precisions)
 
     def _deep(self, given: Given) -> Ranking:
         self._check_fitted()
@@ -385,9 +387,8 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             found.tables = decisions.tables(of_confidence) + found.tables
         return found
 
-    def _together(self, judged: Iterable[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
+    def _together(self, judged: Sequence[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
         """The rankings of all batches as one, and the labels as numbers."""
-        judged = list(judged)
         labels = [one.labels for one in judged]
         if not any(labels):
             raise InputError("there are no examples to evaluate")

@@ -66,7 +66,7 @@ class Seen(NamedTuple):
         return self.true.size
 
     def take(self, rows: Longs | NDArray[np.bool_] | slice) -> Seen:
-        return Seen(*[array[rows] for array in self])
+        return self._make(array[rows] for array in self)
 
     def last(self, n: int) -> Seen:
         """The last n examples, or all if there are fewer."""
@@ -304,7 +304,7 @@ WAITING = 4 * LOOK  # examples: to observe so many takes hardly longer than to o
 
 
 class Confidence:
-    """Observes rankings and their true labels; gives probabilities, lengths of lists, thresholds and reasons.
+    """Observes rankings and their true labels; gives probabilities, lengths of lists, and thresholds.
 
     >>> confidence.note(look(ranking.ids, ranking.scores, truth))   # rankings made before their examples were learned
     >>> confidence.probabilities(ranking.scores)                    # n × k
@@ -470,10 +470,10 @@ class Confidence:
         if getattr(aim, "alone", False):
             found[:, 1:] = False
             with np.errstate(invalid="ignore"):
-                found[:, :1] &= scores[:, :1] >= self._lowest(aim)
+                found[:, :1] &= scores[:, :1] >= self.lowest(aim)
         return found
 
-    def _lowest(self, aim: Aim) -> float:
+    def lowest(self, aim: Aim) -> float:
         """The best score below which a text is unlike anything learned, and is not decided."""
         if not self.ready:
             return -np.inf
@@ -486,15 +486,6 @@ class Confidence:
 
         return float(self._once(("lowest", aim), lowest))
 
-    def reasons(self, scores: Floats, assigned: NDArray[np.bool_], aim: Aim) -> NDArray[np.uint8]:
-        """A Reason for each ranking (n × k): why nothing is ``assigned`` (n × k) for an aim, or that something is."""
-        found = np.full(len(scores), Reason.NOTHING_SURE_ENOUGH, dtype=np.uint8)
-        best = scores[:, 0] if scores.shape[1] else np.full(len(scores), np.nan)
-        found[best < self._lowest(aim)] = Reason.UNLIKE_ANYTHING_LEARNED
-        found[np.isnan(best)] = Reason.NO_KNOWN_WORD
-        found[assigned.any(axis=1)] = Reason.ASSIGNED
-        return found
-
     def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
         """Which texts are out of scope: too small a share of their features is ``known``."""
 
@@ -506,13 +497,12 @@ class Confidence:
         strange: NDArray[np.bool_] = known.astype(np.float64) < self._once("least known", least_known)
         return strange
 
-    def automation(self, precisions: list[float]) -> list[Automation]:
+    def automation(self, precisions: Sequence[float]) -> list[Automation]:
         """The result of deciding alone on the calibration examples, for each precision."""
         seen, table = self.window, []
         for share in precisions:
             aim = Precision(share, alone=True)
-            with np.errstate(invalid="ignore"):
-                decided = (self._past()[:, 0] >= self.threshold(aim)) & (seen.scores[:, 0] >= self._lowest(aim))
+            decided = self.assigned(seen.scores_or_nan(), aim, self._past())[:, 0]
             n = int(np.count_nonzero(decided))
             right = float(seen.hits[decided, 0].sum() / n) if n else np.nan
             table.append(Automation(share, self.threshold(aim), n / max(1, decided.size), right))
