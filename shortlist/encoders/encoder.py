@@ -128,9 +128,9 @@ def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
     return Encoder(name, settings, Table(kind, source, digest_of(settings), threads))
 
 
-def load_same(name: str, digest: str, *, threads: int | None = None) -> Encoder:
+def load_same(name: str, digest: str) -> Encoder:
     """Open an encoder, and refuse it if its weights, tokenizer or settings are not those of the digest."""
-    encoder = load_encoder(name, threads=threads)
+    encoder = load_encoder(name)
     if encoder.digest != digest:
         raise InputError(
             f"the encoder {name} is not the one that was used before (its digest is {encoder.digest}, not {digest}): "

@@ -117,7 +117,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     text_: TextVectorizer
     encoder_name_: str | None = None  # of the encoder whose vectors were learned
     _encoder_digest: str | None = None  # of the weights of that encoder
-    rules_: Rules | None = None
     _trained_from: dict[str, Any] | None = None  # the names of the columns of the training file, if given
     search_: dict[str, Any] | None = None
     _bound_now: Bound | None = None
@@ -632,11 +631,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if self.rules_ and hasattr(getattr(self, "learner_", None), "_labels"):
             self._allowed([self.rules_])  # compute now, not with the first ranking
         return self
-
-    def _every_rule(self, rules: Rules | None) -> list[Rules]:
-        if self.rules_ is None and rules is None:
-            return []
-        return [one for one in (self.rules_, rules) if one]
 
     # Model files.
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain, islice
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,7 +110,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     learner_: CategoryLearner
     vocabulary_: LabelVocabulary | None = None  # names of the labels
     retired_: tuple[Label, ...] = ()
-    _nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # for an example without a known feature
+    rules_: Rules | None = None
     _known_confidence: Confidence | None = None  # None where nothing was learned on a stream, or in ``fit``
     _known_rules: KnownRules | None = None
 
@@ -179,13 +179,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         shown._probabilities = self._confidence().promised(ranking.scores, shown.scores.shape[1])
         return shown
 
-    @property
-    def can_learn(self) -> bool:
-        return self.learner_.updatable
-
     def _every_rule(self, rules: Rules | None) -> list[Rules]:
         """The rules of a ranking: those of the model, and the given ones."""
-        return [] if rules is None else [rules]
+        if self.rules_ is None and rules is None:
+            return []
+        return [one for one in (self.rules_, rules) if one]
 
     def _allowed(self, every: list[Rules]) -> tuple[Allowed, Kinds]:
         """The labels and kinds that the rules allow; the last results are cached."""
@@ -251,7 +249,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         best = scores[:, 0] if scores.shape[1] else np.full(known.size, np.nan)
         reasons = np.full(known.size, Reason.NOTHING_SURE_ENOUGH)
         reasons[unlike | (best < self.confidence_.lowest(aim))] = Reason.UNLIKE_ANYTHING_LEARNED
-        reasons[~known | np.isnan(best)] = self._nothing_known
+        reasons[~known | np.isnan(best)] = Reason.NO_KNOWN_WORD if self._of_texts else Reason.NO_KNOWN_FEATURE
         reasons[kept.any(axis=1)] = Reason.ASSIGNED
         return [Assigned(one, Reason(why)) for one, why in zip(ranking.only(kept), reasons.tolist(), strict=True)]
 
@@ -378,7 +376,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         if self.vocabulary_ is not None and self.vocabulary_.broader:
             labels = chain.from_iterable(one.labels for one in judged)
             near = near_misses((one.ranking for one in judged), labels, self.vocabulary_)
-            found.tables.append(as_table(near))
+            rows = [[name, *row.values()] for name, row in near.items()]
+            title = "By the hierarchy of the vocabulary, broader labels included"
+            found.tables.append(Table(title, ["labels given", "hP", "hR", "hF"], rows))
             found.details["hierarchy"] = near
         if self.confidence_.ready:
             deep = Ranking.stack([one.ranking for one in judged], min(DEPTH, n_labels))
@@ -507,11 +507,6 @@ def near_misses(
 
     as_many = (islice(labels, len(true)) for labels, true in zip(best, every, strict=True))
     return {"the best": measured(labels[:1] for labels in best), "as many as are true": measured(as_many)}
-
-
-def as_table(found: dict[str, dict[str, float]]) -> Table:
-    title = "By the hierarchy of the vocabulary, broader labels included"
-    return Table(title, ["labels given", "hP", "hR", "hF"], [[name, *row.values()] for name, row in found.items()])
 
 
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)

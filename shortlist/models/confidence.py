@@ -66,7 +66,7 @@ class Seen(NamedTuple):
         return self.true.size
 
     def take(self, rows: Longs | NDArray[np.bool_] | slice) -> Seen:
-        return self._make(array[rows] for array in self)
+        return Seen._make(array[rows] for array in self)
 
     def last(self, n: int) -> Seen:
         """The last n examples, or all if there are fewer."""

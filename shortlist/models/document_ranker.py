@@ -22,8 +22,7 @@ from shortlist.arrays.validation import (
     note_names,
 )
 from shortlist.concurrency import reading, snapshot
-from shortlist.documents.features import METHODS, scaled_within_queries
-from shortlist.documents.queries import QueryRanking, as_queries
+from shortlist.documents.queries import METHODS, QueryRanking, as_queries, scaled_within_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone

@@ -51,7 +51,7 @@ SHORTEST, LONGEST, PART = 16, 512, 8
 Stretch = tuple[int, int, Longs]  # learn order[first:last], after ranking the rows at these places of that order
 
 
-def learned_in_stretches(
+def _in_stretches(
     learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, plan: Iterable[Stretch],
     on_the_way: bool, whole: bool, note: Callable[[Seen], None],
 ) -> Iterator[Longs]:  # fmt: skip
@@ -95,7 +95,7 @@ class FirstPass:
         on_the_way = learner.ranks_ahead and order.size <= MOST_ON_THE_WAY
         plan = stretches(order.size, PIECE if on_the_way else 0)
         note = self._found.append
-        yield from learned_in_stretches(learner, rows, labels, order, plan, on_the_way, self._whole, note)
+        yield from _in_stretches(learner, rows, labels, order, plan, on_the_way, self._whole, note)
         if self._found:
             some = rows_of_few_labels(order, labels.indptr)
             kept = rows.take(some) if isinstance(rows, Rows) else rows.chosen(some)
@@ -149,7 +149,7 @@ class Stream:
             on_the_way = learner.ranks_ahead
             plan = [(0, order.size, which)] if on_the_way else pieces(before, order.size, which)
             note = self._confidence.note
-            yield from learned_in_stretches(learner, rows, labels, order, plan, on_the_way, self._whole, note)
+            yield from _in_stretches(learner, rows, labels, order, plan, on_the_way, self._whole, note)
         self._confidence.runs = runs
 
 

@@ -19,7 +19,7 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, in_sorted_order, numbered
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Confidence, Reason
+from shortlist.models.confidence import Confidence
 from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
@@ -54,8 +54,6 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     >>> model.rank([[2, 0, 1]], k=1).labels.tolist()
     [['sun']]
     """
-
-    _nothing_known = Reason.NO_KNOWN_FEATURE
 
     def __init__(self, learner: CategoryLearner | str | None = None) -> None:
         self.learner = learner
