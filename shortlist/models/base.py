@@ -154,7 +154,7 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     # Parameters. Those of a part have names such as ``learner__passes``, also if the part is the default.
 
-    def _new_learner(self) -> Estimator:
+    def _new_learner(self) -> Any:
         """A new learner, from the parameter."""
         return made(self.task, self.learner)
 

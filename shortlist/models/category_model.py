@@ -114,10 +114,6 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     _known_confidence: Confidence | None = None  # None where nothing was learned on a stream, or in ``fit``
     _known_rules: KnownRules | None = None
 
-    def _new_learner(self) -> CategoryLearner:
-        learner: CategoryLearner = super()._new_learner()
-        return learner
-
     @property
     @reading
     def confidence_(self) -> Confidence:
@@ -566,8 +562,8 @@ class Decisions:
         aim = Precision(precision, alone=True)
         threshold, decided = self.confidence.threshold(aim), self.chosen(self.ranking, aim)[:, 0]
         right = float(self.hits[decided, 0].mean()) if decided.any() else np.nan
-        row = {"threshold": threshold, "share": float(decided.mean()), "right": right}
-        return {"precision": precision} | {name: finite_or_none(value) for name, value in row.items()}
+        found = Automation(precision, threshold, float(decided.mean()), right)
+        return {name: finite_or_none(value) for name, value in found._asdict().items()}
 
     def _by_share(self) -> list[dict[str, float]]:
         """The result of deciding each share of the texts, those with the most probable best labels."""

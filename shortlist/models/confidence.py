@@ -158,7 +158,7 @@ ALARM = 4.5
 def stretch_to_keep(seen: Seen) -> int:
     """How many of the last examples contradict those before them; 0 where none do. The oldest example comes first."""
     n = seen.n_examples
-    last = seen.take(slice(None, None, -1)).take(slice(max(0, min(LONGEST, n - LOOK))))
+    last = seen.last(max(0, min(LONGEST, n - LOOK))).take(slice(None, None, -1))  # the newest first
     p = last.expected
     p = p[: np.argmax(p < 0.0)] if (p < 0.0).any() else p  # examples before the first curves have no expectation
     surplus, spread = np.cumsum(last.hits[: p.size, 0] - p), np.cumsum(p * (1.0 - p))

@@ -98,10 +98,6 @@ class DocumentRanker(Model[JudgedDocuments]):
         self.learner = learner
         self.scale = scale
 
-    def _new_learner(self) -> LinearRanker:
-        learner: LinearRanker = super()._new_learner()
-        return learner
-
     # Learning.
 
     def fit(self, X: MatrixLike, relevance: ArrayLike, query: ArrayLike | None = None) -> Self:

@@ -111,10 +111,9 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def __init__(self, learner: RatingLearner | str | None = None) -> None:
         self.learner = learner
 
-    def _new_learner(self) -> RatingLearner:
+    def _new_learner(self) -> Any:
         given = self.learner
-        learner: Any = default_learner(given) if given is None or isinstance(given, str) else super()._new_learner()
-        return learner
+        return default_learner(given) if given is None or isinstance(given, str) else super()._new_learner()
 
     # Learning.
 
