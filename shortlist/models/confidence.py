@@ -188,9 +188,7 @@ class Runs:
     """Counts, along a stream, how often an example has a label of the one before it."""
 
     def __init__(self) -> None:
-        self.now = False  # whether the stream is in a run
         self._same = 0  # a bit for each of the last examples: whether it had a label of the one before
-        self._noted = 0  # examples, up to WINDOW
         self._last: frozenset[int] = frozenset()  # the labels of the last example
         self._squares = 0  # Σ count² over labels
         self._seen = 0  # examples
@@ -207,40 +205,39 @@ class Runs:
         for labels_of_one in sets:
             same = not self._last.isdisjoint(labels_of_one)
             self._same = (self._same << 1 | same) & (1 << WINDOW) - 1
-            self._noted = min(self._noted + 1, WINDOW)
             for label in labels_of_one:
                 self._squares += 2 * counted[label] + 1
                 counted[label] += 1
             self._several = self._several or (bool(self._last) and not same)
             self._last = frozenset(labels_of_one) or self._last
             self._seen += 1
-            self.now = self._is_run()
             found.append(self.now)
         return np.array(found, dtype=np.bool_)
 
-    def _is_run(self) -> bool:
-        if self._noted < LEAST:
+    @property
+    def now(self) -> bool:
+        """Whether the stream is in a run."""
+        if self._seen < LEAST:
             return False
         if not self._several:  # one label so far
             return True
         expected = self._squares / self._seen**2
-        share = self._same.bit_count() / self._noted
+        share = self._same.bit_count() / min(self._seen, WINDOW)
         return expected < TOO_COMMON and share > expected + HALFWAY * (1.0 - expected)
 
     # Model files.
 
     def to_settings(self) -> dict[str, Any]:
         return {
-            "now": self.now, "same": f"{self._same:x}", "noted": self._noted, "last": sorted(self._last),
+            "now": self.now, "same": f"{self._same:x}", "noted": min(self._seen, WINDOW), "last": sorted(self._last),
             "squares": self._squares, "seen": self._seen, "several": self._several,
         }  # fmt: skip
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> Runs:
         runs = cls()
-        runs.now, runs._several = bool(settings["now"]), bool(settings["several"])
+        runs._several = bool(settings["several"])
         runs._same = int(str(settings["same"]), 16) & (1 << WINDOW) - 1
-        runs._noted = as_whole(settings["noted"], "noted", most=WINDOW)
         runs._last = frozenset(as_whole(label, "last") for label in settings["last"])
         runs._squares = as_whole(settings["squares"], "squares", most=MOST_AMOUNT**2)
         runs._seen = as_whole(settings["seen"], "seen", most=MOST_AMOUNT)

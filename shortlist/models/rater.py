@@ -24,12 +24,12 @@ from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.base import Model, Report, Table, finite_or_none, named
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
-from shortlist.models.text_batches import in_words, texts_of
+from shortlist.models.text_batches import default_text, in_words, texts_of
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner, check_size
 from shortlist.ratings.prank import PRank
 from shortlist.ratings.scale import as_values
-from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
+from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import Document, Vectors, as_documents
 
 SPARSE = 0.1  # rows with a smaller share of non-zero values stay sparse
@@ -295,11 +295,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         return rater
 
 
-def default_rated_text() -> TextVectorizer:
-    """The default text part of a TextRater. Rows have length 1, which suits the learners' step sizes."""
-    return TextVectorizer(**ALL_AUTO, composed=True, tf="log", idf="smooth", norm="l2")
-
-
 class TextRater(Rater):
     """Learns ratings from texts, such as the stars of reviews, and rates new ones.
 
@@ -352,7 +347,9 @@ class TextRater(Rater):
         self.encoder = encoder
 
     def _new_text(self) -> TextVectorizer:
-        return default_rated_text() if self.text is None else clone(self.text)
+        if self.text is not None:
+            return clone(self.text)
+        return default_text().set_params(norm="l2")  # rows of length 1 suit the learners' step sizes
 
     def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
         """Forget everything and learn these texts."""
