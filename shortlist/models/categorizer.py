@@ -464,11 +464,13 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         n: int = 100,
         random_state: int = 0,
         watch: Watch = lambda done, parts: None,
+        numbers: Sequence[int] | None = None,
     ) -> Audit:
         """The examples that models with these settings contradict: their labels may be wrong (auditing.py).
 
         The models learn other parts of these examples; what this model has learned is not used. The ``n`` examples with
-        the largest contradictions are explained. ``watch`` is called with the numbers of finished parts and of parts.
+        the largest contradictions are explained. ``watch`` is called with the numbers of finished parts and of parts;
+        ``numbers`` are those of the examples, from 0 by default.
         """
         documents = as_documents(texts)
         labels = numbered(Y, len(documents))
@@ -476,7 +478,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         def train(which: list[int]) -> Any:
             return clone(self).fit([documents[i] for i in which], labels.take(which))
 
-        return audit(documents, labels, train, n, random_state, watch)
+        return audit(documents, labels, train, n, random_state, watch, numbers)
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         if label is not None:
