@@ -11,7 +11,7 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows
-from shortlist.documents.features import scaled_within_queries
+from shortlist.documents.queries import scaled_within_queries
 from shortlist.documents.retrieval import METHODS, RetrievalIndex
 from shortlist.errors import InputError
 from shortlist.inputs import read

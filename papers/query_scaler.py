@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from shortlist.arrays.kernels import Floats
 from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_rows, check_columns, column_names, note_names
-from shortlist.documents.features import METHODS, scaled_within_queries
+from shortlist.documents.queries import METHODS, scaled_within_queries
 
 
 class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -73,7 +73,6 @@ END = """\
 |---|---|
 | `precision_recall(positions)` | interpolated precision at recall levels 0 … 1, mean of examples (001, figure 6) |
 | `among_first_k(positions)` | R_k for k = 1, 2, … |
-| `progressive(values)` | Σ_{i≤t} value_i / t: the round-averaged cumulative loss of a stream (papers 001 and 002) |
 | `per_label(ranking, truth)` | precision, recall, F1 and support of each label |
 | `hierarchical_f1(assigned, truth, broader)` | hP, hR and hF: labels compared together with all that is broader |
 | `confusion(predicted, truth)` | how often each rating was predicted as each |

@@ -36,8 +36,9 @@ class Estimator(Kind):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with ``deep``, those of the parts too."""
         found = {name: getattr(self, name) for name in self._get_param_names()}
-        for name, part in list(found.items()) if deep else ():
-            if is_estimator(part):
+        for name in list(found) if deep else ():
+            part = self._part(name)
+            if part is not None:
                 found |= {f"{name}__{key}": value for key, value in part.get_params().items()}
         return found
 
@@ -55,8 +56,13 @@ class Estimator(Kind):
             else:
                 setattr(self, name, value)
         for own, values in nested.items():
-            getattr(self, own).set_params(**values)
+            setattr(self, own, self._part(own).set_params(**values))
         return self
+
+    def _part(self, name: str) -> Any:
+        """The part that a parameter is, or stands for; None for any other parameter."""
+        given = getattr(self, name)
+        return given if is_estimator(given) else None
 
     @classmethod
     def _get_param_names(cls) -> list[str]:

@@ -25,8 +25,7 @@ from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole, check_columns, column_names, note_names
 from shortlist.concurrency import reading, snapshot
-from shortlist.documents.features import scaled_within_queries
-from shortlist.documents.queries import as_queries
+from shortlist.documents.queries import as_queries, scaled_within_queries
 from shortlist.documents.ranker import LinearRanker, as_relevance
 from shortlist.documents.svms import map_loss
 from shortlist.errors import InputError

@@ -190,7 +190,7 @@ def audit(
     texts = [text for some, _ in pairs for text in some]
     labels = NumberedLabels.stack([own for _, own in pairs])  # type: ignore[misc]
     with counting("looking") as watch:
-        found = auditor.audit(texts, labels, limit, watch=watch).numbered_as(range(1, len(texts) + 1))
+        found = auditor.audit(texts, labels, limit, watch=watch, numbers=range(1, len(texts) + 1))
     if as_json:
         print_json(found.to_dict() | {"skipped": stream.skipped.count})
         return

@@ -67,17 +67,13 @@ class Encoder:
         with self._lock:
             known = {key: self._remembered[key] for key in keys if key in self._remembered}
         new = {key: text for key, text in zip(keys, given, strict=True) if key not in known}
-        if not new:
-            return np.array([known[key] for key in keys], dtype=np.float32).reshape(len(given), self.dimension)
-        made = _of_unit_length(self._engine.vectors(list(new.values())))
+        made = _of_unit_length(self._engine.vectors(list(new.values()))) if new else ()
         with self._lock:
             self._remembered |= {key: row.copy() for key, row in list(zip(new, made, strict=True))[-self._most :]}
             while len(self._remembered) > self._most:
                 del self._remembered[next(iter(self._remembered))]
-        if len(new) == len(given):
-            return made
         rows = known | dict(zip(new, made, strict=True))
-        return np.stack([rows[key] for key in keys])
+        return np.array([rows[key] for key in keys], dtype=np.float32).reshape(len(given), self.dimension)
 
     def __repr__(self) -> str:
         return f"<Encoder {self.name}: {self.dimension} numbers, {self.digest[:15]}…>"
@@ -128,9 +124,9 @@ def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
     return Encoder(name, settings, Table(kind, source, digest_of(settings), threads))
 
 
-def load_same(name: str, digest: str, *, threads: int | None = None) -> Encoder:
+def load_same(name: str, digest: str) -> Encoder:
     """Open an encoder, and refuse it if its weights, tokenizer or settings are not those of the digest."""
-    encoder = load_encoder(name, threads=threads)
+    encoder = load_encoder(name)
     if encoder.digest != digest:
         raise InputError(
             f"the encoder {name} is not the one that was used before (its digest is {encoder.digest}, not {digest}): "

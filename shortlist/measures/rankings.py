@@ -201,7 +201,7 @@ def _gains(positions: Positions, propensities: Propensities) -> tuple[Values, Va
     return gain, gain[np.lexsort((-gain, positions.row))]
 
 
-# Curves: the precision-recall graph, R_k against k, and averages that grow with a stream (papers 001, 002, 004).
+# Curves: the precision-recall graph, and R_k against k (papers 001 and 004).
 
 
 def precision_recall(positions: Positions, levels: int = 11) -> Curve:
@@ -237,16 +237,3 @@ def among_first_k(positions: Positions, up_to: int | None = None) -> Curve:
     if not best.size:
         return k.astype(np.float64), np.full(k.size, np.nan)
     return k.astype(np.float64), np.searchsorted(np.sort(best), k, side="right") / best.size
-
-
-def progressive(values: ArrayLike) -> Curve:
-    """t = 1, 2, … and Σ_{i≤t} values_i / t: the round-averaged cumulative loss (or R_1, …) of a stream.
-
-    Rounds that were left out (NaN) are skipped; they count neither above nor below the line.
-    """
-    v = np.asarray(values, dtype=np.float64)
-    if v.ndim != 1:
-        raise InputError(f"a stream of values has one dimension, not {v.ndim}")
-    v = v[~np.isnan(v)]
-    t = np.arange(1, v.size + 1, dtype=np.float64)
-    return t, np.cumsum(v) / t

@@ -41,7 +41,7 @@ Watch = Callable[[int, int], None]  # called with the numbers of finished parts 
 class Doubt:
     """An example that is contradicted."""
 
-    number: int  # of the example, from 0
+    number: int  # of the example
     text: str
     labels: list[Label]
     label: Label  # the most doubtful one of them
@@ -92,19 +92,6 @@ class Audit:
                 counts[place[one.label]][place[one.found]] = len(one.numbers)
         return names, counts
 
-    def numbered_as(self, numbers: Sequence[int]) -> Audit:
-        """The same audit, with the number numbers[i] for example i."""
-
-        def all_of(examples: list[int]) -> list[int]:
-            return [numbers[i] for i in examples]
-
-        return replace(
-            self,
-            doubts=[replace(one, number=numbers[one.number]) for one in self.doubts],
-            duplicates=[replace(one, numbers=all_of(one.numbers)) for one in self.duplicates],
-            confusions=[replace(one, numbers=all_of(one.numbers)) for one in self.confusions],
-        )
-
     def to_dict(self) -> dict[str, Any]:
         names, counts = self.matrix()
         return asdict(self) | {"matrix": {"labels": names, "counts": counts}}
@@ -112,9 +99,9 @@ class Audit:
 
 def audit(
     texts: Sequence[Document], labels: NumberedLabels, train: Train, n: int = 100, seed: int = 0,
-    watch: Watch | None = None,
+    watch: Watch = lambda done, parts: None, numbers: Sequence[int] | None = None,
 ) -> Audit:  # fmt: skip
-    """Audit examples, and explain the ``n`` largest contradictions."""
+    """Audit examples, which have these numbers, from 0 by default; explain the ``n`` largest contradictions."""
     if len(texts) < PARTS:
         raise InputError(f"an audit needs at least {PARTS} examples; there are {len(texts)}")
     equal: dict[str, list[int]] = defaultdict(list)
@@ -122,25 +109,25 @@ def audit(
         equal[same(text)].append(number)
     parts = dealt(list(equal.values()), seed)
     doubts: list[Doubt] = []
-    tell = watch or (lambda done, parts: None)
     pairs: dict[tuple[Label, Label], list[int]] = defaultdict(list)
     for done, part in enumerate(parts):
-        tell(done, len(parts))
+        watch(done, len(parts))
         model = train(sorted(number for other in parts if other is not part for number in other))
         found = contradicted(model, texts, labels, part)
         for one in found:
             pairs[one.label, one.found].append(one.number)
         doubts += [explained(model, texts[one.number], one) for one in found[:n]]
-    tell(len(parts), len(parts))
+    watch(len(parts), len(parts))
     doubts.sort(key=lambda one: (-one.by, one.number))
-    confusions = [Confusion(label, other, sorted(numbers)) for (label, other), numbers in pairs.items()]
-    confusions.sort(key=lambda one: (-len(one.numbers), one.numbers))
+    called = range(len(texts)) if numbers is None else numbers
+    doubts = [replace(one, number=called[one.number]) for one in doubts[:n]]
+    often = sorted(pairs.items(), key=lambda one: (-len(one[1]), sorted(one[1])))
+    confusions = [Confusion(label, other, [called[i] for i in sorted(own)]) for (label, other), own in often]
     duplicates = [
-        Duplicate(numbers, shown(texts[numbers[0]]), [labels[i] for i in numbers])
-        for numbers in equal.values() if len({frozenset(map(repr, labels[i])) for i in numbers}) > 1
+        Duplicate([called[i] for i in own], shown(texts[own[0]]), [labels[i] for i in own])
+        for own in equal.values() if len({frozenset(map(repr, labels[i])) for i in own}) > 1
     ]  # fmt: skip
-    n_contradicted = sum(len(one.numbers) for one in confusions)
-    return Audit(len(texts), n_contradicted, doubts[:n], duplicates, confusions)
+    return Audit(len(texts), sum(map(len, pairs.values())), doubts, duplicates, confusions)
 
 
 def dealt(groups: list[list[int]], seed: int) -> list[list[int]]:

@@ -44,20 +44,6 @@ USUAL: dict[Task, str] = {"categories": "tuned-index", "ratings": "prank", "docu
 USUAL_CLASSES: dict[Task, str] = {"categories": "TunedIndex", "ratings": "PRank", "documents": "MapSVM"}
 
 
-@dataclass(frozen=True)
-class Named:
-    """A learner with settings that has a short name."""
-
-    name: str
-    task: Task
-    kind: type[Estimator]
-    settings: dict[str, Any]
-
-    def make(self) -> Estimator:
-        """A new learner."""
-        return self.kind(**self.settings)
-
-
 def base(task: Task) -> type[Estimator]:
     """The class of all learners of a task, imported when needed."""
     module, name = BASES[task]
@@ -65,13 +51,13 @@ def base(task: Task) -> type[Estimator]:
     return kind
 
 
-def learners(task: Task) -> dict[str, Named]:
-    """The learners of a task, the usual one first."""
-    found = {}
+def learners(task: Task) -> dict[str, partial[Estimator]]:
+    """The learners of a task by their short names, the usual one first: classes with settings, to be called."""
+    found: dict[str, partial[Estimator]] = {}
     for kind in learner_classes().values():
         if issubclass(kind, base(task)):
             names: dict[str, dict[str, Any]] = vars(kind).get("short_names") or {_hyphenated(kind.__name__): {}}
-            found.update({name: Named(name, task, kind, settings) for name, settings in names.items()})
+            found.update({name: partial(kind, **settings) for name, settings in names.items()})
     usual = USUAL[task]
     return {usual: found[usual]} | dict(sorted(found.items()))
 
@@ -84,7 +70,7 @@ def named(task: Task, name: str | None = None, option: str = "--learner") -> Est
     known = learners(task)
     if name not in known:
         raise InputError(f"{option} must be one of {', '.join(known)}, not {name!r}")
-    return known[name].make()
+    return known[name]()
 
 
 def made(task: Task, given: Estimator | str | None) -> Estimator:
@@ -168,29 +154,15 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     # Parameters. Those of a part have names such as ``learner__passes``, also if the part is the default.
 
-    def _new_learner(self) -> Estimator:
+    def _new_learner(self) -> Any:
         """A new learner, from the parameter."""
         return made(self.task, self.learner)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; with ``deep``, those of the parts too."""
-        found: dict[str, Any] = super().get_params(deep=False)
-        for name in self._parts if deep else ():
-            given = found[name]
-            part = getattr(self, f"_new_{name}")() if given is None or isinstance(given, str) else given
-            found |= {f"{name}__{key}": value for key, value in part.get_params().items()}
-        return found
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; to set those of a default or named part, the model first makes the part."""
-        super().set_params(**{name: value for name, value in params.items() if "__" not in name})
-        nested = {name: value for name, value in params.items() if "__" in name}
-        for name in {name.partition("__")[0] for name in nested}.intersection(self._parts):
-            given = getattr(self, name)
-            if given is None or isinstance(given, str):
-                setattr(self, name, getattr(self, f"_new_{name}")())
-        super().set_params(**nested)
-        return self
+    def _part(self, name: str) -> Any:
+        given = getattr(self, name)
+        if name in self._parts and (given is None or isinstance(given, str)):
+            return getattr(self, f"_new_{name}")()
+        return super()._part(name)
 
     # Learning.
 
@@ -221,10 +193,6 @@ class Model(Estimator, ABC, Generic[Judged]):
     def _fields_beside_(self) -> list[str]:
         """The fields of categories and numbers that were learned."""
         return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
-
-    @abstractmethod
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        """The explanation of the answer to the n-th example of a batch."""
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         """The explanation of the answer to a text, or of a label, given as people type it."""

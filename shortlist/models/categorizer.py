@@ -117,7 +117,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     text_: TextVectorizer
     encoder_name_: str | None = None  # of the encoder whose vectors were learned
     _encoder_digest: str | None = None  # of the weights of that encoder
-    rules_: Rules | None = None
     _trained_from: dict[str, Any] | None = None  # the names of the columns of the training file, if given
     search_: dict[str, Any] | None = None
     _bound_now: Bound | None = None
@@ -465,11 +464,13 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         n: int = 100,
         random_state: int = 0,
         watch: Watch = lambda done, parts: None,
+        numbers: Sequence[int] | None = None,
     ) -> Audit:
         """The examples that models with these settings contradict: their labels may be wrong (auditing.py).
 
         The models learn other parts of these examples; what this model has learned is not used. The ``n`` examples with
-        the largest contradictions are explained. ``watch`` is called with the numbers of finished parts and of parts.
+        the largest contradictions are explained. ``watch`` is called with the numbers of finished parts and of parts;
+        ``numbers`` are those of the examples, from 0 by default.
         """
         documents = as_documents(texts)
         labels = numbered(Y, len(documents))
@@ -477,23 +478,15 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         def train(which: list[int]) -> Any:
             return clone(self).fit([documents[i] for i in which], labels.take(which))
 
-        return audit(documents, labels, train, n, random_state, watch)
-
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        some = as_documents(texts_of(examples))[n : n + 1]
-        return self._explain_best(some[0], some.vectors[0] if isinstance(some, WithVectors) else None)
+        return audit(documents, labels, train, n, random_state, watch, numbers)
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
-        if label is None:
-            return self._explain_best(text)
-        return self.explain(text, next((name for name in self.classes_.tolist() if str(name) == label), label))
-
-    def _explain_best(self, text: Document, vector: ArrayLike | None = None) -> Explanation:
-        """Why the best label of a text is the best."""
-        best = list(self.rank(text, 1, vector=vector))
+        if label is not None:
+            return self.explain(text, next((name for name in self.classes_.tolist() if str(name) == label), label))
+        best = list(self.rank(text, 1))
         if not best:
             raise InputError("nothing is retrieved for this text: the model knows none of its words")
-        return self.explain(text, best[0][0], vector=vector)
+        return self.explain(text, best[0][0])
 
     def _has_known(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
         given = as_documents(texts)
@@ -640,11 +633,6 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if self.rules_ and hasattr(getattr(self, "learner_", None), "_labels"):
             self._allowed([self.rules_])  # compute now, not with the first ranking
         return self
-
-    def _every_rule(self, rules: Rules | None) -> list[Rules]:
-        if self.rules_ is None and rules is None:
-            return []
-        return [one for one in (self.rules_, rules) if one]
 
     # Model files.
 

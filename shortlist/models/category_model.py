@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain, islice
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,13 +110,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     learner_: CategoryLearner
     vocabulary_: LabelVocabulary | None = None  # names of the labels
     retired_: tuple[Label, ...] = ()
-    _nothing_known: ClassVar[Reason] = Reason.NO_KNOWN_WORD  # for an example without a known feature
+    rules_: Rules | None = None
     _known_confidence: Confidence | None = None  # None where nothing was learned on a stream, or in ``fit``
     _known_rules: KnownRules | None = None
-
-    def _new_learner(self) -> CategoryLearner:
-        learner: CategoryLearner = super()._new_learner()
-        return learner
 
     @property
     @reading
@@ -179,13 +175,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         shown._probabilities = self._confidence().promised(ranking.scores, shown.scores.shape[1])
         return shown
 
-    @property
-    def can_learn(self) -> bool:
-        return self.learner_.updatable
-
     def _every_rule(self, rules: Rules | None) -> list[Rules]:
         """The rules of a ranking: those of the model, and the given ones."""
-        return [] if rules is None else [rules]
+        if self.rules_ is None and rules is None:
+            return []
+        return [one for one in (self.rules_, rules) if one]
 
     def _allowed(self, every: list[Rules]) -> tuple[Allowed, Kinds]:
         """The labels and kinds that the rules allow; the last results are cached."""
@@ -247,10 +241,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         if isinstance(aim, Precision):
             unlike = self.confidence_.are_unlike(self._known_share(given))
         kept = self._chosen(ranking, aim) & (known & ~unlike)[:, None]
-        reasons = self.confidence_.reasons(ranking.scores, kept, aim)
-        nothing = ~known | (reasons == Reason.NO_KNOWN_WORD)
-        reasons[unlike] = Reason.UNLIKE_ANYTHING_LEARNED
-        reasons[nothing] = self._nothing_known
+        scores = ranking.scores
+        best = scores[:, 0] if scores.shape[1] else np.full(known.size, np.nan)
+        reasons = np.full(known.size, Reason.NOTHING_SURE_ENOUGH)
+        reasons[unlike | (best < self.confidence_.lowest(aim))] = Reason.UNLIKE_ANYTHING_LEARNED
+        reasons[~known | np.isnan(best)] = Reason.NO_KNOWN_WORD if self._of_texts else Reason.NO_KNOWN_FEATURE
+        reasons[kept.any(axis=1)] = Reason.ASSIGNED
         return [Assigned(one, Reason(why)) for one, why in zip(ranking.only(kept), reasons.tolist(), strict=True)]
 
     @reading
@@ -274,7 +270,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def automation(self, precisions: Sequence[float] = (0.9, 0.95, 0.99)) -> list[Automation]:
         """For each precision, the threshold from which labels are assigned without a person, and the share of texts."""
         self._check_fitted()
-        return self.confidence_.automation([Precision(one).share for one in precisions])
+        return self.confidence_.automation(precisions)
 
     def _deep(self, given: Given) -> Ranking:
         self._check_fitted()
@@ -376,7 +372,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         if self.vocabulary_ is not None and self.vocabulary_.broader:
             labels = chain.from_iterable(one.labels for one in judged)
             near = near_misses((one.ranking for one in judged), labels, self.vocabulary_)
-            found.tables.append(as_table(near))
+            rows = [[name, *row.values()] for name, row in near.items()]
+            title = "By the hierarchy of the vocabulary, broader labels included"
+            found.tables.append(Table(title, ["labels given", "hP", "hR", "hF"], rows))
             found.details["hierarchy"] = near
         if self.confidence_.ready:
             deep = Ranking.stack([one.ranking for one in judged], min(DEPTH, n_labels))
@@ -385,9 +383,8 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             found.tables = decisions.tables(of_confidence) + found.tables
         return found
 
-    def _together(self, judged: Iterable[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
+    def _together(self, judged: Sequence[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
         """The rankings of all batches as one, and the labels as numbers."""
-        judged = list(judged)
         labels = [one.labels for one in judged]
         if not any(labels):
             raise InputError("there are no examples to evaluate")
@@ -508,11 +505,6 @@ def near_misses(
     return {"the best": measured(labels[:1] for labels in best), "as many as are true": measured(as_many)}
 
 
-def as_table(found: dict[str, dict[str, float]]) -> Table:
-    title = "By the hierarchy of the vocabulary, broader labels included"
-    return Table(title, ["labels given", "hP", "hR", "hF"], [[name, *row.values()] for name, row in found.items()])
-
-
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
 SHARES = np.arange(1, 21) / 20
 
@@ -570,8 +562,8 @@ class Decisions:
         aim = Precision(precision, alone=True)
         threshold, decided = self.confidence.threshold(aim), self.chosen(self.ranking, aim)[:, 0]
         right = float(self.hits[decided, 0].mean()) if decided.any() else np.nan
-        row = {"threshold": threshold, "share": float(decided.mean()), "right": right}
-        return {"precision": precision} | {name: finite_or_none(value) for name, value in row.items()}
+        found = Automation(precision, threshold, float(decided.mean()), right)
+        return {name: finite_or_none(value) for name, value in found._asdict().items()}
 
     def _by_share(self) -> list[dict[str, float]]:
         """The result of deciding each share of the texts, those with the most probable best labels."""

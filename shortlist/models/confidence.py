@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs
-from shortlist.arrays.rows import grown
 from shortlist.arrays.validation import MOST_AMOUNT, as_real, as_whole
 from shortlist.concurrency import ModelLock, Noting
 from shortlist.errors import InputError
@@ -60,14 +59,18 @@ class Seen(NamedTuple):
     @classmethod
     def stack(cls, parts: Sequence[Seen]) -> Seen:
         """The examples of all parts, one part after the other."""
-        return cls(*(np.concatenate(own) for own in zip(*(part.arrays for part in parts), strict=True)))
+        return cls(*(np.concatenate(own) for own in zip(*parts, strict=True)))
 
     @property
-    def arrays(self) -> list[NDArray[Any]]:
-        return list(self)
+    def n_examples(self) -> int:
+        return self.true.size
 
-    def take(self, rows: Longs | slice) -> Seen:
-        return Seen(*[array[rows] for array in self.arrays])
+    def take(self, rows: Longs | NDArray[np.bool_] | slice) -> Seen:
+        return Seen._make(array[rows] for array in self)
+
+    def last(self, n: int) -> Seen:
+        """The last n examples, or all if there are fewer."""
+        return self.take(slice(max(0, self.n_examples - n), None))
 
     def scores_or_nan(self) -> Floats:
         """The scores, NaN where there is no label."""
@@ -82,60 +85,30 @@ class Seen(NamedTuple):
         )
         return self._replace(scores=scores, deepest=deepest)
 
-
-class Window:
-    """The last SIZE calibration examples, in a ring: the next one goes to ``next``, and ``length`` of them count."""
-
-    def __init__(self) -> None:
-        self.ring = Seen.room(0)
-        self.next = 0
-        self.length = 0
-
-    def add(self, seen: Seen) -> None:
-        """Add examples, the newest last, in place of the oldest ones."""
-        n, room = seen.true.size, self.ring.true.size
-        if room < SIZE and self.next + n > room:
-            self.ring = Seen(*(grown(array, min(SIZE, self.next + n))[:SIZE] for array in self.ring.arrays))
-            room = self.ring.true.size
-        places = (self.next + np.arange(n)) % room
-        for array, new in zip(self.ring.arrays, seen.arrays, strict=True):
-            array[places] = new
-        self.next = (self.next + n) % SIZE
-        self.length = min(SIZE, self.length + n)
-
-    def rows(self, last: int | None = None) -> Longs:
-        """The places of the examples in the ring, oldest first; of the ``last`` few only, if given."""
-        n = self.length if last is None else min(last, self.length)
-        if n <= self.next:
-            return np.arange(self.next - n, self.next)
-        room = self.ring.true.size
-        return np.concatenate([np.arange(room - n + self.next, room), np.arange(self.next)])
+    # Model files. There the examples are a ring, of which the last ``length`` before the place ``next`` count.
 
     def to_state(self) -> State:
-        used = self.ring.true.size if self.length > self.next else self.next
-        arrays = {name: array[:used] for name, array in self.ring._asdict().items()}
-        return State("Window", {"next": self.next, "length": self.length}, arrays)
+        counts = {"next": self.n_examples % SIZE, "length": self.n_examples}
+        return State("Window", counts, self._asdict())
 
     @classmethod
-    def from_state(cls, state: State) -> Window:
-        window = cls()
-        empty = window.ring._asdict().items()
-        ring = Seen(**{name: np.array(state.array(name, array.dtype, array.ndim)) for name, array in empty})
-        used = ring.true.size
-        alike = all(getattr(ring, name).shape == (used, *array.shape[1:]) for name, array in empty)
+    def from_state(cls, state: State) -> Seen:
+        empty = cls.room(0)._asdict()
+        seen = cls(**{name: np.array(state.array(name, array.dtype, array.ndim)) for name, array in empty.items()})
+        used = seen.n_examples
+        alike = all(getattr(seen, name).shape == (used, *array.shape[1:]) for name, array in empty.items())
         state.require(alike and used <= SIZE, "the calibration examples have rows of one kind, and not too many")
-        window.next, window.length = (state.settings[name] for name in ("next", "length"))
-        whole = type(window.next) is int and type(window.length) is int
-        state.require(whole and 0 <= window.next < SIZE and 0 <= window.length <= used, "its examples are counted")
-        state.require(window.next == used or used == SIZE, "the next calibration example follows the last")
-        finite = np.isfinite(ring.scores).all() and np.isfinite(ring.deepest).all()
-        state.require(bool((ring.ids >= -1).all() and finite), "its rankings have labels and finite scores")
-        state.require(bool((ring.depth >= 0).all()), "places count from 1")
-        for shares in (ring.expected, ring.known):
+        next_one, length = (state.settings[name] for name in ("next", "length"))
+        whole = type(next_one) is int and type(length) is int
+        state.require(whole and 0 <= next_one < SIZE and 0 <= length <= used, "its examples are counted")
+        state.require(next_one == used or used == SIZE, "the next calibration example follows the last")
+        finite = np.isfinite(seen.scores).all() and np.isfinite(seen.deepest).all()
+        state.require(bool((seen.ids >= -1).all() and finite), "its rankings have labels and finite scores")
+        state.require(bool((seen.depth >= 0).all()), "places count from 1")
+        for shares in (seen.expected, seen.known):
             within = (shares == -1.0) | ((shares >= 0.0) & (shares <= 1.0))
             state.require(bool(within.all()), "probabilities and shares lie between 0 and 1")
-        window.ring = ring
-        return window
+        return seen.take(np.arange(next_one - length, next_one))
 
 
 def clipped(scores: Floats) -> Floats:
@@ -182,17 +155,18 @@ LONGEST = 1024
 ALARM = 4.5
 
 
-def stretch_to_keep(seen: Seen, rows: Longs) -> int:
-    """How many of the last examples (at ``rows``, oldest first) contradict those before them; 0 where none do."""
-    last = rows[::-1][: max(0, min(LONGEST, rows.size - LOOK))]
-    p = seen.expected[last]
+def stretch_to_keep(seen: Seen) -> int:
+    """How many of the last examples contradict those before them; 0 where none do. The oldest example comes first."""
+    n = seen.n_examples
+    last = seen.last(max(0, min(LONGEST, n - LOOK))).take(slice(None, None, -1))  # the newest first
+    p = last.expected
     p = p[: np.argmax(p < 0.0)] if (p < 0.0).any() else p  # examples before the first curves have no expectation
-    surplus, spread = np.cumsum(seen.hits[last[: p.size], 0] - p), np.cumsum(p * (1.0 - p))
+    surplus, spread = np.cumsum(last.hits[: p.size, 0] - p), np.cumsum(p * (1.0 - p))
     s = LOOK << np.arange(LONGEST.bit_length())
     s = s[s <= p.size]
     if s.size == 0:
         return 0
-    z = np.abs(surplus[s - 1]) / np.sqrt(1.0 + (1.0 + s / (rows.size - s)) * spread[s - 1])
+    z = np.abs(surplus[s - 1]) / np.sqrt(1.0 + (1.0 + s / (n - s)) * spread[s - 1])
     return int(s[z.argmax()]) if z.max() > ALARM else 0
 
 
@@ -214,9 +188,7 @@ class Runs:
     """Counts, along a stream, how often an example has a label of the one before it."""
 
     def __init__(self) -> None:
-        self.now = False  # whether the stream is in a run
         self._same = 0  # a bit for each of the last examples: whether it had a label of the one before
-        self._noted = 0  # examples, up to WINDOW
         self._last: frozenset[int] = frozenset()  # the labels of the last example
         self._squares = 0  # Σ count² over labels
         self._seen = 0  # examples
@@ -233,40 +205,39 @@ class Runs:
         for labels_of_one in sets:
             same = not self._last.isdisjoint(labels_of_one)
             self._same = (self._same << 1 | same) & (1 << WINDOW) - 1
-            self._noted = min(self._noted + 1, WINDOW)
             for label in labels_of_one:
                 self._squares += 2 * counted[label] + 1
                 counted[label] += 1
             self._several = self._several or (bool(self._last) and not same)
             self._last = frozenset(labels_of_one) or self._last
             self._seen += 1
-            self.now = self._is_run()
             found.append(self.now)
         return np.array(found, dtype=np.bool_)
 
-    def _is_run(self) -> bool:
-        if self._noted < LEAST:
+    @property
+    def now(self) -> bool:
+        """Whether the stream is in a run."""
+        if self._seen < LEAST:
             return False
         if not self._several:  # one label so far
             return True
         expected = self._squares / self._seen**2
-        share = self._same.bit_count() / self._noted
+        share = self._same.bit_count() / min(self._seen, WINDOW)
         return expected < TOO_COMMON and share > expected + HALFWAY * (1.0 - expected)
 
     # Model files.
 
     def to_settings(self) -> dict[str, Any]:
         return {
-            "now": self.now, "same": f"{self._same:x}", "noted": self._noted, "last": sorted(self._last),
+            "now": self.now, "same": f"{self._same:x}", "noted": min(self._seen, WINDOW), "last": sorted(self._last),
             "squares": self._squares, "seen": self._seen, "several": self._several,
         }  # fmt: skip
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> Runs:
         runs = cls()
-        runs.now, runs._several = bool(settings["now"]), bool(settings["several"])
+        runs._several = bool(settings["several"])
         runs._same = int(str(settings["same"]), 16) & (1 << WINDOW) - 1
-        runs._noted = as_whole(settings["noted"], "noted", most=WINDOW)
         runs._last = frozenset(as_whole(label, "last") for label in settings["last"])
         runs._squares = as_whole(settings["squares"], "squares", most=MOST_AMOUNT**2)
         runs._seen = as_whole(settings["seen"], "seen", most=MOST_AMOUNT)
@@ -313,7 +284,7 @@ class Automation(NamedTuple):
 
 def strangeness(seen: Seen, curves: Curves) -> Floats:
     """How strange each example is, between 0 and 1; infinite if a true label was not retrieved."""
-    n, depth = seen.depth.size, seen.depth
+    n, depth = seen.n_examples, seen.depth
     scores = seen.scores_or_nan()
     falling = np.hstack([np.ones((n, 1)), calibration.probabilities(scores, WIDTH, curves)])
     least = falling[np.arange(n), np.minimum(depth, WIDTH)]
@@ -330,7 +301,7 @@ WAITING = 4 * LOOK  # examples: to observe so many takes hardly longer than to o
 
 
 class Confidence:
-    """Observes rankings and their true labels; gives probabilities, lengths of lists, thresholds and reasons.
+    """Observes rankings and their true labels; gives probabilities, lengths of lists, and thresholds.
 
     >>> confidence.note(look(ranking.ids, ranking.scores, truth))   # rankings made before their examples were learned
     >>> confidence.probabilities(ranking.scores)                    # n × k
@@ -344,7 +315,7 @@ class Confidence:
     """
 
     def __init__(self) -> None:
-        self.window = Window()
+        self.window = Seen.room(0)  # the last SIZE examples, oldest first
         self.observed = 0  # examples, ever
         self.runs = Runs()
         self._waiting: list[Seen] = []  # noted, but not yet in the window
@@ -361,16 +332,15 @@ class Confidence:
     def fit(self, seen: Seen) -> None:
         """Forget everything and observe calibration examples in no particular order, all at once."""
         self.__init__()  # type: ignore[misc]
-        n = seen.true.size
-        self.window.add(seen.take(slice(max(0, n - SIZE), n)))
-        self.observed = self._since = n
-        if n >= LOOK:
+        self.window = seen.last(SIZE)
+        self.observed = self._since = seen.n_examples
+        if self.observed >= LOOK:
             self._refit()
 
     def note(self, seen: Seen) -> None:
         """Observe calibration examples, oldest first: when a result is needed (``settled``), or many wait."""
         self._waiting.append(seen)
-        if sum(one.true.size for one in self._waiting) >= WAITING:
+        if sum(one.n_examples for one in self._waiting) >= WAITING:
             self._settle()
 
     def settled(self, lock: ModelLock) -> Confidence:
@@ -384,7 +354,7 @@ class Confidence:
         if not self._waiting:
             return
         seen, first = Seen.stack(self._waiting), 0
-        n = seen.true.size
+        n = seen.n_examples
         while first < n:
             last = min(n, first + LOOK - self.observed % LOOK)
             self._take_up(seen.take(slice(first, last)))
@@ -394,48 +364,45 @@ class Confidence:
 
     def _take_up(self, seen: Seen) -> None:
         """Add examples up to the next look; at the look, detect drift and refit."""
-        n = seen.true.size
         if self.fitted:
             best = calibration.probabilities(seen.scores_or_nan(), 1, self._curves)[:, 0]
             seen.expected[:] = np.where(np.isnan(best), 0.0, best)
             strange = strangeness(seen, self._curves)
             self._levels = calibration.move_levels(strange, self._ascending, self._since, self._levels)
-        self.window.add(seen)
-        self.observed += n
-        self._since += n
+        self.window = Seen.stack([self.window, seen]).last(SIZE)
+        self.observed += seen.n_examples
+        self._since += seen.n_examples
         if self.observed % LOOK:
             return
-        keep = stretch_to_keep(self.window.ring, self.window.rows()) if self.fitted else 0
+        keep = stretch_to_keep(self.window) if self.fitted else 0
         if keep:
-            self.window.length = self._since = keep
+            self.window, self._since = self.window.last(keep), keep
         wait = min(max(LOOK, self._fitted_on), SIZE // REFITS)
         if keep or self.observed - self._fitted_at >= wait:
             self._refit()
         elif self.fitted:  # the curves were fitted without the new examples and can judge them
-            new = self.window.rows(min(LOOK, self.observed - self._fitted_at))
-            strange = np.sort(strangeness(self.window.ring.take(new), self._curves))
+            new = self.window.last(min(LOOK, self.observed - self._fitted_at))
+            strange = np.sort(strangeness(new, self._curves))
             self._ascending = np.insert(self._ascending, np.searchsorted(self._ascending, strange), strange)
 
     def _refit(self) -> None:
-        rows = self.window.rows()
-        self._curves = fit_curves(self.window.ring.take(rows[-ENOUGH:]), self._curves)
-        judged = [strangeness(self.window.ring.take(own), by) for by, own in self._judges(rows)]
+        self._curves = fit_curves(self.window.last(ENOUGH), self._curves)
+        judged = [strangeness(self.window.take(own), by) for by, own in self._judges()]
         self._ascending = np.sort(np.concatenate(judged))
-        self._fitted_on, self._fitted_at = rows.size, self.observed
+        self._fitted_on, self._fitted_at = self.window.n_examples, self.observed
 
-    def _judges(self, rows: Longs) -> Iterator[tuple[Curves, Longs]]:
-        """Curves by which to judge the examples at ``rows``: if there are many, all by the current curves.
+    def _judges(self) -> Iterator[tuple[Curves, NDArray[np.bool_]]]:
+        """Curves, and which examples of the window to judge by them: if there are many, all by the current curves.
 
         Few examples are cross-fitted: each part by curves of the others. Otherwise they would seem less strange than
         new ones.
         """
-        if rows.size >= MANY:
-            yield self._curves, rows
-        else:
-            part = np.arange(rows.size) % PARTS
-            for number in range(min(PARTS, rows.size)):
-                others = self.window.ring.take(rows[part != number])
-                yield fit_curves(others, self._curves), rows[part == number]
+        n = self.window.n_examples
+        if n >= MANY:
+            yield self._curves, np.ones(n, dtype=np.bool_)
+        for part in range(PARTS if n < MANY else 0):
+            own = np.arange(n) % PARTS == part
+            yield fit_curves(self.window.take(~own), self._curves), own
 
     @property
     def fitted(self) -> bool:
@@ -490,7 +457,7 @@ class Confidence:
         """From which probability on labels are assigned for an aim; infinite where it cannot be met."""
         if not self.ready:
             return calibration.NOTHING
-        return float(self._once(aim, lambda: calibration.find_threshold(aim, self._examples(), self._past())))
+        return float(self._once(aim, lambda: calibration.find_threshold(aim, self.window, self._past())))
 
     def assigned(self, scores: Floats, aim: Aim, chances: Floats | None = None) -> NDArray[np.bool_]:
         """Which labels of each ranking to assign for an aim; ``chances`` as for ``lengths``."""
@@ -500,10 +467,10 @@ class Confidence:
         if getattr(aim, "alone", False):
             found[:, 1:] = False
             with np.errstate(invalid="ignore"):
-                found[:, :1] &= scores[:, :1] >= self._lowest(aim)
+                found[:, :1] &= scores[:, :1] >= self.lowest(aim)
         return found
 
-    def _lowest(self, aim: Aim) -> float:
+    def lowest(self, aim: Aim) -> float:
         """The best score below which a text is unlike anything learned, and is not decided."""
         if not self.ready:
             return -np.inf
@@ -511,38 +478,28 @@ class Confidence:
         def lowest() -> float:
             with np.errstate(invalid="ignore"):
                 decided = self._past()[:, 0] >= self.threshold(aim)
-            found = lowest_usual(self._examples().scores[decided, 0].astype(np.float64), LOW)
+            found = lowest_usual(self.window.scores[decided, 0].astype(np.float64), LOW)
             return found - ABOUT * abs(found)
 
         return float(self._once(("lowest", aim), lowest))
-
-    def reasons(self, scores: Floats, assigned: NDArray[np.bool_], aim: Aim) -> NDArray[np.uint8]:
-        """A Reason for each ranking (n × k): why nothing is ``assigned`` (n × k) for an aim, or that something is."""
-        found = np.full(len(scores), Reason.NOTHING_SURE_ENOUGH, dtype=np.uint8)
-        best = scores[:, 0] if scores.shape[1] else np.full(len(scores), np.nan)
-        found[best < self._lowest(aim)] = Reason.UNLIKE_ANYTHING_LEARNED
-        found[np.isnan(best)] = Reason.NO_KNOWN_WORD
-        found[assigned.any(axis=1)] = Reason.ASSIGNED
-        return found
 
     def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
         """Which texts are out of scope: too small a share of their features is ``known``."""
 
         def least_known() -> float:
-            shares = self._examples().known
+            shares = self.window.known
             least = lowest_usual(shares[shares >= 0.0].astype(np.float64), STRANGE)
             return least if least < 1.0 else HALF
 
         strange: NDArray[np.bool_] = known.astype(np.float64) < self._once("least known", least_known)
         return strange
 
-    def automation(self, precisions: list[float]) -> list[Automation]:
+    def automation(self, precisions: Sequence[float]) -> list[Automation]:
         """The result of deciding alone on the calibration examples, for each precision."""
-        seen, table = self._examples(), []
+        seen, table = self.window, []
         for share in precisions:
             aim = Precision(share, alone=True)
-            with np.errstate(invalid="ignore"):
-                decided = (self._past()[:, 0] >= self.threshold(aim)) & (seen.scores[:, 0] >= self._lowest(aim))
+            decided = self.assigned(seen.scores_or_nan(), aim, self._past())[:, 0]
             n = int(np.count_nonzero(decided))
             right = float(seen.hits[decided, 0].sum() / n) if n else np.nan
             table.append(Automation(share, self.threshold(aim), n / max(1, decided.size), right))
@@ -554,19 +511,14 @@ class Confidence:
             self._cache[key] = make()
         return self._cache[key]
 
-    def _examples(self) -> Seen:
-        seen: Seen = self._once("examples", lambda: self.window.ring.take(self.window.rows()))
-        return seen
-
     def _past(self) -> Floats:
         """The probabilities of the calibration examples by the current curves."""
 
         def computed() -> Floats:
-            rows = self.window.rows()
-            found = np.full((self.window.ring.true.size, WIDTH), np.nan)
-            for by, own in self._judges(rows) if self.fitted else ():
-                found[own] = calibration.probabilities(self.window.ring.take(own).scores_or_nan(), WIDTH, by)
-            return found[rows]
+            found = np.full((self.window.n_examples, WIDTH), np.nan)
+            for by, own in self._judges() if self.fitted else ():
+                found[own] = calibration.probabilities(self.window.take(own).scores_or_nan(), WIDTH, by)
+            return found
 
         past: Floats = self._once("past", computed)
         return past
@@ -589,7 +541,7 @@ class Confidence:
         confidence.observed, confidence._since, confidence._fitted_on, confidence._fitted_at = counts
         state.require(confidence._fitted_at <= confidence.observed, "it was fitted to what it had observed")
         confidence.runs = Runs.from_settings(state.settings["runs"])
-        confidence.window = Window.from_state(state.parts["window"])
+        confidence.window = Seen.from_state(state.parts["window"])
         confidence._curves = Curves.from_state(state.parts["curves"])
         ascending, levels = (np.array(state.array(name, np.float64)) for name in ("ascending", "levels"))
         ordered = bool((ascending >= 0.0).all() and (ascending[1:] >= ascending[:-1]).all())  # none is NaN

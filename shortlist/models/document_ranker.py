@@ -22,8 +22,7 @@ from shortlist.arrays.validation import (
     note_names,
 )
 from shortlist.concurrency import reading, snapshot
-from shortlist.documents.features import METHODS, scaled_within_queries
-from shortlist.documents.queries import QueryRanking, as_queries
+from shortlist.documents.queries import METHODS, QueryRanking, as_queries, scaled_within_queries
 from shortlist.documents.ranker import LinearRanker
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
@@ -99,10 +98,6 @@ class DocumentRanker(Model[JudgedDocuments]):
         self.learner = learner
         self.scale = scale
 
-    def _new_learner(self) -> LinearRanker:
-        learner: LinearRanker = super()._new_learner()
-        return learner
-
     # Learning.
 
     def fit(self, X: MatrixLike, relevance: ArrayLike, query: ArrayLike | None = None) -> Self:
@@ -152,10 +147,6 @@ class DocumentRanker(Model[JudgedDocuments]):
         votes = scaled * self.learner_.coef_
         heaviest = [feature for feature in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[feature] != 0]
         return Explanation(row, float(np.sum(votes)), [(feature, float(votes[feature])) for feature in heaviest])
-
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        ((rows, query, _, _),) = whole_queries([examples])
-        return self.explain(rows, n, query)
 
     def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedDocuments]:
         for rows, query, _, ids in whole_queries(batches):

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 from shortlist.arrays.validation import as_size
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
+from shortlist.estimators import Estimator
 from shortlist.files.store import load
 from shortlist.models.base import TASKS, Model, Task, changed, named
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import Encoder
 from shortlist.models.memory import LEAST, MOST
-from shortlist.models.text_batches import default_text
 from shortlist.names import public
 
 if TYPE_CHECKING:
     from shortlist.models.document_ranker import DocumentRanker
-    from shortlist.models.rater import Rater
 
 TEXT = "text."  # what the settings of the text part begin with
 
@@ -43,55 +42,36 @@ class Settings:
         if self.encoder is not None and self.task == "documents":
             raise InputError("--encoder is for --task categories and ratings, not documents")
 
+    def check(self) -> None:
+        """Refuse settings that do not exist, before anything is read."""
+        self.model(of_texts=True)
+
     def model(self, *, of_texts: bool) -> Model[Any]:
         """A model that has learned nothing: for texts, or for rows of features."""
         if self.task == "documents":
             return self._document_ranker()
-        if self.task == "ratings":
-            return self._rater(of_texts)
-        learner, text = self._learner_and_text()
+        of_text = {name.removeprefix(TEXT): value for name, value in self.values.items() if name.startswith(TEXT)}
+        of_learner = {name: value for name, value in self.values.items() if not name.startswith(TEXT)}
+        learner = changed(self._learner(), of_learner)
         if of_texts:
-            model: Model[Any] = Categorizer(learner, text, encoder=self.encoder)
+            kind = public("Categorizer" if self.task == "categories" else "TextRater")
+            model: Model[Any] = kind(learner, changed(kind()._new_text(), of_text, prefix=TEXT), encoder=self.encoder)
+        elif of_text:
+            raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
+        elif self.encoder is not None:
+            raise InputError("--encoder makes vectors of texts, and the data hold rows of features")
         else:
-            self._refuse_for_rows()
-            model = public("RowCategorizer")(learner)
+            model = public("RowCategorizer" if self.task == "categories" else "Rater")(learner)
         if self.max_memory is not None:
             bound_memory(model, self.max_memory)
         return model
 
-    def _refuse_for_rows(self) -> None:
-        """Refuse settings of texts for rows of features."""
-        if any(name.startswith(TEXT) for name in self.values):
-            raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
-        if self.encoder is not None:
-            raise InputError("--encoder makes vectors of texts, and the data hold rows of features")
-
-    def check(self) -> None:
-        """Refuse settings that do not exist, before anything is read."""
+    def _learner(self) -> Estimator:
         if self.task == "categories":
-            self._learner_and_text()
-        else:
-            self.model(of_texts=self.encoder is not None or any(name.startswith(TEXT) for name in self.values))
+            return named("categories", self.learner)
+        from shortlist.models.rater import default_learner
 
-    def _values_apart(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The settings of the text part, and those of the learner."""
-        for_text = {name[len(TEXT) :]: value for name, value in self.values.items() if name.startswith(TEXT)}
-        return for_text, {name: value for name, value in self.values.items() if not name.startswith(TEXT)}
-
-    def _learner_and_text(self) -> tuple[Any, Any]:
-        for_text, for_learner = self._values_apart()
-        learner = changed(named("categories", self.learner), for_learner)
-        return learner, changed(default_text(), for_text, prefix=TEXT)
-
-    def _rater(self, of_texts: bool) -> Rater:
-        from shortlist.models.rater import Rater, TextRater, default_learner, default_rated_text
-
-        for_text, for_learner = self._values_apart()
-        learner = changed(default_learner(self.learner, "--learner"), for_learner)
-        if of_texts:
-            return TextRater(learner, changed(default_rated_text(), for_text, prefix=TEXT), self.encoder)
-        self._refuse_for_rows()
-        return Rater(learner)
+        return default_learner(self.learner, "--learner")
 
     def _document_ranker(self) -> DocumentRanker:
         from shortlist.models.document_ranker import DocumentRanker

@@ -51,43 +51,37 @@ SHORTEST, LONGEST, PART = 16, 512, 8
 Stretch = tuple[int, int, Longs]  # learn order[first:last], after ranking the rows at these places of that order
 
 
-class Observer:
-    """Lets a learner rank some rows before it learns them; ``whole`` rows with the features that were never seen."""
-
-    def __init__(self, whole: bool = False) -> None:
-        self._whole = whole
-
-    def _learned(
-        self, learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, stretches: Iterable[Stretch],
-        on_the_way: bool, note: Callable[[Seen], None],
-    ) -> Iterator[Longs]:  # fmt: skip
-        """The order in stretches; the rankings of each are noted once it is learned."""
-        for first, last, which in stretches:
-            complete = labels.partial.complete
-            which = which[complete[order[which]]] if complete.size else which  # partial judgements cannot calibrate
-            asked = order[which]
-            if not which.size:
-                yield order[first:last]
-            elif on_the_way:  # of a store, a stretch is one piece, whose rows count from 0
-                n, places = (rows.n_rows, asked) if isinstance(rows, Rows) else (last - first, which - first)
-                ahead = learner._rank_ahead(n, places, DEPTH, self._whole)
-                yield order[first:last]
-                note(look(ahead.ids, ahead.scores, labels.chosen(asked), ahead.known))
-            else:
-                ranking, known = rank_before_learning(learner, rows, asked, self._whole)
-                yield order[first:last]
-                note(look(ranking.ids, ranking.scores, labels.chosen(asked), known))
+def _in_stretches(
+    learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, plan: Iterable[Stretch],
+    on_the_way: bool, whole: bool, note: Callable[[Seen], None],
+) -> Iterator[Longs]:  # fmt: skip
+    """The order in the stretches of a plan; the rankings of each are noted once it is learned."""
+    for first, last, which in plan:
+        complete = labels.partial.complete
+        which = which[complete[order[which]]] if complete.size else which  # partial judgements cannot calibrate
+        asked = order[which]
+        if not which.size:
+            yield order[first:last]
+        elif on_the_way:  # of a store, a stretch is one piece, whose rows count from 0
+            n, places = (rows.n_rows, asked) if isinstance(rows, Rows) else (last - first, which - first)
+            ahead = learner._rank_ahead(n, places, DEPTH, whole)
+            yield order[first:last]
+            note(look(ahead.ids, ahead.scores, labels.chosen(asked), ahead.known))
+        else:
+            ranking, known = rank_before_learning(learner, rows, asked, whole)
+            yield order[first:last]
+            note(look(ranking.ids, ranking.scores, labels.chosen(asked), known))
 
 
-class FirstPass(Observer):
+class FirstPass:
     """Observes a ``fit``: gathers rankings in its first pass; of a fit in windows, in the last window.
 
     Further passes may move the level of scores, that of labels out of question: some rows are ranked at the end of the
-    first pass and of the last one.
+    first pass and of the last one. ``whole`` rows are ranked with the features that no earlier row had.
     """
 
     def __init__(self, whole: bool = False) -> None:
-        super().__init__(whole)
+        self._whole = whole
         self._found: list[Seen] = []
         self._level: tuple[Callable[[], Floats], Floats] | None = None  # the scores of some rows: now, and before
 
@@ -100,7 +94,8 @@ class FirstPass(Observer):
             return
         on_the_way = learner.ranks_ahead and order.size <= MOST_ON_THE_WAY
         plan = stretches(order.size, PIECE if on_the_way else 0)
-        yield from self._learned(learner, rows, labels, order, plan, on_the_way, self._found.append)
+        note = self._found.append
+        yield from _in_stretches(learner, rows, labels, order, plan, on_the_way, self._whole, note)
         if self._found:
             some = rows_of_few_labels(order, labels.indptr)
             kept = rows.take(some) if isinstance(rows, Rows) else rows.chosen(some)
@@ -129,15 +124,14 @@ class FirstPass(Observer):
         return confidence
 
 
-class Stream(Observer):
+class Stream:
     """Observes a learner on a stream: a confidence notes rankings, except in a run of one label.
 
     Each is noted once its example is learned, so that learner and confidence agree after an interruption.
     """
 
     def __init__(self, confidence: Confidence, whole: bool = False) -> None:
-        super().__init__(whole)
-        self._confidence = confidence
+        self._confidence, self._whole = confidence, whole
 
     def __call__(
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
@@ -154,7 +148,8 @@ class Stream(Observer):
             which = which[~in_runs[which]]
             on_the_way = learner.ranks_ahead
             plan = [(0, order.size, which)] if on_the_way else pieces(before, order.size, which)
-            yield from self._learned(learner, rows, labels, order, plan, on_the_way, self._confidence.note)
+            note = self._confidence.note
+            yield from _in_stretches(learner, rows, labels, order, plan, on_the_way, self._whole, note)
         self._confidence.runs = runs
 
 

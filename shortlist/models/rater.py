@@ -24,12 +24,12 @@ from shortlist.inputs.examples import Examples
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.base import Model, Report, Table, finite_or_none, named
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
-from shortlist.models.text_batches import in_words, texts_of
+from shortlist.models.text_batches import default_text, in_words, texts_of
 from shortlist.ranking import Explanation
 from shortlist.ratings.learner import RatingLearner, check_size
 from shortlist.ratings.prank import PRank
 from shortlist.ratings.scale import as_values
-from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
+from shortlist.text.vectorizer import TextVectorizer
 from shortlist.texts import Document, Vectors, as_documents
 
 SPARSE = 0.1  # rows with a smaller share of non-zero values stay sparse
@@ -111,10 +111,9 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def __init__(self, learner: RatingLearner | str | None = None) -> None:
         self.learner = learner
 
-    def _new_learner(self) -> RatingLearner:
+    def _new_learner(self) -> Any:
         given = self.learner
-        learner: Any = default_learner(given) if given is None or isinstance(given, str) else super()._new_learner()
-        return learner
+        return default_learner(given) if given is None or isinstance(given, str) else super()._new_learner()
 
     # Learning.
 
@@ -194,10 +193,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         matrix = self._matrix(X, columns)  # first: it checks that the model has learned
         return self.learner_.predict(matrix)
 
-    def rate(self, X: MatrixLike, columns: Sequence[str] | None = None) -> NDArray[Any]:
-        """The rating of each row."""
-        return self.predict(X, columns)
-
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the mean distance from the true rating, in steps of the scale, so that higher is better."""
@@ -217,10 +212,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         matrix = self._matrix(np.atleast_2d(np.asarray(x, dtype=np.float64)), columns)
         return self.learner_.explain(matrix, self.columns_)
 
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        row = self._given_in(examples).block(n, n + 1)
-        return self.explain(row.to_matrix().toarray()[0], examples.feature_names)
-
     def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
             yield self._given(self._given_in(batch), batch.feature_names)
@@ -234,7 +225,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
         X, ratings, columns = self._gathered(batches, self.classes_)
-        yield self.rate(X, columns), ratings
+        yield self.predict(X, columns), ratings
 
     def _report(self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False) -> Report:
         ((given, true),) = judged
@@ -304,11 +295,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         return rater
 
 
-def default_rated_text() -> TextVectorizer:
-    """The default text part of a TextRater. Rows have length 1, which suits the learners' step sizes."""
-    return TextVectorizer(**ALL_AUTO, composed=True, tf="log", idf="smooth", norm="l2")
-
-
 class TextRater(Rater):
     """Learns ratings from texts, such as the stars of reviews, and rates new ones.
 
@@ -361,7 +347,9 @@ class TextRater(Rater):
         self.encoder = encoder
 
     def _new_text(self) -> TextVectorizer:
-        return default_rated_text() if self.text is None else clone(self.text)
+        if self.text is not None:
+            return clone(self.text)
+        return default_text().set_params(norm="l2")  # rows of length 1 suit the learners' step sizes
 
     def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
         """Forget everything and learn these texts."""
@@ -398,9 +386,6 @@ class TextRater(Rater):
         """What each word adds to the score of a text, and the rating that the score falls on."""
         row = self._matrix([x], None)
         return in_words(self.learner_.explain(row), self._vector.size, self.text_, x)
-
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        return self.explain(texts_of(examples)[n])
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         if label is not None:

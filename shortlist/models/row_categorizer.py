@@ -19,7 +19,7 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
 from shortlist.labels import NumberedLabels, in_sorted_order, numbered
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Confidence, Reason
+from shortlist.models.confidence import Confidence
 from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches
 from shortlist.ranking import Explanation, Ranking
@@ -55,8 +55,6 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     [['sun']]
     """
 
-    _nothing_known = Reason.NO_KNOWN_FEATURE
-
     def __init__(self, learner: CategoryLearner | str | None = None) -> None:
         self.learner = learner
 
@@ -91,6 +89,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
             self._learn(learner, rows, labels)
         return self
 
+    @learning
     def _learn(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels) -> None:
         confidence = self._known_confidence or Confidence()
         self._have(learner_=learner, _known_confidence=confidence)
@@ -116,12 +115,8 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         for batch in prefetch(batches):
             rows = self._rows(batch)
             self.learner_.check_learnable(rows, batch.row_called)
-            self._learn_next(rows, numbered(batch.labels or [], len(batch)))
+            self._learn(self.learner_, rows, numbered(batch.labels or [], len(batch)))
         return self
-
-    @learning
-    def _learn_next(self, rows: Rows, labels: NumberedLabels) -> None:
-        self._learn(self.learner_, rows, labels)
 
     # Answering.
 
@@ -138,16 +133,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         They sum to the label's score; the score before any vote is called "(any row)".
         """
         self._check_fitted()
-        return self._with_names(self.learner_.explain(x, label))
-
-    def _explain_example(self, examples: Examples, n: int = 0) -> Explanation:
-        row = self._rows(examples).take([n])
-        best = list(self.learner_._rank_rows(row, 1)[0])
-        if not best:
-            raise InputError("nothing is retrieved for this row: the model knows none of its features")
-        return self._with_names(self.learner_._explain_row(row, best[0][0]))
-
-    def _with_names(self, found: Explanation) -> Explanation:
+        found = self.learner_.explain(x, label)
         known = [voter for voter, _ in found.votes if isinstance(voter, int) and voter >= 0]
         names: dict[Label, Label] = dict(zip(known, self._feature_names(known), strict=True))
         names[BIAS] = "(any row)"

@@ -323,11 +323,6 @@ class ThresholdLearner(RatingLearner):
         return self._edges(self._rule()[1])
 
     @reading
-    def project(self, X: MatrixLike) -> Floats:
-        """The score w·x of each row, to sort rows by."""
-        return self._products(X, self._rule()[0])[:, 0]
-
-    @reading
     def distances(self, X: MatrixLike) -> Floats:
         """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with r; negative if below."""
         weights, biases = self._rule()

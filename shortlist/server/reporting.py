@@ -217,7 +217,7 @@ def audit_of(folder: Path) -> Audit:
                 model.change_labels(change)
         return model.learn_many([texts[i] for i in which], labels.take(which))
 
-    return audit(texts, labels, taught, NAMED).numbered_as([lesson.number for lesson in lessons])
+    return audit(texts, labels, taught, NAMED, numbers=[lesson.number for lesson in lessons])
 
 
 def lessons_of(folder: Path) -> tuple[list[Entry], list[Change]]:

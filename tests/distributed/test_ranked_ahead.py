@@ -103,7 +103,7 @@ def test_rows_of_features_too(client, tmp_path):
     (tmp_path / "rows.svm").write_text("".join(lines))
     parts = cut(str(tmp_path / "rows.svm"), part_size=1000)
     model = categories.train(Cluster(client), parts, sl.RowCategorizer())
-    assert model.confidence_.window.length == 75
+    assert model.confidence_.window.n_examples == 75
     model.save(tmp_path / "rows.shortlist")
     again = sl.load(tmp_path / "rows.shortlist")
     assert checksum(again.to_state()) == checksum(model.to_state())

@@ -15,6 +15,7 @@ import shortlist as sl
 from shortlist.files import store
 from shortlist.files.store import FORMAT, KEY
 from shortlist.models.base import learners
+from shortlist.ratings.learner import RatingLearner
 
 
 @pytest.fixture
@@ -57,8 +58,8 @@ def file_of(path, tmp_path):
     """A model file: the one given, or that of a learner."""
     if isinstance(path, Path):
         return path
-    rows, truth = np.eye(6), [1, 2, 3, 1, 2, 3] if path.task == "ratings" else list("abcabc")
-    path.make().fit(rows, truth).save(tmp_path / "m.shortlist")
+    rows, truth = np.eye(6), [1, 2, 3, 1, 2, 3] if issubclass(path.func, RatingLearner) else list("abcabc")
+    path().fit(rows, truth).save(tmp_path / "m.shortlist")
     return tmp_path / "m.shortlist"
 
 

@@ -21,7 +21,6 @@ from shortlist.measures import (
     place_documents,
     place_labels,
     precision_recall,
-    progressive,
     sign_test,
     wilcoxon,
 )
@@ -161,14 +160,6 @@ def test_r_k_curve():
     cut = Ranking(RANKING.ids[:, :3], RANKING.scores[:, :3], NAMES)
     with pytest.raises(InputError, match="up to k = 4"):
         among_first_k(place_labels(cut, TRUTH), 4)
-
-
-def test_progressive_average():
-    rounds, average = progressive([1, 0, np.nan, 0, 1])
-    assert rounds.tolist() == [1, 2, 3, 4]
-    np.testing.assert_allclose(average, [1, 1 / 2, 1 / 3, 1 / 2])
-    with pytest.raises(InputError, match="one dimension"):
-        progressive([[1, 0]])
 
 
 def test_ratings_on_any_ordered_scale():

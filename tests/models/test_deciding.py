@@ -149,7 +149,7 @@ def test_what_is_observed_does_not_depend_on_how_a_stream_is_cut():
         c = sl.Categorizer(text=sl.TextVectorizer())
         for first in range(0, 400, size):
             c.learn_many(texts[first : first + size], truth[first : first + size])
-        seen = c.confidence_.window.ring.take(c.confidence_.window.rows())
+        seen = c.confidence_.window
         made.append([array.tobytes() for array in (seen.scores, seen.hits, seen.depth, seen.known)])
     assert made[0] == made[1] == made[2]
 
@@ -333,7 +333,7 @@ def test_what_is_observed_was_not_yet_learned(verb):
     marked = [f"{text} own{n}" for n, text in enumerate(texts)]  # once learned, a word of its own gives a text away
     c = getattr(sl.Categorizer(), verb)(marked, truth)
     assert c.score(marked, truth) > 0.8
-    seen = c.confidence_.window.ring.take(c.confidence_.window.rows())
+    seen = c.confidence_.window
     assert seen.hits[:, 0].mean() < 0.3
 
 
@@ -398,8 +398,7 @@ def test_how_much_of_a_text_was_known_is_kept(verb):
             c.learn(text, labels)
     else:
         getattr(c, verb)(marked, truth)
-    window = c.confidence_.window
-    known = window.ring.known[window.rows()]
+    known = c.confidence_.window.known
     assert ((known > 0.0) & (known < 1.0)).all()
     different = {np.float32(n / (n + 1)) for n in range(1, 7)}  # words of a text that are known, and the new one
     assert np.mean([share in different for share in known[-20:]]) == 1.0

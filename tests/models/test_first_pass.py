@@ -44,7 +44,7 @@ def test_texts(monkeypatch, piece, n_labels):
     ways = []
     for make in (lambda _: None, asked_one_by_one):
         make(monkeypatch)
-        ways.append(Categorizer().fit(*given).confidence_._examples())
+        ways.append(Categorizer().fit(*given).confidence_.window)
     assert ways[0].true.size == 200
     assert ways[0].known.min() < 1.0
     assert_alike(ways)
@@ -59,7 +59,7 @@ def test_whole_rows(monkeypatch):
         make(monkeypatch)
         watch = FirstPass(whole=True)
         TunedIndex()._fit_rows(as_rows(X), Y, watch=watch)
-        ways.append(watch.confidence()._examples())
+        ways.append(watch.confidence().window)
     assert_alike(ways)
 
 
@@ -75,4 +75,4 @@ def test_of_very_many_rows_the_learner_is_asked_ahead(monkeypatch):
     given = texts(400)
     monkeypatch.setattr(observing, "MOST_ON_THE_WAY", 399)
     monkeypatch.setattr(TunedIndex, "_rank_ahead", lambda *_: pytest.fail("it was asked on the way"))
-    assert Categorizer().fit(*given).confidence_.window.length == 200
+    assert Categorizer().fit(*given).confidence_.window.n_examples == 200

@@ -16,16 +16,16 @@ from shortlist.models.row_categorizer import RowCategorizer
 def test_every_public_learner_has_a_name(task):
     public = [getattr(sl, name) for name in sl.__all__]
     kinds = {one for one in public if inspect.isclass(one) and issubclass(one, base(task))}
-    ours = {entry.kind for entry in learners(task).values() if entry.kind.__module__.startswith("shortlist.")}
+    ours = {entry.func for entry in learners(task).values() if entry.func.__module__.startswith("shortlist.")}
     assert ours == kinds
     for name, entry in learners(task).items():
-        assert inspect.getdoc(entry.kind), name
-        assert clone(entry.make()).get_params().items() >= entry.settings.items()
+        assert inspect.getdoc(entry.func), name
+        assert clone(entry()).get_params().items() >= entry.keywords.items()
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_usual_learner_is_known_without_the_others(task):
-    usual, first = named(task), next(iter(learners(task).values())).make()
+    usual, first = named(task), next(iter(learners(task).values()))()
     assert type(usual) is type(first)
     assert usual.get_params() == first.get_params()
 

@@ -110,10 +110,10 @@ STARS = ["wheat harvest", "a loan", "the game"] * 8, [1, 2, 3] * 8
 
 def test_ratings_of_texts_by_their_meaning(tmp_path):
     plain, rater = sl.TextRater().fit(*STARS), sl.TextRater(encoder=encoder).fit(*STARS)
-    assert rater.rate(["cereal", "finance", "match"]).tolist() == [1, 2, 3]  # words that no example had
-    assert plain.rate(["cereal"]).tolist() == plain.rate(["finance"]).tolist()
+    assert rater.predict(["cereal", "finance", "match"]).tolist() == [1, 2, 3]  # words that no example had
+    assert plain.predict(["cereal"]).tolist() == plain.predict(["finance"]).tolist()
     rater.learn(["new words about a team"], [3])
-    assert rater.rate(["a match with new words"]).tolist() == [3]
+    assert rater.predict(["a match with new words"]).tolist() == [3]
     found = rater.explain("a new loan")
     assert dict(found.votes).keys() >= {"(vector)", "loan"}
     row = rater._matrix(["a new loan"], None)
@@ -121,7 +121,7 @@ def test_ratings_of_texts_by_their_meaning(tmp_path):
     rater.save(tmp_path / "stars.shortlist")
     opened = sl.load(tmp_path / "stars.shortlist")
     with pytest.raises(sl.InputError, match="made by the encoder"):
-        opened.rate(["cereal"])
+        opened.predict(["cereal"])
     opened.encoder = encoder
     assert opened.neighbour_distances(["cereal", "a match"]) == pytest.approx(
         rater.neighbour_distances(["cereal", "a match"])
@@ -134,11 +134,11 @@ def test_a_rater_finds_its_encoder_by_name_and_digest(folder, tmp_path):  # noqa
     rater = sl.TextRater(encoder=str(folder)).fit(*STARS)
     rater.save(tmp_path / "stars.shortlist")
     opened = sl.load(tmp_path / "stars.shortlist")
-    assert opened.rate(STARS[0]).tolist() == rater.rate(STARS[0]).tolist()
+    assert opened.predict(STARS[0]).tolist() == rater.predict(STARS[0]).tolist()
     (folder / "model.safetensors").unlink()
     encoding._loaded.cache_clear()
     with pytest.raises(sl.InputError, match="model"):
-        sl.load(tmp_path / "stars.shortlist").rate(["cereal"])
+        sl.load(tmp_path / "stars.shortlist").predict(["cereal"])
 
 
 def test_documents_by_meaning():

@@ -28,7 +28,6 @@ def test_it_rates_better_than_a_guess_whatever_the_scales(rated):
     guess = np.abs(ratings[200:] - np.median(ratings[:200])).mean()
     assert -rater.score(X[200:], ratings[200:]) < 0.4 * guess
     assert rater.classes_.tolist() == [1, 2, 3]
-    assert (rater.rate(X) == rater.predict(X)).all()
 
 
 @pytest.mark.parametrize(("learner", "length"), [(sl.PRank(), 3**0.5), (sl.WidrowHoff(), 1.0)])
@@ -63,7 +62,6 @@ def test_few_rows_are_gone_through_as_often_as_it_takes():
     "ask",
     [
         lambda rater: rater.predict([[1.0]]),
-        lambda rater: rater.rate([[1.0]]),
         lambda rater: rater.score([[1.0]], [1]),
         lambda rater: rater.neighbour_distances([[1.0]]),
         lambda rater: rater.explain([1.0]),

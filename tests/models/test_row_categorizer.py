@@ -1,6 +1,7 @@
 """Rows of features are answered as texts are: with probabilities, lists that keep a promise, labels or none."""
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
@@ -116,8 +117,7 @@ def test_honest_rankings_are_those_of_the_rows_as_they_are(learner):
         if (i + 1) % STRIDE == 0:
             found.append(twin.rank(X[i : i + 1], 1).scores[0, 0])
         twin.partial_fit(X[i : i + 1], Y[i : i + 1])
-    window = model.confidence_.window
-    seen = window.ring.take(window.rows())
+    seen = model.confidence_.window
     assert (seen.known < 1).any(), "or there would be nothing to tell apart"
     if isinstance(learner, sl.TunedIndex):  # others are asked ahead of a piece of the stream
         np.testing.assert_allclose(seen.scores[:, 0], found, rtol=1e-5)
@@ -132,8 +132,7 @@ def test_what_is_observed_does_not_depend_on_how_a_stream_is_cut():
         model = sl.RowCategorizer()
         for first in range(0, 400, size):
             model.partial_fit(X[first : first + size], Y[first : first + size])
-        window = model.confidence_.window
-        made.append([array.tobytes() for array in window.ring.take(window.rows())])
+        made.append([array.tobytes() for array in model.confidence_.window])
     assert made[0] == made[1] == made[2]
 
 
@@ -188,7 +187,7 @@ def test_an_explanation_names_the_columns():
     assert {voter for voter, _ in plain.explain(X[:1], "a").votes} == {0, "(any row)"}
     batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
     named = sl.RowCategorizer().fit_batches([batch])
-    found = named._explain_example(batch, 2)
+    found = named.explain(pandas.DataFrame(X[:1], columns=["wings", "paws"]), "a")
     assert {voter for voter, _ in found.votes} == {"wings", "(any row)"}
     assert [vote for _, vote in found.votes] == [vote for _, vote in plain.explain(X[:1], "a").votes]
     assert named.strongest("b", 1) == [("paws", plain.strongest("b", 1)[0][1])]
@@ -215,7 +214,6 @@ def test_columns_that_came_without_a_name_are_numbers():
     batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
     wider = Examples(rows=as_rows([[1.0, 0.0, 1.0]]), labels=[["a"]])
     model = sl.RowCategorizer().fit_batches([batch]).learn_batches([wider])
-    assert {voter for voter, _ in model._explain_example(wider).votes} == {"wings", 2, "(any row)"}
     assert {name for name, _ in model.strongest("a", 2)} == {"wings", 2}
 
 

@@ -58,19 +58,19 @@ class OneQuery:
 
 
 for entry in learners("documents").values():
-    name = f"OneQuery{entry.kind.__name__}"
-    globals()[name] = type(name, (OneQuery, entry.kind), {"__module__": __name__})
+    name = f"OneQuery{entry.func.__name__}"
+    globals()[name] = type(name, (OneQuery, entry.func), {"__module__": __name__})
 
 
 def instances():
     for task in NOT_OURS:
-        kinds = {entry.kind: entry.make() for entry in reversed(learners(task).values())}
+        kinds = {entry.func: entry() for entry in reversed(learners(task).values())}
         for kind, learner in kinds.items():
             yield globals()[f"OneQuery{kind.__name__}"]() if task == "documents" else learner
 
 
 def not_ours(learner):
-    task = next(task for task in NOT_OURS if any(isinstance(learner, one.kind) for one in learners(task).values()))
+    task = next(task for task in NOT_OURS if any(isinstance(learner, one.func) for one in learners(task).values()))
     return NOT_OURS[task]
 
 

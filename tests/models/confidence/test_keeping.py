@@ -50,7 +50,7 @@ def test_it_is_saved_and_goes_on_as_if_it_had_not_been(tmp_path):
 def test_no_more_is_kept_than_there_is_room_for():
     ids, scores, truth, _ = single(3 * SIZE, 0)
     confidence = observed(ids, scores, truth, [0, 3 * SIZE])
-    assert confidence.window.length <= SIZE
+    assert confidence.window.n_examples <= SIZE
     assert sum(array.nbytes for array in confidence.to_state().all_arrays().values()) < 2_500_000
 
 
@@ -59,9 +59,9 @@ def test_what_it_takes_is_counted():
     ids, scores, truth, _ = single(2 * SIZE, 0)
     confidence = observed(ids, scores, truth, [0, 2 * SIZE])
     confidence.threshold(F1())
-    held = [*confidence.window.ring.arrays, *confidence._examples().arrays, confidence._past(), confidence._ascending]
+    held = [*confidence.window, confidence._past(), confidence._ascending]
     saved = list(confidence.to_state().all_arrays().values())
-    assert confidence.window.length == SIZE
+    assert confidence.window.n_examples == SIZE
     assert sum(array.nbytes for array in held + saved) < MOST_BYTES
 
 
@@ -71,8 +71,8 @@ def test_a_first_pass_keeps_no_whole_rankings():
     watch = FirstPass()
     TunedIndex(passes=1)._fit_rows(as_rows(X), Y, watch=watch)
     ranked = sum(some.size for _, _, some in stretches(n))
-    kept = [array for part in watch._found for array in part.arrays]
-    assert watch.confidence().window.length == ranked
+    kept = [array for part in watch._found for array in part]
+    assert watch.confidence().window.n_examples == ranked
     assert sum(array.nbytes for array in kept) <= 200 * ranked
 
 
@@ -100,6 +100,17 @@ def test_a_damaged_window_is_refused(state, name):
     arrays[name] = BAD[name](arrays[name])
     with pytest.raises(ModelFileError):
         Confidence.from_state(state)
+
+
+def test_a_file_may_hold_the_examples_as_a_ring():
+    ids, scores, truth, _ = single(SIZE, 0)
+    state = observed(ids, scores, truth, [0, SIZE]).to_state()
+    as_it_was, ring = Confidence.from_state(state).window, state.parts["window"]
+    for name, array in ring.arrays.items():
+        ring.arrays[name] = np.roll(array, 5, axis=0)
+    ring.settings.update(next=5, length=SIZE - 3)
+    found = Confidence.from_state(state).window
+    assert all(np.array_equal(own, there) for own, there in zip(found, as_it_was.last(SIZE - 3), strict=True))
 
 
 @pytest.mark.parametrize("name", ["ids", "true", "expected"])

@@ -76,9 +76,8 @@ def test_honest_scores_follow_the_level_of_further_passes():
     often, both = gathered(4, X, Y)
     new = as_rows(topics(500, 1)[0])
     of_new = moved_level(*(learner._rank_rows(new, WIDTH).scores for learner in (once, often)))
-    rows, there = first.rows(), first.ring.ids >= 0
-    assert np.array_equal(both.ring.ids[rows], first.ring.ids[rows])
-    moves = (both.ring.scores - first.ring.scores)[there]
+    assert np.array_equal(both.ids, first.ids)
+    moves = (both.scores - first.scores)[first.ids >= 0]
     assert moves.max() - moves.min() < 1e-6
     assert of_new < -0.05
     assert moves.mean() == pytest.approx(of_new, rel=0.15)
@@ -97,7 +96,7 @@ def test_rankings_of_few_labels_stay_as_they_are():
     X, Y = topics(600, 0)
     Y = [[label % TOGETHER for label in own] for own in Y]
     windows = [gathered(passes, X, Y)[1] for passes in (1, 4)]
-    assert np.array_equal(*(window.ring.scores for window in windows))
+    assert np.array_equal(*(window.scores for window in windows))
 
 
 def test_the_level_is_measured_before_a_bound_on_memory_renumbers_columns(monkeypatch):
@@ -129,7 +128,7 @@ def test_probabilities_come_nearer_to_what_is_right():
     errors = []
     for window in (followed, as_they_were):
         confidence = Confidence()
-        confidence.fit(window.ring.take(window.rows()))
+        confidence.fit(window)
         surplus = (np.nan_to_num(confidence.probabilities(ranking.scores)) - hits).mean(axis=0)
         errors.append(np.abs(surplus[1:]).mean())
     assert errors[0] < 0.8 * errors[1]

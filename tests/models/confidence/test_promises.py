@@ -5,7 +5,7 @@ import pytest
 
 from shortlist.labels import LabelSets
 from shortlist.models.calibration import F1, Precision, calibration_error, reliability
-from shortlist.models.confidence import Confidence, Reason, look
+from shortlist.models.confidence import Confidence, look
 from tests.models.confidence.made_up import hits_of, observe, several, single
 
 
@@ -81,9 +81,7 @@ def test_random_labels_are_not_assigned():
     confidence = Confidence()
     observe(confidence, ids, scores, truth)
     for aim in (Precision(0.5), Precision(0.9, alone=True)):
-        assigned = confidence.assigned(scores, aim)
-        assert not assigned.any()
-        assert (confidence.reasons(scores, assigned, aim) >= Reason.UNLIKE_ANYTHING_LEARNED).all()
+        assert not confidence.assigned(scores, aim).any()
     assert confidence.probabilities(scores).max() < 0.1
     lengths = confidence.lengths(scores, 0.9)
     covered = (hits_of(ids, truth) & (np.arange(30) < lengths[:, None])).any(axis=1)
@@ -95,10 +93,8 @@ def test_why_nothing_is_assigned():
     low = np.sort(single(4000, 0)[1][:, 0])[5]
     scores = np.array([[np.nan] * 8, [low / 2] + [low / 3] * 7, [0.9] * 8, [1.0] + [0.0] * 7])
     aim = Precision(0.5, alone=True)
-    assigned = confidence.assigned(scores, aim)
-    assert [str(Reason(reason)) for reason in confidence.reasons(scores, assigned, aim)] == [
-        "no known word", "unlike anything learned", "nothing sure enough", "assigned"
-    ]  # fmt: skip
+    assert confidence.assigned(scores, aim)[:, 0].tolist() == [False, False, False, True]
+    assert (scores[:, 0] < confidence.lowest(aim)).tolist() == [False, True, False, False]  # unlike anything learned
 
 
 def test_what_is_less_known_than_one_honest_example_in_a_hundred_is_unlike_them():
@@ -155,6 +151,6 @@ def test_coverage_comes_back_after_labels_change_their_meaning():
             confidence, ids[block], scores[block], LabelSets(np.arange(5, dtype=np.int64), true[block].astype(np.int32))
         )
     assert covered[n // 2 : n // 2 + 200].mean() < 0.88  # it was a blow
-    assert confidence.window.length <= n // 2  # what came before is forgotten
+    assert confidence.window.n_examples <= n // 2  # what came before is forgotten
     for first in range(n // 2 + 2000, n - 999, 500):
         assert covered[first : first + 1000].mean() == pytest.approx(0.9, abs=0.02)

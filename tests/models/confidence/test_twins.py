@@ -57,7 +57,7 @@ def test_curves_are_the_most_likely_ones():
     ids, scores, truth, _ = several(600, seed=1)
     confidence = Confidence()
     confidence.fit(look(ids, scores, truth))
-    curves, seen = confidence._curves, confidence.window.ring
+    curves, seen = confidence._curves, confidence.window
     for place in (0, 1, 5, WIDTH - 1):
         X = [twin.features(seen.scores[i].astype(float).tolist(), place) for i in range(600)]
         shift, scale = curves.centre[place], curves.scale[place]
@@ -171,4 +171,4 @@ def test_a_change_is_seen_where_what_came_is_far_from_what_was_expected(n, seed,
     seen.hits[:, 0] = draws.random(n) < np.where(np.arange(n) < n // 2, seen.expected, draws.random())
     stretches = [32, 64, 128, 256, 512, 1024]
     expected = twin.contradiction(seen.expected.tolist(), seen.hits[:, 0].tolist(), stretches, ALARM)
-    assert stretch_to_keep(seen, np.arange(n)) == expected
+    assert stretch_to_keep(seen) == expected
