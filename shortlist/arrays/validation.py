@@ -41,13 +41,17 @@ def as_rows(X: MatrixLike) -> Rows:
     )
 
 
-def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format) -> None:
-    """Refuse negative values; ``called`` gives the name of a row for the error."""
-    if rows.data.size and rows.data.min() < 0:
-        row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
+def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format, n_vector: int = 0) -> None:
+    """Refuse negative values, except in the first ``n_vector`` columns; ``called`` names a row in the error."""
+    if rows.data.size == 0 or rows.data.min() >= 0:
+        return
+    wrong = np.flatnonzero((rows.data < 0) & (rows.indices >= n_vector))
+    if wrong.size:
+        row = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1
         raise InputError(
-            f"Negative values in data: {called(row)} holds {rows.data.min():g}, and this learner takes values of "
-            "at least 0; TunedIndex and MMP learn from dense vectors of either sign, and sparse features v can be "
+            f"Negative values in data: {called(row)} holds {rows.data[wrong[0]]:g} in column {rows.indices[wrong[0]]}, "
+            "and this learner takes values of at least 0 there; TunedIndex and MMP learn from dense vectors of either "
+            "sign (where they stand before words, set vector to their number of columns), and sparse features v can be "
             "replaced by pairs max(v, 0), max(0, -v)"
         )
 

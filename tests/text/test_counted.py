@@ -87,8 +87,6 @@ def test_learning_in_pieces_changes_nothing(monkeypatch):
     monkeypatch.setattr(learner, "PIECE", 7)
     monkeypatch.setattr(observing, "PIECE", 7)
     assert as_bytes(Categorizer().fit(texts, labels)) == as_bytes(whole)
-    monkeypatch.setattr(learner, "FEW_ENTRIES", 0)  # rows are made anew in each pass
-    assert as_bytes(Categorizer().fit(texts, labels)) == as_bytes(whole)
 
 
 SOME = st.lists(st.text(st.sampled_from("ab cdeé\u0301.1 "), max_size=30), max_size=40)
