@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -105,6 +106,21 @@ class Rows(NamedTuple):
             np.concatenate([np.empty(0, dtype=np.int32), *(part.indices for part in parts)]),
             np.concatenate([np.empty(0), *(part.data for part in parts)]),
             max((part.n_features for part in parts), default=0),
+        )
+
+
+def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format, n_vector: int = 0) -> None:
+    """Refuse negative values, except in the first ``n_vector`` columns; ``called`` names a row in the error."""
+    if rows.data.size == 0 or rows.data.min() >= 0:
+        return
+    wrong = np.flatnonzero((rows.data < 0) & (rows.indices >= n_vector))
+    if wrong.size:
+        row = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1
+        raise InputError(
+            f"Negative values in data: {called(row)} holds {rows.data[wrong[0]]:g} in column {rows.indices[wrong[0]]}, "
+            "and this learner takes values of at least 0 there; TunedIndex and MMP learn from dense vectors of either "
+            "sign (where they stand before words, set vector to their number of columns), and sparse features v can be "
+            "replaced by pairs max(v, 0), max(0, -v)"
         )
 
 

@@ -6,7 +6,7 @@ import operator
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -39,21 +39,6 @@ def as_rows(X: MatrixLike) -> Rows:
         as_plain(rows.data, np.float64),
         int(matrix.shape[1]),
     )
-
-
-def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format, n_vector: int = 0) -> None:
-    """Refuse negative values, except in the first ``n_vector`` columns; ``called`` names a row in the error."""
-    if rows.data.size == 0 or rows.data.min() >= 0:
-        return
-    wrong = np.flatnonzero((rows.data < 0) & (rows.indices >= n_vector))
-    if wrong.size:
-        row = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1
-        raise InputError(
-            f"Negative values in data: {called(row)} holds {rows.data[wrong[0]]:g} in column {rows.indices[wrong[0]]}, "
-            "and this learner takes values of at least 0 there; TunedIndex and MMP learn from dense vectors of either "
-            "sign (where they stand before words, set vector to their number of columns), and sparse features v can be "
-            "replaced by pairs max(v, 0), max(0, -v)"
-        )
 
 
 class WrongType(InputError, TypeError):

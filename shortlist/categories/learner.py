@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist import concurrency
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, as_array, class_list, joined_columns
 from shortlist.arrays.kernels import Floats, Ints, Longs, count_up
-from shortlist.arrays.rows import MatrixLike, Rows, RowStore, grown
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore, check_nonnegative, grown
 from shortlist.arrays.validation import (
     MOST_AMOUNT,
     Names,
@@ -32,7 +32,6 @@ from shortlist.arrays.validation import (
     as_seed,
     as_whole,
     check_columns,
-    check_nonnegative,
     column_names,
     grown_names,
     is_sparse,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label, LabelsLike
 from shortlist.arrays.kernels import Floats, Ints, Longs
-from shortlist.arrays.rows import MatrixLike, Rows, RowStore, grown
-from shortlist.arrays.validation import as_real, as_rows, as_whole, check_nonnegative, column_names
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore, check_nonnegative, grown
+from shortlist.arrays.validation import as_real, as_rows, as_whole, column_names
 from shortlist.categories.best import make_scratch
 from shortlist.categories.index import rehearsal, retrieval
 from shortlist.categories.index.learner import IndexLearner
