@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.on_cluster import check_cluster, is_asked_for, on_cluster
+from shortlist.cli.on_cluster import check_cluster, on_cluster
 from shortlist.cli.options import (
     NAMED,
     Clustering,
@@ -239,7 +239,7 @@ def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clus
         raise InputError(f"--best is for --task categories, not {asked.task}")
     if best and (asked.learner is not None or asked.values):
         raise InputError("--best chooses the learner and its settings; leave out --learner and --set")
-    if best and is_asked_for(cluster):
+    if best and cluster.asked:
         raise InputError("--best tries models on this machine; leave out --workers and --dask")
 
 
