@@ -183,16 +183,16 @@ def beside(vectors: Vectors | None, rows: Rows) -> Rows:
     """The rows, with their vectors as the first columns if there are any, without stored zeros."""
     if vectors is None:
         return rows
-    row, column = np.nonzero(vectors)
-    lengths = rows.lengths()
-    ends = np.cumsum(np.bincount(row, minlength=rows.n_rows))  # of the vectors' numbers, row after row
-    is_word = np.zeros(row.size + int(lengths.sum()), dtype=np.bool_)
-    is_word[np.arange(is_word.size - row.size) + np.repeat(ends, lengths)] = True
-    indices, data = np.empty(is_word.size, dtype=np.int32), np.empty(is_word.size)
-    own = slice(rows.indptr[0], rows.indptr[-1])
-    indices[is_word], data[is_word] = vectors.shape[1] + rows.indices[own], rows.data[own]
-    indices[~is_word], data[~is_word] = column, vectors[row, column]
+    stored = vectors != 0
+    lengths, own = rows.lengths(), slice(rows.indptr[0], rows.indptr[-1])
+    ends = np.cumsum(np.count_nonzero(stored, axis=1))  # of the vectors' numbers, row after row
     indptr = np.append(0, ends + np.cumsum(lengths))
+    is_word = np.zeros(indptr[-1], dtype=np.bool_)
+    is_word[np.arange(lengths.sum()) + np.repeat(ends, lengths)] = True
+    indices, data = np.empty(is_word.size, dtype=np.int32), np.empty(is_word.size)
+    indices[is_word], data[is_word] = vectors.shape[1] + rows.indices[own], rows.data[own]
+    columns = np.arange(vectors.shape[1], dtype=np.int32)
+    indices[~is_word], data[~is_word] = np.broadcast_to(columns, vectors.shape)[stored], vectors[stored]
     return Rows(indptr, indices, data, vectors.shape[1] + rows.n_features)
 
 

@@ -36,9 +36,8 @@ MOST_WEIGHTS = 1 << 30  # 4 GiB
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
 
 
-def no_vectors(n_rows: int, n_vector: int = 0) -> Vectors:
-    """Vectors of zeros."""
-    return np.zeros((n_rows, n_vector), dtype=np.float32)
+def no_vectors(n_rows: int) -> Vectors:
+    return np.zeros((n_rows, 0), dtype=np.float32)
 
 
 def unit(own: Vectors) -> Vectors:
@@ -49,15 +48,33 @@ def unit(own: Vectors) -> Vectors:
 
 def split(rows: Rows, n_vector: int) -> tuple[Rows, Vectors]:
     """Split rows into their words and the vectors in the first n_vector columns."""
-    vectors = no_vectors(rows.n_rows, n_vector)
     if n_vector == 0:
-        return rows, vectors
-    own = slice(rows.indptr[0], rows.indptr[-1])
-    indices, data = rows.indices[own], rows.data[own]
-    in_vector = indices < n_vector
-    row = np.repeat(np.arange(rows.n_rows), rows.lengths())[in_vector]
-    vectors[row, indices[in_vector]] = data[in_vector]
-    return rows.only(~in_vector), vectors
+        return rows, no_vectors(rows.n_rows)
+    vectors = np.zeros((rows.n_rows, n_vector), dtype=np.float32)
+    indptr, indices, data = _split(rows, vectors)
+    return Rows(indptr, indices, data, rows.n_features), vectors
+
+
+@kernel
+def _split(rows: Rows, vectors: Vectors) -> tuple[Longs, Ints, Floats]:
+    """Write the vectors; return the offsets, columns and values of the words."""
+    n_rows, n_vector = vectors.shape
+    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    for i in range(n_rows):
+        n = 0
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            n += rows.indices[j] >= n_vector
+        indptr[i + 1] = indptr[i] + n
+    indices, data = np.empty(indptr[n_rows], dtype=np.int32), np.empty(indptr[n_rows])
+    for i in range(n_rows):
+        at = indptr[i]
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            if rows.indices[j] < n_vector:
+                vectors[i, rows.indices[j]] = rows.data[j]
+            else:
+                indices[at], data[at] = rows.indices[j], rows.data[j]
+                at += 1
+    return indptr, indices, data
 
 
 @kernel
