@@ -138,11 +138,16 @@ def merging(verb: Verb) -> Verb:
     It reads the other while it changes its own. The older lock is taken first, so that two threads that merge two
     models into each other do not deadlock.
     """
-    change = learning(verb)
+
+    @learning
+    def change(self: Any, other: Any) -> Any:
+        return other._held(partial(verb, self, other))
 
     @wraps(verb)
     def merge(self: Any, other: Any) -> Any:
-        if hasattr(other, "_held") and lock_of(other).number < lock_of(self).number:
+        if not hasattr(other, "_held"):
+            return verb(self, other)  # which refuses it
+        if lock_of(other).number < lock_of(self).number:
             return other._held(partial(change, self, other))
         return change(self, other)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -87,6 +88,12 @@ class Rows(NamedTuple):
         copy_rows(self.indptr, self.data, which, indptr, data)
         return Rows(indptr, indices, data, self.n_features)
 
+    def only(self, kept: NDArray[np.bool_]) -> Rows:
+        """The rows with some of their entries; ``kept`` has a mark for each."""
+        own = slice(self.indptr[0], self.indptr[-1])  # a block of rows shares arrays with others
+        ends = np.append(0, np.cumsum(kept))[self.indptr - own.start]
+        return Rows(ends, self.indices[own][kept], self.data[own][kept], self.n_features)
+
     @classmethod
     def stack(cls, parts: list[Rows]) -> Rows:
         """The rows of all parts, one part after the other; as wide as the widest."""
@@ -102,15 +109,32 @@ class Rows(NamedTuple):
         )
 
 
+def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format, n_vector: int = 0) -> None:
+    """Refuse negative values, except in the first ``n_vector`` columns; ``called`` names a row in the error."""
+    if rows.data.size == 0 or rows.data.min() >= 0:
+        return
+    wrong = np.flatnonzero((rows.data < 0) & (rows.indices >= n_vector))
+    if wrong.size:
+        row = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1
+        raise InputError(
+            f"Negative values in data: {called(row)} holds {rows.data[wrong[0]]:g} in column {rows.indices[wrong[0]]}, "
+            "and this learner takes values of at least 0 there; TunedIndex and MMP learn from dense vectors of either "
+            "sign (where they stand before words, set vector to their number of columns), and sparse features v can be "
+            "replaced by pairs max(v, 0), max(0, -v)"
+        )
+
+
 class RowStore(Protocol):
     """Rows that are stored in less memory than ``Rows``, and made on demand."""
 
     n_rows: int
-    n_entries: int
-    n_features: int
+
+    @property
+    def n_features(self) -> int:
+        """How many columns there are."""
 
     def lengths(self) -> NDArray[np.int64]:
-        """How many entries each row has, at most."""
+        """How many entries each row has beside its vector, at most."""
 
     def chosen(self, which: NDArray[np.int64]) -> Rows:
         """The rows of those numbers, in that order."""
@@ -155,59 +179,21 @@ MatrixLike: TypeAlias = "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatri
 Vectors = NDArray[np.float32]  # rows × numbers
 
 
-def joined(vectors: Vectors, rows: Rows) -> Rows:
-    """The rows with their vectors as the first columns, without stored zeros."""
-    indptr, indices, data = _join(np.ascontiguousarray(vectors), rows)
-    return Rows(indptr, indices, data, vectors.shape[1] + rows.n_features)
-
-
 def beside(vectors: Vectors | None, rows: Rows) -> Rows:
-    """The rows, with their vectors as the first columns if there are any."""
-    return rows if vectors is None else joined(vectors, rows)
-
-
-class JoinedStore:
-    """A store of rows, and their vectors beside them."""
-
-    def __init__(self, vectors: Vectors, store: RowStore) -> None:
-        self._vectors, self._store = vectors, store
-        self.n_rows, self.n_features = store.n_rows, vectors.shape[1] + store.n_features
-        self.n_entries = vectors.size + store.n_entries  # at most
-
-    def lengths(self) -> Longs:
-        """How many entries each row has beside its vector."""
-        return self._store.lengths()
-
-    def chosen(self, which: Longs) -> Rows:
-        """The rows of those numbers, in that order."""
-        return joined(self._vectors[which], self._store.chosen(which))
-
-    def all(self) -> Rows:
-        """All rows."""
-        return joined(self._vectors, self._store.all())
-
-
-@kernel
-def _join(vectors: Vectors, rows: Rows) -> tuple[Longs, Ints, Floats]:
-    """The offsets, columns and values of rows that have a vector (float32[rows, numbers]) before them."""
-    n_rows, n_vector = vectors.shape
-    indptr = np.zeros(n_rows + 1, dtype=np.int64)
-    for i in range(n_rows):
-        n = rows.indptr[i + 1] - rows.indptr[i]
-        for f in range(n_vector):
-            n += vectors[i, f] != 0.0
-        indptr[i + 1] = indptr[i] + n
-    indices, data = np.empty(indptr[n_rows], dtype=np.int32), np.empty(indptr[n_rows])
-    for i in range(n_rows):
-        at = indptr[i]
-        for f in range(n_vector):
-            if vectors[i, f] != 0.0:
-                indices[at], data[at] = f, vectors[i, f]
-                at += 1
-        for j in range(rows.indptr[i], rows.indptr[i + 1]):
-            indices[at], data[at] = n_vector + rows.indices[j], rows.data[j]
-            at += 1
-    return indptr, indices, data
+    """The rows, with their vectors as the first columns if there are any, without stored zeros."""
+    if vectors is None:
+        return rows
+    stored = vectors != 0
+    lengths, own = rows.lengths(), slice(rows.indptr[0], rows.indptr[-1])
+    ends = np.cumsum(np.count_nonzero(stored, axis=1))  # of the vectors' numbers, row after row
+    indptr = np.append(0, ends + np.cumsum(lengths))
+    is_word = np.zeros(indptr[-1], dtype=np.bool_)
+    is_word[np.arange(lengths.sum()) + np.repeat(ends, lengths)] = True
+    indices, data = np.empty(is_word.size, dtype=np.int32), np.empty(is_word.size)
+    indices[is_word], data[is_word] = vectors.shape[1] + rows.indices[own], rows.data[own]
+    columns = np.arange(vectors.shape[1], dtype=np.int32)
+    indices[~is_word], data[~is_word] = np.broadcast_to(columns, vectors.shape)[stored], vectors[stored]
+    return Rows(indptr, indices, data, vectors.shape[1] + rows.n_features)
 
 
 # Rows without zeros, as vectors are: their columns are 0, 1, 2, …, and need not be looked up.

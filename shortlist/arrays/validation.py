@@ -6,7 +6,7 @@ import operator
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -39,17 +39,6 @@ def as_rows(X: MatrixLike) -> Rows:
         as_plain(rows.data, np.float64),
         int(matrix.shape[1]),
     )
-
-
-def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format) -> None:
-    """Refuse negative values; ``called`` gives the name of a row for the error."""
-    if rows.data.size and rows.data.min() < 0:
-        row = int(np.searchsorted(rows.indptr, int(np.argmin(rows.data)), side="right")) - 1
-        raise InputError(
-            f"Negative values in data: {called(row)} holds {rows.data.min():g}, and this learner takes values of "
-            "at least 0; TunedIndex and MMP learn from dense vectors of either sign, and sparse features v can be "
-            "replaced by pairs max(v, 0), max(0, -v)"
-        )
 
 
 class WrongType(InputError, TypeError):

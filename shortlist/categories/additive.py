@@ -10,7 +10,6 @@ value in it, it fits into the 53 bits of a float64, and any order and any parts 
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -34,7 +33,7 @@ class Sums:
 
 
 class AdditiveLearner(MergingLearner):
-    """Base class: adds up. A learner computes what it ranks by from the sums, in ``_made_of_sums``."""
+    """Base class: adds up. ``_made`` keeps what a learner ranks by, which it makes of the sums."""
 
     nonnegative = True
     number: Any = np.float64  # what is added up: real numbers, or whole ones
@@ -42,18 +41,7 @@ class AdditiveLearner(MergingLearner):
     def _begin(self) -> None:
         self._totals = np.zeros(0, dtype=self.number)
         self._sums = Sums(scipy.sparse.csr_array((0, 0), dtype=self.number))
-        self._made: Made[Any] = Made()
-
-    @abstractmethod
-    def _made_of_sums(self) -> Any:
-        """What the learner ranks by."""
-
-    def _ranks_by(self) -> Any:
-        """What the learner ranks by, computed once by the first thread that needs it."""
-        with lock_of(self).making:
-            if self._made.value is None:
-                self._made.value = self._made_of_sums()
-            return self._made.value
+        self._made = Made()
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         X = rows._replace(data=rounded(rows.data)).to_matrix().astype(self.number, copy=False)

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist import concurrency
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, as_array, class_list, joined_columns
 from shortlist.arrays.kernels import Floats, Ints, Longs, count_up
-from shortlist.arrays.rows import MatrixLike, Rows, RowStore, grown
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore, check_nonnegative, grown
 from shortlist.arrays.validation import (
     MOST_AMOUNT,
     Names,
@@ -32,14 +32,23 @@ from shortlist.arrays.validation import (
     as_seed,
     as_whole,
     check_columns,
-    check_nonnegative,
     column_names,
     grown_names,
     is_sparse,
     note_names,
     one_row,
 )
-from shortlist.concurrency import learning, merging, nothing_if_refused, reading, runs, snapshot, stop_here, writing
+from shortlist.concurrency import (
+    learning,
+    lock_of,
+    merging,
+    nothing_if_refused,
+    reading,
+    runs,
+    snapshot,
+    stop_here,
+    writing,
+)
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, available_if, not_fitted
 from shortlist.files.container import Later, text_to_array
@@ -574,28 +583,21 @@ class MergingLearner(CategoryLearner):
         kind = type(self)
         if not isinstance(other, kind):
             raise InputError(f"only a {kind.__name__} can be merged into this one, not a {type(other).__name__}")
-        other._give_to(self)
+        other._check_fitted()
+        with nothing_if_refused(self):
+            if not self.__sklearn_is_fitted__():
+                self._start()
+                note_names(self, getattr(other, "feature_names_in_", None))
+            columns = self._label_columns if self.n_examples_ > 0 else other._label_columns
+            self._label_columns = joined_columns(columns, other._label_columns)
+            numbers = self._labels.learn([[name] for name in other._labels.names], len(other._labels)).ids
+            self._merge(other, numbers)
+            counts = np.zeros(len(self._labels), dtype=np.int64)
+            counts[numbers] = other.label_counts_
+            self._label_counts = added(self._label_counts, counts)
+            self.n_examples_ += other.n_examples_
+            self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
         return self
-
-    @reading
-    def _give_to(self, taker: Any) -> None:
-        self._check_fitted()
-        with nothing_if_refused(taker):
-            taker._take_over(self)
-
-    def _take_over(self, other: Any) -> None:
-        if not self.__sklearn_is_fitted__():
-            self._start()
-            note_names(self, getattr(other, "feature_names_in_", None))
-        columns = self._label_columns if self.n_examples_ > 0 else other._label_columns
-        self._label_columns = joined_columns(columns, other._label_columns)
-        numbers = self._labels.learn([[name] for name in other._labels.names], len(other._labels)).ids
-        self._merge(other, numbers)
-        counts = np.zeros(len(self._labels), dtype=np.int64)
-        counts[numbers] = other.label_counts_
-        self._label_counts = added(self._label_counts, counts)
-        self.n_examples_ += other.n_examples_
-        self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
 
 
 class PartedLearner(CategoryLearner):
@@ -618,11 +620,19 @@ def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return total
 
 
-class Made(Generic[What]):
-    """A cached value, or None; replaced by a new one when what it is made of changes."""
+class Made:
+    """What a learner ranks by, made when it is needed; replaced by a new one when what it is made of changes."""
 
     def __init__(self) -> None:
-        self.value: What | None = None
+        self._value: Any = None
+
+    def of(self, learner: CategoryLearner, make: Callable[[], What]) -> What:
+        """The value, made by the first thread that needs it."""
+        with lock_of(learner).making:
+            if self._value is None:
+                self._value = make()
+            made: What = self._value
+            return made
 
 
 def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, NumberedLabels]]:

@@ -59,7 +59,7 @@ def evaluate(
     from shortlist.models.making import open_model
 
     say_when_compiling()
-    model = open_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
+    model = open_model(model_file, 1 if cluster.asked else n_jobs)
     for option, asked, detail in (("--per-label", per_label, "label"), ("--per-query", per_query, "query")):
         if asked and model._detail != detail:
             has = f"--per-{model._detail} shows each {model._detail}" if model._detail else "leave it out"

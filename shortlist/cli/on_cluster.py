@@ -58,22 +58,18 @@ def answered(model: Model[Any], part: Part, stream: Stream, k: int, as_json: boo
     return {"lines": np.frombuffer(found.encode("utf-8", "surrogatepass"), dtype=np.uint8)}
 
 
-def is_asked_for(options: Clustering) -> bool:
-    return options.workers is not None or options.dask is not None
-
-
 def check_cluster(options: Clustering, asked: Settings) -> None:
     """Refuse models that a cluster does not train, before one is started."""
-    if is_asked_for(options) and asked.max_memory is not None:
+    if options.asked and asked.max_memory is not None:
         raise InputError("--max-memory is for one machine; leave out --workers and --dask")
-    if is_asked_for(options) and asked.task != "categories":
+    if options.asked and asked.task != "categories":
         raise InputError(f"{asked.task} are learned on one machine; leave out --workers and --dask")
 
 
 @contextmanager
 def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterator[OnCluster | None]:
     """Start or connect to the cluster of the options, with the data in parts; None without such options."""
-    if not is_asked_for(options):
+    if not options.asked:
         for name, value in (("--keep", options.keep), ("--part-size", options.part_size)):
             if value is not None:
                 raise InputError(f"{name} is for a cluster; add --workers N or --dask ADDRESS")

@@ -76,7 +76,6 @@ def check_output(target: Path) -> None:
         raise InputError(f"cannot write {target}: you may not write to the folder {folder}; name another one")
 
 
-SEPARATORS = {"csv": None, "tsv": "\t"}  # None: recognised
 TABLES = ("csv", "tsv", "numbers")  # tables that may hold rows of numbers
 OF_TEXTS = ("json-lines", "json", "parquet")  # tables of texts
 
@@ -239,7 +238,7 @@ class Reading:
         if task == "ratings" and (of_texts or self.text_column or found in OF_TEXTS):
             return self.open(source, None, prefer=learned | {"fractions": True}, **named)
         if found in TABLES or (found is None and (task == "ratings" or self.target is not None)):
-            return self.open(source, format="numbers", target=self.target, separator=SEPARATORS.get(found or "csv"))
+            return self.open(source, format="numbers", target=self.target, separator="\t" if found == "tsv" else None)
         if task == "categories" and self.target is not None:
             raise InputError(
                 f"--target is for tables of numbers (csv, tsv), not for {found}; name --label-column instead"
@@ -273,6 +272,11 @@ class Clustering:
         Path | None,
         typer.Option(help="A folder for finished parts; after a failure, run the same command again to continue."),
     ] = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether a cluster is asked for."""
+        return self.workers is not None or self.dask is not None
 
 
 def _one_or_all(columns: list[str] | None) -> str | list[str] | None:

@@ -89,7 +89,7 @@ def rank(
     from shortlist.models.making import open_model
 
     say_when_compiling()
-    model = open_model(model_file, n_jobs if cluster.dask is None and cluster.workers is None else 1)
+    model = open_model(model_file, 1 if cluster.asked else n_jobs)
     apply_rules(model, only, but, below, named_values("--at-most", at_most), tame)
     answers = answering(model, k, assign=assign, precision=precision, coverage=coverage, least=min_probability)
     names = getattr(model, "vocabulary_", None)
@@ -101,13 +101,10 @@ def rank(
         from shortlist.inputs import Examples
 
         found = next(next(iter(answers([Examples(texts=[text])]))).records()) if answers else None
-        found = found or next(model._answer_text(text, k).records())
-        if names is not None and "labels" in found:
-            found["names"] = [names.name(label) for label in found["labels"]]
-        show_one(found, as_json)
+        show_one(Output(names=names)._named(found or next(model._answer_text(text, k).records())), as_json)
         return
     sources = data or ["-"]
-    if cluster.workers is None and cluster.dask is None:
+    if not cluster.asked:
         check_sources(sources, of_texts=model._of_texts)
     reading.recall(model, sources[0])
     with on_cluster(cluster, reading, sources) as there:

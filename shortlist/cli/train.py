@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.on_cluster import check_cluster, is_asked_for, on_cluster
+from shortlist.cli.on_cluster import check_cluster, on_cluster
 from shortlist.cli.options import (
     NAMED,
     Clustering,
@@ -130,17 +131,17 @@ def train(
     check_cluster(cluster, asked)
     began = time.perf_counter()
     found: Found | None = None
-    if from_names:
-        write_named(with_names(asked.model(of_texts=True), names), target, compact, as_json)
-        return
-    with on_cluster(cluster, reading, data) as there:
-        if there:
-            model, format, skipped = with_names(there.train(asked), names), there.format, there.skipped
+    format: str | None
+    with nullcontext() if from_names else on_cluster(cluster, reading, data) as there:
+        if from_names:
+            model, format, skipped = with_names(asked.model(of_texts=True), names), None, 0
+        elif there:
+            model, format, skipped = with_names(there.train(asked), names), there.format, there.skipped.count
         else:
             stream = reading.open_for(task, data[0])
             found = search_here(asked, data[0], stream, MINUTES if minutes is None else minutes) if best else None
             model = with_names(found.model, names) if found else train_here(asked, data[0], stream, n_jobs, names)
-            format, skipped = stream.format, stream.skipped
+            format, skipped = stream.format, stream.skipped.count
     seconds = time.perf_counter() - began
     facts = model.describe()
     if there_already > facts["examples"]:
@@ -153,17 +154,18 @@ def train(
         warn_of_labels(facts)
     if as_json:
         said = {"model": str(target), "format": format, "seconds": round(seconds, 3), "bytes": n_bytes}
-        print_json(said | facts | {"skipped": skipped.count} | ({"search": found.record} if found else {}))
+        print_json(said | facts | {"skipped": skipped} | ({"search": found.record} if found else {}))
     else:
         if found:
             table = found.table()
             print_table(table.title, table.columns, table.rows)
             print(f"Chosen: {found.chosen}{'' if found.model.can_learn else ', which cannot go on learning'}.")
         taught = "; each name that teaches counts as an example" if teach else ""
-        print(
-            f"Learned in {seconds:.1f} s: {facts_in_words(facts)}{taught}.\nWrote {target} ({size(n_bytes)}). "
-            f"Next: shortlist rank {target} …"
-        )
+        learned = f"Learned in {seconds:.1f} s: {facts_in_words(facts)}{taught}."
+        if from_names:
+            ranked = f"{counted(facts['labels'], 'labels')} are ranked by the meaning of their names"
+            learned = f"No example was learned; {ranked}."
+        print(f"{learned}\nWrote {target} ({size(n_bytes)}). Next: shortlist rank {target} …")
 
 
 @reads
@@ -215,19 +217,6 @@ def learn(
         print(f"Learned {facts_in_words(new)} more, and wrote {target}.")
 
 
-def write_named(model: Model[Any], target: Path, compact: bool, as_json: bool) -> None:
-    """Write a model that knows the names of its labels and has learned no example."""
-    model.save(target, compact=compact)
-    facts, n_bytes = model.describe(), target.stat().st_size
-    if as_json:
-        print_json({"model": str(target), "bytes": n_bytes} | facts)
-        return
-    print(
-        f"No example was learned; {counted(facts['labels'], 'labels')} are ranked by the meaning of their names.\n"
-        f"Wrote {target} ({size(n_bytes)}). Next: shortlist rank {target} --text …"
-    )
-
-
 def train_here(
     asked: Settings, source: str, stream: Stream, n_jobs: int = 1, names: LabelVocabulary | None = None
 ) -> Model[Any]:
@@ -250,7 +239,7 @@ def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clus
         raise InputError(f"--best is for --task categories, not {asked.task}")
     if best and (asked.learner is not None or asked.values):
         raise InputError("--best chooses the learner and its settings; leave out --learner and --set")
-    if best and is_asked_for(cluster):
+    if best and cluster.asked:
         raise InputError("--best tries models on this machine; leave out --workers and --dask")
 
 

@@ -331,9 +331,11 @@ class Quoting:
         self.quote = quote
         self.waiting: list[str] = []  # the beginning of a record whose quote is still open
         self._begins = 0  # the line on which that record begins
-        q = re.escape(quote)
+        q, s = re.escape(quote), re.escape(separator)
+        quoted = f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}"
         self._odd_quotes = re.compile(f"{q}(?<!{q}{q})(?:{q}{q})*(?!{q})")
-        self._quoted = re.compile(f"{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}(?!{q})")
+        self._quoted = re.compile(f"{quoted}(?!{q})")
+        self._field = re.compile(f"(?:{quoted}|(?!{q})([^{s}\n]*))({s}|\r?\n)")  # and what ends it
 
     def rows(self, first: int, text: str, last: bool = False) -> tuple[list[int], list[list[str]]]:
         """Return the rows of the waiting record and these whole lines, and the line on which each row begins."""
@@ -372,30 +374,18 @@ class Quoting:
     def _record(self, text: str, at: int) -> tuple[list[str], int]:
         """Return the fields of the record that begins here, and where the next record begins."""
         fields = []
-        end = _line_end(text, at)
-        while True:
-            if text.startswith(self.quote, at):
-                field = self._quoted.match(text, at)
-                if field is None:
-                    raise _BadQuote(at, "expected a closing quote for the one that opens here, found none", True)
-                fields.append(field[1].replace(self.quote * 2, self.quote))
-                at = field.end()
-                end = end if at <= end else _line_end(text, at)
-            else:
-                stop = text.find(self.separator, at, end)
-                fields.append(text[at : end if stop < 0 else stop])
-                at = end if stop < 0 else stop
-            if at == end:
-                return fields, text.index("\n", at) + 1
-            if text[at] != self.separator:
-                raise _BadQuote(at, f"expected {self.separator!r} after the closing quote, found {text[at]!r}")
-            at += 1
-
-
-def _line_end(text: str, at: int) -> int:
-    """Return where the line ends, before its carriage return if it has one."""
-    end = text.index("\n", at)
-    return end - 1 if end > at and text[end - 1] == "\r" else end
+        while field := self._field.match(text, at):
+            inside, plain, behind = field.groups()
+            at = field.end()
+            fields.append(plain if inside is None else inside.replace(self.quote * 2, self.quote))
+            if behind != self.separator:
+                fields[-1] = fields[-1] if plain is None else plain.removesuffix("\r")
+                return fields, at
+        closed = self._quoted.match(text, at)
+        if closed is None:
+            raise _BadQuote(at, "expected a closing quote for the one that opens here, found none", True)
+        at = closed.end()
+        raise _BadQuote(at, f"expected {self.separator!r} after the closing quote, found {text[at]!r}")
 
 
 class _BadQuote(Exception):

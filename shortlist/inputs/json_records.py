@@ -124,16 +124,15 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
         return 1 if problem.column is None else _column(text, problem.column), str(problem)
     if isinstance(problem, RecursionError):
         return 1, "expected a JSON object of text and labels, found one nested too deeply"
+    constants: list[str] = []
     try:
-        json.loads(text, parse_constant=_no_json)
-    except _NoJson as constant:
-        return max(
-            text.find(str(constant)), 0
-        ) + 1, f"expected JSON, found {constant}, which it does not have; write null"
+        json.loads(text, parse_constant=constants.append)
     except json.JSONDecodeError as syntax:
         return syntax.pos + 1, f"expected a JSON object, found a mistake in it: {syntax.msg}"
     except (ValueError, RecursionError):
         pass
+    if constants:  # NaN, Infinity or −Infinity, which Python writes
+        return text.find(constants[0]) + 1, f"expected JSON, found {constants[0]}, which it does not have; write null"
     said = str(problem).replace("`", "'")
     for escape in ESCAPE.finditer(text):
         if escape[1]:
@@ -141,14 +140,6 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
             return escape.start() + 1, f"expected whole characters, found {half}"
     said = said if said.startswith("JSON") else said[0].lower() + said[1:]
     return 1, said.replace(", got", ", found")
-
-
-class _NoJson(ValueError):
-    """NaN, Infinity or −Infinity, which Python writes, and JSON does not have."""
-
-
-def _no_json(constant: str) -> None:
-    raise _NoJson(constant)
 
 
 def fields_of(record: bytes) -> list[str]:

@@ -20,8 +20,6 @@ from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places, in_batches
 from shortlist.inputs.source import Format, Progress, Source
 
-WORD = re.compile(r"(\S+)\s*")
-
 
 @dataclass
 class FastText(Format):
@@ -57,19 +55,9 @@ class FastText(Format):
 
     def _parted(self, line: str) -> tuple[str, list[str]]:
         """Return the text and the labels of a line."""
-        prefix = self.label_prefix
-        labels: list[str] = []
-        line, at = line.strip(), 0
-        while line.startswith(prefix, at) and (word := WORD.match(line, at)):
-            labels.append(line[at + len(prefix) : word.end(1)])
-            at = word.end()
-        rest = line[at:]
-        if prefix in rest:  # there may be a label further on
-            words = rest.split()
-            late = [word[len(prefix) :] for word in words if word.startswith(prefix)]
-            if late:
-                return " ".join(word for word in words if not word.startswith(prefix)), labels + late
-        return rest, labels
+        words, prefix = line.split(), self.label_prefix
+        labels = [word[len(prefix) :] for word in words if word.startswith(prefix)]
+        return " ".join(word for word in words if not word.startswith(prefix)) if labels else line.strip(), labels
 
 
 @dataclass

@@ -33,7 +33,6 @@ from shortlist.labels import LabelSets
 from shortlist.models.calibration import TOGETHER, WIDTH
 from shortlist.models.confidence import SIZE, Confidence, Seen, Shares, look
 from shortlist.ranking import Ranking
-from shortlist.text.counts import keep
 
 DEPTH = 100  # labels of a calibration ranking: no list can promise more
 
@@ -221,6 +220,6 @@ def known_part(learner: CategoryLearner, rows: Rows) -> tuple[Shares, Rows]:
     shares, n_features = np.ones(rows.n_rows, dtype=np.float32), np.diff(rows.indptr)
     if not hasattr(learner, "has_seen") or (seen := learner.has_seen(rows.indices)).all():
         return shares, rows
-    left = keep(rows, seen)
+    left = rows.only(seen)
     np.divide(np.diff(left.indptr), n_features, out=shares, where=n_features > 0, casting="same_kind")
     return shares, left

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from shortlist.arrays.given_labels import Columns, Label, LabelsLike, joined_columns
-from shortlist.arrays.rows import JoinedStore, Vectors
+from shortlist.arrays.rows import Vectors
 from shortlist.categories.learner import BIAS
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
@@ -64,9 +64,10 @@ class LabelBatches:
         return NumberedLabels(self._names.names, self._sets[0], columns, sorted=True)
 
 
-def behind(vectors: list[Vectors], rows: CountedRows) -> CountedRows | JoinedStore:
+def behind(vectors: list[Vectors], rows: CountedRows) -> CountedRows:
     """The rows of all texts, with their vectors before them if there are any."""
-    return JoinedStore(np.concatenate(vectors), rows) if vectors else rows
+    rows.vectors = np.concatenate(vectors) if vectors else None
+    return rows
 
 
 def default_text() -> TextVectorizer:

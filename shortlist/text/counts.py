@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part, scale_to_unit_length
 from shortlist.arrays.logarithms import log, logs
-from shortlist.arrays.rows import Rows, grown, offsets_of
+from shortlist.arrays.rows import Rows, Vectors, beside, grown, offsets_of
 
 # Numbered features of texts -> rows of counts, columns ascending.
 
@@ -19,12 +19,6 @@ from shortlist.arrays.rows import Rows, grown, offsets_of
 def count(numbers: Ints, indptr: Longs, n_features: int) -> Rows:
     """Count the feature numbers of each text; text i has numbers[indptr[i]:indptr[i+1]], and −1 is ignored."""
     return Rows(*_count(numbers, indptr, n_features), n_features)
-
-
-def keep(rows: Rows, kept: NDArray[np.bool_]) -> Rows:
-    """Return rows with some of the entries."""
-    ends = np.append(0, np.cumsum(kept))[rows.indptr - rows.indptr[0]]
-    return Rows(ends, rows.indices[kept], rows.data[kept], rows.n_features)
 
 
 @kernel
@@ -86,11 +80,15 @@ def _sort_by_bytes(here: Ints, there: Ints, size: int, above: int, starts: Longs
 
 
 class CountedRows:
-    """Rows of counts, in five bytes an entry, six if a count exceeds 255; ``chosen`` returns them weighted."""
+    """Rows of counts, in five bytes an entry, six if a count exceeds 255; ``chosen`` returns them weighted.
+
+    ``vectors``: one for each row, or None; its numbers come before the words.
+    """
 
     def __init__(self, weigh: Callable[[Rows], Rows]) -> None:
         self._weigh = weigh
-        self.n_rows = self.n_entries = self.n_features = 0
+        self.vectors: Vectors | None = None
+        self.n_rows = self.n_entries = self.n_words = 0
         self._indptr = np.zeros(1024, dtype=np.int64)
         self._columns = np.zeros(1 << 20, dtype=np.int32)
         self._counts: NDArray[Any] = np.zeros(1 << 20, dtype=np.uint8)
@@ -107,25 +105,31 @@ class CountedRows:
         wide = np.promote_types(self._counts.dtype, np.min_scalar_type(int(counts.max(initial=0))))
         self._counts = grown(self._counts.astype(wide, copy=False), self.n_entries)
         self._counts[before : self.n_entries] = counts
-        self.n_features = max(self.n_features, rows.n_features)
+        self.n_words = max(self.n_words, rows.n_features)
 
     def keep_columns(self, kept: NDArray[np.bool_]) -> None:
         """Keep some columns, renumbered in their order."""
         numbers = (np.cumsum(kept) - 1).astype(np.int32)
         columns, counts = self._columns[: self.n_entries], self._counts[: self.n_entries]
         rows = Rows(self._indptr[: self.n_rows + 1], columns, counts, int(kept.sum()))
-        self._indptr, columns, self._counts, self.n_features = keep(rows, kept[columns])
+        self._indptr, columns, self._counts, self.n_words = rows.only(kept[columns])
         self._columns, self.n_entries = numbers[columns], columns.size
 
+    @property
+    def n_features(self) -> int:
+        """How many columns there are: those of the vectors, and the words."""
+        return self.n_words + (0 if self.vectors is None else self.vectors.shape[1])
+
     def lengths(self) -> Longs:
-        """How many entries each row of counts has."""
+        """How many entries each row has beside its vector."""
         return np.diff(self._indptr[: self.n_rows + 1])
 
     def chosen(self, which: Longs) -> Rows:
         """The rows of those numbers, in that order, weighed."""
         indptr = offsets_of(self._indptr, which)
         at = np.arange(indptr[-1]) + np.repeat(self._indptr[which] - indptr[:-1], np.diff(indptr))
-        return self._weigh(Rows(indptr, self._columns[at], self._counts[at].astype(np.float64), self.n_features))
+        rows = self._weigh(Rows(indptr, self._columns[at], self._counts[at].astype(np.float64), self.n_words))
+        return beside(None if self.vectors is None else self.vectors[which], rows)
 
     def all(self) -> Rows:
         """All rows, weighed."""
@@ -222,7 +226,7 @@ class Weighting:
             fewest, most = _look_up(rows.indices, self.u, u)
             if fewest < self.min_df:
                 enough = u >= self.min_df
-                rows, u = keep(rows, enough), u[enough]
+                rows, u = rows.only(enough), u[enough]
         x = TF[self.tf](rows.data, known_logs())
         if self.norm == "pivoted":
             x = x / self._pivoted(rows)
@@ -234,7 +238,7 @@ class Weighting:
             _times_weight(rows.indices, are_runs().view(np.uint8), np.array([1.0, of_runs]), x)
         rows = Rows(rows.indptr, rows.indices, x, rows.n_features)
         if self.idf == "plain" and u.size and most == self.m:
-            rows = keep(rows, x > 0)
+            rows = rows.only(x > 0)
         if self.norm == "l2":
             scale_to_unit_length(rows.indptr, rows.data)
         return rows

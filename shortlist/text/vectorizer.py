@@ -373,20 +373,16 @@ class TextVectorizer(Estimator):
     @merging
     def merge(self, other: TextVectorizer) -> Self:
         """Learn exactly what another vectorizer of the same parameters has learned, as if its texts had come next."""
-        other._give_to(self)
-        return self
-
-    @reading
-    def _give_to(self, taker: TextVectorizer) -> None:
-        self._check_fitted()
-        if not hasattr(taker, "vocabulary_"):
-            taker._begin()
-        if taker._settings != self._settings:
+        other._check_fitted()
+        if not hasattr(self, "vocabulary_"):
+            self._begin()
+        if self._settings != other._settings:
             raise InputError("only a TextVectorizer with the same parameters can be merged into this one")
-        numbers = taker.vocabulary_.merge(self.vocabulary_)
-        if taker._settings.hashed is not None:
-            numbers = np.arange(taker.n_features_, dtype=np.int32)
-        taker._weighting.merge(self._weighting, numbers, taker.n_features_)
+        numbers = self.vocabulary_.merge(other.vocabulary_)
+        if self._settings.hashed is not None:
+            numbers = np.arange(self.n_features_, dtype=np.int32)
+        self._weighting.merge(other._weighting, numbers, self.n_features_)
+        return self
 
     @learning
     def forget_rare(self) -> NDArray[np.bool_]:
@@ -427,7 +423,7 @@ class TextVectorizer(Estimator):
                     counted = self._counted(words, features, learning=True)
                     self._weighting.learn(counted)
                     rows.add(counted)
-            rows.n_features = self.n_features_
+            rows.n_words = self.n_features_
             kept = self.forget_rare()
             if not kept.all():
                 rows.keep_columns(kept)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from shortlist.arrays.given_labels import label_lists
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_real, as_rows, as_seed, as_size, as_whole, check_nonnegative
+from shortlist.arrays.rows import Rows, check_nonnegative
+from shortlist.arrays.validation import as_real, as_rows, as_seed, as_size, as_whole
 from shortlist.errors import InputError
 from shortlist.labels import LabelIndex
 

@@ -104,7 +104,7 @@ def test_a_row_that_cannot_be_learned_is_named_by_its_line(run, tmp_path):
             assert "shortlist: long.svm, line 5: the row has the length 500, and with step=" in said.err
     (tmp_path / "negative.svm").write_text("1 1:1\n\n2 2:-1\n")
     negative = run("train", "negative.svm", "--learner", "feature-focus")
-    refused(negative, "negative.svm, line 3: the row holds -1, and this learner takes values of at")
+    refused(negative, "negative.svm, line 3: the row holds -1 in column ")
 
 
 HEADERS = {

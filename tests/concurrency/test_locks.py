@@ -154,14 +154,14 @@ def test_batches_may_ask_the_model_that_learns_them():
 )
 def test_two_models_may_be_merged_into_each_other_at_a_time(monkeypatch, kind, fitted):
     first, second = fitted(), fitted()
-    both, give = threading.Barrier(2), kind._give_to
+    both, hold = threading.Barrier(2), kind._held
 
-    def give_when_both_are_here(self, taker):
+    def hold_when_both_are_here(self, step):
         with contextlib.suppress(threading.BrokenBarrierError):
             both.wait(0.3)  # each would hold its own model, and want the other's
-        give(self, taker)
+        return hold(self, step)
 
-    monkeypatch.setattr(kind, "_give_to", give_when_both_are_here)
+    monkeypatch.setattr(kind, "_held", hold_when_both_are_here)
     in_threads(lambda: first.merge(second), lambda: second.merge(first))
     assert not lock_of(first).readers
     assert not lock_of(second).readers

@@ -130,8 +130,7 @@ class IndependentIndex(AdditiveLearner):
         return proportions(self._all_sums(), self._totals, self.threshold_)
 
     def _index(self) -> Index:
-        index: Index = self._ranks_by()
-        return index
+        return self._made.of(self, self._made_of_sums)
 
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         retrieval.rank(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0, ids, scores)

@@ -33,11 +33,9 @@ from shortlist.categories.index.lists import (
     empty_index,
     forget_features,
     full,
-    make_index,
     reserved,
     shortened,
     total_up,
-    were_seen,
     with_slots,
 )
 from shortlist.categories.index.retrieval import Dense
@@ -196,7 +194,10 @@ class IndexLearner(MergingLearner, PartedLearner):
     @reading
     def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
         """Which of these columns some example had."""
-        return were_seen(columns, self._index)
+        features = self._index.features
+        known = columns < features.size
+        known[known] = features["seen"][columns[known]] > 0
+        return known
 
     @learning
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
@@ -210,8 +211,7 @@ class IndexLearner(MergingLearner, PartedLearner):
         """Running sums w′, totals and counts add; then min_weight and the cap hold again."""
         edges = other._index.lists()
         edges["label"] = numbers[edges["label"]]
-        length, total, seen = (other._index.features[name] for name in ("length", "total", "seen"))
-        theirs = make_index(length, edges, total, seen)
+        theirs = other._index.with_edges(edges)
         self._index = self._within_limits(added(self._index, theirs, 1.0, len(self._labels)))
 
     def _shard(self, n: int) -> Any:

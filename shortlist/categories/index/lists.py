@@ -80,6 +80,11 @@ class Index(NamedTuple):
         edges = self.edges[: self.used[END]]
         return Index(self.features.copy(), edges.copy(), self.free.copy(), self.used.copy())
 
+    def with_edges(self, edges: NDArray[Any]) -> Index:
+        """An index of the same features, whose concatenated lists are now these."""
+        length, total, seen = (self.features[name] for name in ("length", "total", "seen"))
+        return make_index(length, edges, total, seen)
+
     def all_edges(self) -> tuple[Longs, NDArray[Any]]:
         """All edges (EDGE), feature after feature, and the feature of each."""
         length = self.features["length"]
@@ -336,16 +341,6 @@ def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_
 def see(feature: np.void) -> None:
     """Count that the feature was seen."""
     feature["seen"] += feature["seen"] < MOST_SEEN
-
-
-@kernel
-def were_seen(columns: Ints, index: Index) -> NDArray[np.bool_]:
-    """Which of these columns (int32[n]) some example had; there may be more than the index has features."""
-    seen = np.zeros(columns.size, np.bool_)
-    for j in range(columns.size):
-        f = columns[j]
-        seen[j] = f < index.features.size and index.features[f]["seen"] > 0
-    return seen
 
 
 # Making room in an index: edges go, features are forgotten, lists are packed.

@@ -92,10 +92,9 @@ def without_label(ring: Ring, label: int) -> Ring:
 def with_columns(ring: Ring, kept: NDArray[np.bool_]) -> Ring:
     """The ring with some columns only, renumbered in their order."""
     rows, vectors, labels = ring.examples()
-    stays = kept[rows.indices]
-    ends = np.append(0, np.cumsum(stays))[rows.indptr]
+    rows = rows.only(kept[rows.indices])
     numbers = (np.cumsum(kept) - 1).astype(np.int32)
-    return ring_of(Rows(ends, numbers[rows.indices[stays]], rows.data[stays], int(kept.sum())), vectors, labels)
+    return ring_of(rows._replace(indices=numbers[rows.indices], n_features=int(kept.sum())), vectors, labels)
 
 
 # Model files.

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.given_labels import Label, LabelsLike
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import MatrixLike, Rows, RowStore, grown
+from shortlist.arrays.kernels import Floats, Ints, Longs
+from shortlist.arrays.rows import MatrixLike, Rows, RowStore, check_nonnegative, grown
 from shortlist.arrays.validation import as_real, as_rows, as_whole, column_names
 from shortlist.categories.best import make_scratch
 from shortlist.categories.index import rehearsal, retrieval
@@ -83,7 +83,7 @@ class TunedIndex(IndexLearner):
     ['up']
     """
 
-    nonnegative = False  # words must be, vectors need not: check_signs
+    nonnegative = False  # words must be, vectors need not: _of_right_signs
     takes_partial = True
     leakage = True  # dropped edges still count in the total of a feature
     _named: tuple[list[Label], retrieval.Vectors] = ([], retrieval.NO_WEIGHTS)  # labels known by name
@@ -128,7 +128,7 @@ class TunedIndex(IndexLearner):
     def _of_right_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
         n_vector = self.n_vector_ if self._has_learned() else self.vector
         if n_vector is not None:
-            check_signs(rows, as_whole(n_vector, "vector"), called)
+            check_nonnegative(rows, called, as_whole(n_vector, "vector"))
         return rows
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
@@ -141,7 +141,7 @@ class TunedIndex(IndexLearner):
         if not self._has_learned() and (n := self._vector_of(rows)) != getattr(self, "n_vector_", None):
             self.n_vector_, self._weights = n, np.zeros((n, 0), dtype=np.float32)
         if isinstance(rows, Rows):
-            check_signs(rows, self.n_vector_, called)
+            check_nonnegative(rows, called, self.n_vector_)
 
     def _check(self, X: MatrixLike) -> Rows:
         self._check_fitted()
@@ -424,53 +424,22 @@ def beside_vector(learner: CategoryLearner, n: int) -> TunedIndex:
     return copied.set_params(vector=n)
 
 
-def check_signs(rows: Rows, n_vector: int, called: Callable[[int], str]) -> None:
-    """Refuse negative values in the columns behind the vector, which hold words."""
-    if rows.data.size == 0 or rows.data.min() >= 0:
-        return
-    wrong = np.flatnonzero((rows.data < 0) & (rows.indices >= n_vector))
-    if wrong.size:
-        row = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1
-        raise InputError(
-            f"Negative values in data: {called(row)} holds {rows.data[wrong[0]]:g} in column {rows.indices[wrong[0]]}, "
-            "and this model learns words, whose values are at least 0; where the first columns are a vector, set "
-            "vector to their number"
-        )
-
-
 # The corrections of indexes that were learned separately.
 
 
 def tuned_by(index: Index, factors: Floats) -> Index:
     """A copy of the index, the corrections of each feature multiplied by its factor."""
-    index = index.copy()
-    scale_corrections(index, factors)
-    return index
+    feature, edges = index.all_edges()
+    edges["tuned"] = edges["tuned"] * factors[feature]
+    return index.with_edges(edges)
 
 
 def has_met(index: Index, before: Index) -> NDArray[np.bool_]:
-    """Which features of ``before`` have changed in ``index``, a later state of it."""
-    met = np.zeros(before.features.size, dtype=np.bool_)
-    find_met(index.for_features(met.size), before, met)
+    """Which features of ``before`` have changed in ``index``, a later state of it. Later passes never move an edge."""
+    n = before.features.size
+    now, then = index.for_features(n).features[:n], before.features
+    met: NDArray[np.bool_] = (now["seen"] != then["seen"]) | (now["length"] != then["length"])
+    (feature, edges), (feature_then, edges_then) = index.all_edges(), before.all_edges()
+    same, same_then = ~met[feature], ~met[feature_then]
+    met[feature[same][edges["tuned"][same] != edges_then["tuned"][same_then]]] = True
     return met
-
-
-@kernel
-def scale_corrections(index: Index, factors: Floats) -> None:
-    """u_fc times factors[f] (float64[features])."""
-    for f in range(index.features.size):
-        first = index.features[f]["start"]
-        for e in range(first, first + index.features[f]["length"]):
-            index.edges[e]["tuned"] *= factors[f]
-
-
-@kernel
-def find_met(index: Index, before: Index, met: NDArray[np.bool_]) -> None:
-    """met[f] = whether the list of f has changed (bool[features], all false). Later passes never move an edge."""
-    for f in range(met.size):
-        now, then = index.features[f], before.features[f]
-        met[f] = now["seen"] != then["seen"] or now["length"] != then["length"]
-        e = 0
-        while not met[f] and e < now["length"]:
-            met[f] = index.edges[now["start"] + e]["tuned"] != before.edges[then["start"] + e]["tuned"]
-            e += 1

@@ -47,6 +47,7 @@ from shortlist.categories.prototypes.online import (
     Stream,
     against,
     below,
+    clear_changes,
     lowest_allowed,
     mark_relevant,
     note_losses,
@@ -57,6 +58,7 @@ from shortlist.categories.prototypes.weights import LISTED, Prototypes, score
 from shortlist.errors import InputError
 
 STEPS = ("paper", "passive-aggressive")
+PAPER, PASSIVE_AGGRESSIVE, PERCEPTRONS = range(3)
 LOSSES = (1, 2, 3, "AP")
 AVERAGE_PRECISION = 4
 
@@ -144,20 +146,20 @@ class MMP(OnlinePrototypes):
         super()._begin()
 
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
-        rule = Rule(LOSSES.index(self.loss) + 1, float(self.margin), self.step == "paper", float(self.C))
+        rule = Rule(STEPS.index(self.step), LOSSES.index(self.loss) + 1, float(self.margin), float(self.C))
         return learn(stream, position, self._prototypes, scratch, rule)
 
 
 class Rule(NamedTuple):
-    """How far to move the prototypes."""
+    """Which prototypes to move, and how far."""
 
-    loss: int  # 1 to 3, or AVERAGE_PRECISION
-    margin: float
-    from_paper: bool
-    longest: float  # passive-aggressive step
+    step: int  # PAPER, PASSIVE_AGGRESSIVE, or PERCEPTRONS (topic_perceptron.py)
+    loss: int = 1  # 1 to 3, or AVERAGE_PRECISION
+    margin: float = 0.0
+    longest: float = 0.0  # passive-aggressive step
 
 
-# Figure 2, the label-ranking algorithm
+# Figure 2, the label-ranking algorithm; and the Perceptron of section 4.3
 
 
 @kernel
@@ -171,28 +173,45 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
             return t, IS_FULL, 0
         i = stream.order[t]
         m = mark_relevant(stream, i, scratch)
-        if m > 0 and stream.counts[KNOWN] > m:
+        if rule.step == PERCEPTRONS or (m > 0 and stream.counts[KNOWN] > m):
             n, shared = score(stream.read, i, prototypes, scratch, m)
             n, crowd = against(stream, i, scratch, m, n, shared)
             note_losses(stream, t, scratch, m, n, crowd, shared)
-            lows = lowest_allowed(scratch, m, rule.margin)
-            pairs = wrong_pairs(lows, scratch, m, n, crowd, shared)
-            if pairs > 0:
-                if stream.stops:
-                    return t, CHANGES, 0
-                shared_step = 0.0
-                if rule.from_paper:
-                    shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule, pairs)
-                    if not is_complete(stream.labels.partial, i):
-                        shared_step = 0.0  # labels that were not judged stay as they are
-                else:
+            shared_step = 0.0
+            if rule.step == PERCEPTRONS:
+                wrong, shared_step = perceptron_steps(scratch, m, n, shared)
+            else:
+                lows = lowest_allowed(scratch, m, rule.margin)
+                wrong = wrong_pairs(lows, scratch, m, n, crowd, shared)
+                if wrong > 0 and rule.step == PAPER:
+                    shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule, wrong)
+                elif wrong > 0:
                     n = passive_aggressive_steps(stream, scratch, m, n, crowd, shared, rule, stream.square[i])
+            if not is_complete(stream.labels.partial, i):
+                shared_step = 0.0  # labels that were not judged stay as they are
+            if wrong > 0 or shared_step != 0.0:
+                if stream.stops:
+                    clear_changes(scratch, n)
+                    return t, CHANGES, 0
                 time = float(stream.counts[SEEN]) if stream.average else 0.0
                 slots = write(stream.write, i, prototypes, scratch, n, shared_step, time)
                 if slots > 0:
                     return t, WANTS_SLOTS, slots
         stream.counts[SEEN] += 1
     return stream.order.size, DONE, 0
+
+
+@kernel
+def perceptron_steps(scratch: Scratch, m: int, n: int, shared: float) -> tuple[int, float]:
+    """±1 into scratch.change for the labels touched whose sign is wrong; returns how many, and the crowd's step."""
+    mistakes = 0
+    for a in range(n):
+        c = scratch.touched[a]
+        label = 1.0 if a < m else -1.0
+        if label * scratch.scores[c] <= 0.0:
+            scratch.change[c] = label
+            mistakes += 1
+    return mistakes, -1.0 if shared >= 0.0 else 0.0
 
 
 @kernel

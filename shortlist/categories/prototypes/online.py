@@ -29,7 +29,7 @@ from shortlist.categories.prototypes.weights import (
     mixed,
     no_prototypes,
 )
-from shortlist.concurrency import lock_of, reading, runs
+from shortlist.concurrency import reading, runs
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
@@ -62,7 +62,6 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
     hypotheses: ClassVar[tuple[str, ...]] = ("last", "averaged")
     hypothesis: str
     max_weights: int | None
-    _average: Made[Prototypes]
 
     @abstractmethod
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
@@ -136,10 +135,7 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
     def _hypothesis(self) -> Prototypes:
         if self.hypothesis != "averaged":
             return self._prototypes
-        with lock_of(self).making:
-            if self._average.value is None:
-                self._average.value = self._prototypes.averaged(int(self._counts[SEEN]))
-            return self._average.value
+        return self._average.of(self, lambda: self._prototypes.averaged(int(self._counts[SEEN])))
 
     # The losses.
 

@@ -61,8 +61,7 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         super()._begin()
 
     def _hypothesis(self) -> Prototypes:
-        prototypes: Prototypes = self._ranks_by()
-        return prototypes
+        return self._made.of(self, self._made_of_sums)
 
     def _made_of_sums(self) -> Prototypes:
         sums = self._all_sums().tocoo()

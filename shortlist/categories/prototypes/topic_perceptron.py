@@ -11,20 +11,9 @@ a partial judgement, only the labels judged learn.
 
 from __future__ import annotations
 
-from shortlist.arrays.kernels import kernel
-from shortlist.arrays.rows import is_complete
-from shortlist.categories.best import CHANGES, DONE, IS_FULL, WANTS_SLOTS, Scratch
-from shortlist.categories.prototypes.online import (
-    SEEN,
-    OnlinePrototypes,
-    Stream,
-    against,
-    clear_changes,
-    mark_relevant,
-    note_losses,
-    write,
-)
-from shortlist.categories.prototypes.weights import LISTED, Prototypes, score
+from shortlist.categories.best import Scratch
+from shortlist.categories.prototypes.mmp import PERCEPTRONS, Rule, learn
+from shortlist.categories.prototypes.online import OnlinePrototypes, Stream
 
 
 class TopicPerceptron(OnlinePrototypes):
@@ -81,41 +70,4 @@ class TopicPerceptron(OnlinePrototypes):
         self.n_jobs = n_jobs
 
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
-        return learn(stream, position, self._prototypes, scratch)
-
-
-# Section 4.3, the Perceptron
-
-
-@kernel
-def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratch) -> tuple[int, int, int]:
-    """Learn the examples order[position:]. Stops before an example for which something must be done first.
-
-    Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
-    """
-    for t in range(position, stream.order.size):
-        if prototypes.used[LISTED] > stream.cap:
-            return t, IS_FULL, 0
-        i = stream.order[t]
-        m = mark_relevant(stream, i, scratch)
-        n, shared = score(stream.read, i, prototypes, scratch, m)
-        n, crowd = against(stream, i, scratch, m, n, shared)
-        note_losses(stream, t, scratch, m, n, crowd, shared)
-        mistakes = 0
-        for a in range(n):
-            c = scratch.touched[a]
-            label = 1.0 if a < m else -1.0
-            if label * scratch.scores[c] <= 0.0:
-                scratch.change[c] = label
-                mistakes += 1
-        shared_step = -1.0 if shared >= 0.0 and is_complete(stream.labels.partial, i) else 0.0
-        if mistakes > 0 or shared_step != 0.0:
-            if stream.stops:
-                clear_changes(scratch, n)
-                return t, CHANGES, 0
-            time = float(stream.counts[SEEN]) if stream.average else 0.0
-            slots = write(stream.write, i, prototypes, scratch, n, shared_step, time)
-            if slots > 0:
-                return t, WANTS_SLOTS, slots
-        stream.counts[SEEN] += 1
-    return stream.order.size, DONE, 0
+        return learn(stream, position, self._prototypes, scratch, Rule(PERCEPTRONS))
