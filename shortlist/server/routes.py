@@ -41,7 +41,7 @@ from shortlist.server.journal import (
     alike,
     nothing_needs,
 )
-from shortlist.server.middleware import FAILED, Metrics
+from shortlist.server.middleware import FAILED, Metrics, refused
 from shortlist.server.people import ASKING, NotAllowed
 from shortlist.server.queue import Handing, NotThere, Taken, gains
 from shortlist.server.replica import Needed, Replica, check_not_needed
@@ -287,23 +287,23 @@ def explain_problems(app: FastAPI) -> None:
 
 
 async def _known(status: int, _: Request, problem: Exception) -> Response:
-    return _problem(status, str(problem))
+    return refused(status, str(problem))
 
 
 async def _http(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
-    return _problem(problem.status_code, str(problem.detail), problem.headers)
+    return refused(problem.status_code, str(problem.detail), problem.headers)
 
 
 async def _inside(_: Request, problem: Exception) -> Response:
-    return _problem(500, FAILED)  # the middleware logs it
+    return refused(500, FAILED)  # the middleware logs it
 
 
 async def _validation(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, RequestValidationError)
     place, found = _deepest(problem.errors())
     words = " or ".join(dict.fromkeys(map(_in_words, found))).replace(" or input should be ", " or ")
-    return _problem(422, f"{'.'.join(map(str, place)) or 'the body'}: {words}")
+    return refused(422, f"{'.'.join(map(str, place)) or 'the body'}: {words}")
 
 
 def _deepest(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
@@ -322,10 +322,6 @@ def _in_words(problem: Any) -> str:
     """Return our words for a problem, or else pydantic's."""
     found: str = problem["msg"].removeprefix("Value error, ")  # pydantic's prefix of our own sentences
     return PATTERNS.get(problem.get("ctx", {}).get("pattern")) or f"{found[0].lower()}{found[1:]}"
-
-
-def _problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(msgspec.json.encode({"error": sentence}), status, headers, "application/json")
 
 
 # Routes: methods of a class, each marked with the path that it answers.
