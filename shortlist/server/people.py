@@ -26,6 +26,7 @@ from shortlist.files.drafts import whole_file
 
 FILE = "people.json"
 MARK = "people.begun"  # stays if the other file is lost
+LOCK = "people.lock"
 MARKED = f"""This server knows people by name, from {FILE} beside this file. Without it nobody is let in.
 To serve everybody who can reach the server again, remove both files while it is stopped.
 """
@@ -166,23 +167,17 @@ def changing(folder: Path, new: bool = False) -> Iterator[People]:
 
     ``new``: make the directory if needed; a model may be served from it later.
     """
-    import fcntl
+    from shortlist.server.snapshots import no_state, only_one
 
-    from shortlist.server.snapshots import no_state
-
-    try:
+    with contextlib.suppress(OSError):
         if new:
             folder.mkdir(exist_ok=True)
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
-        raise no_state(folder) from None
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    if not folder.is_dir():
+        raise no_state(folder)
+    with only_one(folder, waiting=True, name=LOCK):
         people = People(folder / FILE)
         yield people
         people.save()
-    finally:
-        os.close(held)
 
 
 class Doorkeeper:

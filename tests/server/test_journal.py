@@ -146,15 +146,14 @@ def test_a_read_only_folder_is_refused(tmp_path):
         with pytest.raises(JournalError, match="may this user write"):
             Journal.begin(tmp_path)
         with pytest.raises(sl.InputError, match="cannot write to"):
-            snapshots.lock(tmp_path)
+            snapshots.lock(tmp_path).__enter__()
     finally:
         os.seteuid(was)
         tmp_path.chmod(0o755)
 
 
 def test_a_folder_is_held_by_one(tmp_path):
-    held = snapshots.lock(tmp_path)
-    with pytest.raises(sl.InputError, match="another server works on"):
-        snapshots.lock(tmp_path)
-    held.close()
-    snapshots.lock(tmp_path).close()
+    with snapshots.lock(tmp_path), pytest.raises(sl.InputError, match="another server works on"):
+        snapshots.lock(tmp_path).__enter__()
+    with snapshots.lock(tmp_path):
+        pass
