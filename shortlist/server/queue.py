@@ -35,6 +35,7 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import Assigned
 from shortlist.models.observing import DEPTH
+from shortlist.server.client import parts
 from shortlist.server.journal import (
     ALONE,
     BESIDE,
@@ -503,6 +504,10 @@ def likeness(own: frozenset[str], others: Iterable[frozenset[str]]) -> float:
 
 def words_of(text: Document) -> frozenset[str]:
     return frozenset(shown(text).casefold().split())
+def letters_of(item: Item) -> str:
+    return shown(item.text)
+
+
 
 
 class Handing:
@@ -549,20 +554,19 @@ class Handing:
 
     async def _by_gain(self, found: list[Item]) -> tuple[list[int], list[tuple[int, float]]]:
         """Return the numbers of some texts, best first, and the gain of each."""
-        gained: list[float] = []
-        words = [words_of(one.text) for one in found]
-        for first, last in pieces([len(shown(one.text)) for one in found]):
-            for one, own in zip(found[first:last], words[first:last], strict=True):
-                self._novelty.meet(one.number, own)
-            by_margin = self._gains([one.text for one in found[first:last]])
-            new = map(self._novelty.share, words[first:last])
-            gained += [gain * (1 + share) / 2 for gain, share in zip(by_margin, new, strict=True)]
+        words = {one.number: words_of(one.text) for one in found}
+        for number, own in words.items():
+            self._novelty.meet(number, own)
+        gained: dict[int, float] = {}
+        for some in parts(found, letters_of, PIECE):
+            for one, gain in zip(some, self._gains([one.text for one in some]), strict=True):
+                gained[one.number] = gain * (1 + self._novelty.share(words[one.number])) / 2
             await asyncio.sleep(0)
-        unlike = [gain - likeness(own, self._recent) / 2 for gain, own in zip(gained, words, strict=True)]
-        best = sorted(range(len(found)), key=lambda n: (found[n].later, -unlike[n], n))
+        late = {one.number: one.later for one in found}
+        best = sorted(words, key=lambda n: (late[n], likeness(words[n], self._recent) / 2 - gained[n]))
         self._recent.append(words[best[0]])
         self._novelty.judge(words[best[0]])
-        return [found[n].number for n in best], [(one.number, gain) for one, gain in zip(found, gained, strict=True)]
+        return best, list(gained.items())
 
 
 def _look(queue: Queue, person: str, order: str, seconds: float) -> tuple[Item | None, list[Item], dict[str, int]]:
@@ -584,17 +588,6 @@ def _take(
     return queue.lease(chosen, person, seconds), queue.counts()
 
 
-def pieces(sizes: list[int]) -> list[tuple[int, int]]:
-    """Return first and last + 1 of pieces of a list, each of about PIECE in size."""
-    found, first, held = [], 0, 0
-    for n, size in enumerate(sizes):
-        held += size
-        if held >= PIECE or n == len(sizes) - 1:
-            found.append((first, n + 1))
-            first, held = n + 1, 0
-    return found
-
-
 @dataclass(frozen=True)
 class Sure:
     """A text with the labels that the model would assign."""
@@ -613,8 +606,7 @@ async def sure_of(
     """Return the texts that the model would decide, and the gains of judging each text."""
     found: list[Sure] = []
     gained: list[float] = []
-    for first, last in pieces([len(shown(one.text)) for one in items]):
-        some = items[first:last]
+    for some in parts(items, letters_of, PIECE):
         texts = ready([one.text for one in some])
         decided = model._decide(texts, model.rank(texts, DEPTH), model._aim(precision))
         found += [Sure(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
