@@ -73,7 +73,7 @@ CREATE TABLE items (
     person TEXT,                          -- who has it, or had it last
     until REAL NOT NULL DEFAULT 0,        -- when its reservation ends
     gain REAL,
-    measured INTEGER NOT NULL DEFAULT 0,  -- the round in which its gain was measured
+    measured REAL NOT NULL DEFAULT 0,     -- when its gain was measured
     example INTEGER                       -- its number in the journal
 );
 CREATE INDEX by_date ON items (state, later, number);
@@ -85,8 +85,6 @@ CREATE INDEX by_person ON items (person, until);
 CREATE INDEX by_until ON items (until);
 CREATE TABLE followed (examples INTEGER, undos INTEGER, seal TEXT);
 INSERT INTO followed VALUES (0, 0, NULL);
-CREATE TABLE rounds (number INTEGER);
-INSERT INTO rounds VALUES (0);
 """
 FREE = "state = 'waiting' AND (until < :now OR person = :person)"
 COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, until, example"
@@ -242,7 +240,7 @@ class Queue:
     def measure(self, gains: Sequence[tuple[int, float]]) -> None:
         """Note what judgements of these texts would gain."""
         with self.writing(durable=False):
-            (now,) = self.db.execute("UPDATE rounds SET number = number + 1 RETURNING number").fetchone()
+            now = time.time()
             update = "UPDATE items SET gain = ?, measured = ? WHERE number = ?"
             self.db.executemany(update, [(gain, now, number) for number, gain in gains])
 
@@ -504,10 +502,10 @@ def likeness(own: frozenset[str], others: Iterable[frozenset[str]]) -> float:
 
 def words_of(text: Document) -> frozenset[str]:
     return frozenset(shown(text).casefold().split())
+
+
 def letters_of(item: Item) -> str:
     return shown(item.text)
-
-
 
 
 class Handing:
