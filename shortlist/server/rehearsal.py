@@ -77,10 +77,10 @@ def candidate_like(present: Categorizer, learner: str | None, values: dict[str, 
     return made.learn_many([], [])  # a learner that cannot go on learning refuses
 
 
-def taught(model: Categorizer, data: str, stream: Stream) -> Categorizer:
-    """Have a candidate learn what the present model learned before it was served."""
+def taught(model: Categorizer, data: str, stream: Stream) -> int:
+    """Have a candidate learn what the present model learned before it was served; count the records left out."""
     model.fit_batches(teaching("categories", data, stream, iter(stream)))
-    return model
+    return stream.skipped.count
 
 
 def as_trained(present: Categorizer, data: str, skip_bad: bool = False) -> Stream:
@@ -217,19 +217,18 @@ CUT_SHORT = "the last rehearsal ended before it was done; start it again"
 
 def rehearsed(
     folder: Path,
-    make: Callable[[Categorizer], Categorizer],
+    make: Callable[[Categorizer], tuple[Categorizer, int]],
     tell: Tell = lambda done, of: None,
-    left_out: Callable[[], int] = lambda: 0,
 ) -> dict[str, Any]:
-    """Rehearse the candidate that ``make`` gives for the present model; keep it with the report, which is returned.
+    """Rehearse a candidate, and keep it with the report, which is returned.
 
-    ``left_out`` counts the bad records that the candidate was not taught.
+    ``make`` gives the candidate for the present model, and the number of bad records that it was not taught.
     """
     against = seal(folder / snapshots.BASE)  # first: a base that comes meanwhile does not fit
     present = opened(folder / snapshots.BASE)
-    candidate = make(present)
+    candidate, left_out = make(present)
     kept = candidate.copy()  # as it is before the journal
-    found = report(rehearse(folder, present, candidate, tell)) | {"left_out": left_out()}
+    found = report(rehearse(folder, present, candidate, tell)) | {"left_out": left_out}
     keep(folder, kept, found, against)
     return found
 
@@ -275,7 +274,7 @@ def carried_out(
 
     ``server``: the process that started this one; without it, this one ends.
     """
-    last, left_out = 0.0, 0
+    last = 0.0
 
     def told(done: int, of: int) -> None:
         nonlocal last
@@ -285,17 +284,12 @@ def carried_out(
                 sys.exit("the server that started this rehearsal is gone")
             tell(folder, done, of)
 
-    def made(present: Categorizer) -> Categorizer:
-        nonlocal left_out
+    def made(present: Categorizer) -> tuple[Categorizer, int]:
         candidate = candidate_like(present, learner, values)
-        if data is not None:
-            stream = as_trained(present, str(data), skip_bad)
-            taught(candidate, str(data), stream)
-            left_out = stream.skipped.count
-        return candidate
+        return candidate, 0 if data is None else taught(candidate, str(data), as_trained(present, str(data), skip_bad))
 
     try:
-        rehearsed(folder, made, told, lambda: left_out)
+        rehearsed(folder, made, told)
         (folder / PROGRESS).unlink(missing_ok=True)
     except ShortlistError as problem:
         tell(folder, 0, 0, str(problem) if data is None else str(problem).replace(str(data), data.name))

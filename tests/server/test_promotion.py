@@ -155,7 +155,7 @@ class TestTheProcessOfARehearsal:
     def test_another_base_that_came_meanwhile_does_not_fit(self, learned):  # noqa: F811
         def made(present):
             sl.load(learned / snapshots.BASE).learn("zebra", ["beasts"]).save(learned / snapshots.BASE)
-            return present.copy()
+            return present.copy(), 0
 
         rehearsal.rehearsed(learned, made)
         assert rehearsal.last(learned)["fits"] is False
