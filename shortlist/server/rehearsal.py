@@ -317,7 +317,7 @@ def last(folder: Path) -> dict[str, Any] | None:
     """Return what is known of the last candidate, and whether it still fits the base; None if there is none."""
     try:
         kept: dict[str, Any] = json.loads((folder / REPORT).read_bytes())
-        sealed = {"base": known_seal(folder / snapshots.BASE), "candidate": known_seal(folder / CANDIDATE)}
+        sealed = {"base": seal(folder / snapshots.BASE), "candidate": seal(folder / CANDIDATE)}
         kept["fits"] = all(kept[what] == own for what, own in sealed.items())
         kept["report"]["falls"]
     except UNREADABLE:
@@ -423,16 +423,11 @@ def _alone(folder: Path, running: bool) -> Iterator[None]:
 
 
 def seal(path: Path) -> str:
-    """Return a checksum of a file."""
-    with open(path, "rb") as file:
-        return file_digest(file, "blake2b").hexdigest()[:32]
-
-
-def known_seal(path: Path) -> str:
-    """Return the checksum of a file that only changes as a whole; it is read once."""
+    """Return a checksum of a file that only changes as a whole; it is read once."""
     return _seal_of(path, identity_of(path))
 
 
 @lru_cache(maxsize=8)
 def _seal_of(path: Path, identity: tuple[int, ...]) -> str:
-    return seal(path)
+    with open(path, "rb") as file:
+        return file_digest(file, "blake2b").hexdigest()[:32]
