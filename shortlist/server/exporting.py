@@ -21,7 +21,7 @@ from typing import Any
 from shortlist.errors import InputError
 from shortlist.inputs.tables import as_line, guarded
 from shortlist.server import people, rehearsal, snapshots
-from shortlist.server.journal import ALL, END_FILE, FILE, PROBLEMS, Entry, Journal, identity, read_vector
+from shortlist.server.journal import ALL, END_FILE, FILE, PROBLEMS, Entry, Journal, read_vector
 from shortlist.server.queue import FILE as QUEUE
 from shortlist.texts import Fielded
 
@@ -147,7 +147,7 @@ def pieces(journal: Journal, layout: Layout) -> Iterator[str]:
 
 
 # Backups. Files that only change as a whole are copied first, and the journal last, while nothing is written to it: no
-# snapshot is ahead of it. If another model is promoted meanwhile, the copy begins again.
+# snapshot is ahead of it. No snapshot is written and no other model is promoted meanwhile.
 
 
 WHOLE = (
@@ -163,8 +163,7 @@ def back_up(folder: Path, target: Path) -> None:
     draft = target.with_name(f".{target.name}.draft")
     try:
         shutil.rmtree(draft, ignore_errors=True)  # of a copy that was cut short
-        while not _copied(folder, draft):
-            shutil.rmtree(draft)
+        _copy_state(folder, draft)
         os.replace(draft, target)
     except OSError as problem:
         raise InputError(f"cannot write {target}: {problem.strerror}") from None
@@ -172,11 +171,9 @@ def back_up(folder: Path, target: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _copied(folder: Path, draft: Path) -> bool:
-    """Copy all files; returns whether the base stayed the same meanwhile."""
+def _copy_state(folder: Path, draft: Path) -> None:
     draft.mkdir(mode=0o700)
-    with contextlib.closing(Journal(folder)) as journal:
-        base = identity(folder)
+    with snapshots.only_one(folder, waiting=True), contextlib.closing(Journal(folder)) as journal:
         newest = snapshots.listed(folder)[0][1]  # a snapshot only saves time, so one is enough
         _copy(folder, draft, [*WHOLE, newest.name, snapshots.passed_beside(newest).name])
         if (folder / QUEUE).exists():
@@ -189,7 +186,7 @@ def _copied(folder: Path, draft: Path) -> bool:
 
 def _copy(folder: Path, draft: Path, names: Iterable[str]) -> None:
     for name in names:
-        with contextlib.suppress(FileNotFoundError):  # it may never have been there, or a snapshot was removed
+        with contextlib.suppress(FileNotFoundError):  # it may never have been there
             shutil.copy(folder / name, draft / name)
 
 

@@ -418,7 +418,7 @@ def _alone(folder: Path, running: bool) -> Iterator[None]:
             snapshots.check_state(folder)
             held.enter_context(snapshots.lock(folder))
         if not held.enter_context(snapshots.only_one(folder)):
-            raise InputError(f"a snapshot of {folder} is being written; try again in a minute")
+            raise InputError(f"a snapshot of {folder}, or a backup, is being written; try again in a minute")
         yield
 
 
