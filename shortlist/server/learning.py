@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Awaitable
 from typing import Annotated
 
@@ -16,7 +15,7 @@ from shortlist.models.auditing import shown
 from shortlist.models.relabelling import Change
 from shortlist.server import queue as queues
 from shortlist.server import schemas
-from shortlist.server.journal import ALONE, Check, Example, Journal, Receipt, read_vector
+from shortlist.server.journal import ALONE, Check, Example, Journal, Receipt
 from shortlist.server.people import ASKING, Role
 from shortlist.server.queue import Queue, sure_of
 from shortlist.server.ranking import LETTERS, Limit
@@ -60,7 +59,7 @@ class LearningRoutes(Routes):
         if not learned.complete and question.complete is None and not question.wrong:
             wrong = [str(label) for label in (*learned.wrong, *learned.labels) if str(label) not in question.labels]
             question = question.model_copy(update={"complete": False, "wrong": wrong})
-        example = self._judged(Example(learned.text, [], key, vector=read_vector(learned.vector)), question)
+        example = self._judged(Example(learned.text, [], key, vector=learned.vector), question)
         number = question.number
 
         def replace(check: Check) -> Awaitable[Receipt]:
@@ -76,8 +75,8 @@ class LearningRoutes(Routes):
         """Return an example with the judgement of the person who asks."""
         context, replica = self._context, self._context.replica
         names, wrong = ([replica.label(name) for name in dict.fromkeys(own)] for own in (given.labels, given.wrong))
-        return dataclasses.replace(
-            example, labels=names, wrong=wrong, complete=not wrong if given.complete is None else given.complete,
+        return example._replace(
+            labels=names, wrong=wrong, complete=not wrong if given.complete is None else given.complete,
             place=replica.place(example.text, names, example.vector), person=context.person,
         )  # fmt: skip
 

@@ -23,7 +23,7 @@ from shortlist.models.rules import Rules
 from shortlist.models.text_batches import FieldsBeside
 from shortlist.server import schemas
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
-from shortlist.server.journal import Entry, alike
+from shortlist.server.journal import Example, alike
 from shortlist.server.queue import columns_of
 from shortlist.server.replica import passing
 from shortlist.server.routes import Context, Routes, as_json, get, post, streamed, votes_of
@@ -254,7 +254,7 @@ def as_connections(pairs: list[tuple[Any, float]]) -> Response:
     return as_json({"connections": [{"name": name, "weight": weight} for name, weight in pairs]})
 
 
-def entry_as_dict(entry: Entry, model: Categorizer) -> dict[str, Any]:
+def entry_as_dict(entry: Example, model: Categorizer) -> dict[str, Any]:
     """Return an example for an answer; a change of labels has its description as text."""
     found = entry._asdict() | {"change": isinstance(entry.labels, dict)}
     del found["vector"]

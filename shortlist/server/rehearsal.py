@@ -37,7 +37,7 @@ from shortlist.models.base import changed, named
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.making import TEXT, open_model
 from shortlist.server import snapshots
-from shortlist.server.journal import ALONE, Entry, Journal, identity_of, read_vector
+from shortlist.server.journal import ALONE, Example, Journal, identity_of
 from shortlist.server.replica import Replica, listed, passing
 
 CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
@@ -134,7 +134,7 @@ def rehearse(
 ) -> Rehearsal:  # fmt: skip
     """Replay the journal of a state directory with both models, which learn it."""
     with contextlib.ExitStack() as closing:
-        both = [Replica(folder, read_only=True, start=model, quiet=True) for model in (present, candidate)]
+        both = [Replica(folder, read_only=True, start=model) for model in (present, candidate)]
         for one in both:
             closing.callback(one.close)
         rehearsal = Rehearsal([], [], [], both[1].passed)
@@ -153,8 +153,8 @@ def rehearse(
     return rehearsal
 
 
-def tried(replica: Replica, lesson: Entry, labels: list[Label]) -> Tried:
-    ranked = [label for label, _ in replica.rank(lesson.text, max(1, len(labels)), vector=read_vector(lesson.vector))]
+def tried(replica: Replica, lesson: Example, labels: list[Label]) -> Tried:
+    ranked = [label for label, _ in replica.rank(lesson.text, max(1, len(labels)), vector=lesson.vector)]
     return Tried(float(bool(ranked) and ranked[0] in labels), [float(label in ranked) for label in labels])
 
 
@@ -286,7 +286,9 @@ def carried_out(
 
     def made(present: Categorizer) -> tuple[Categorizer, int]:
         candidate = candidate_like(present, learner, values)
-        return candidate, 0 if data is None else taught(candidate, str(data), as_trained(present, str(data), skip_bad))
+        if data is None:
+            return candidate, 0
+        return candidate, taught(candidate, str(data), as_trained(present, str(data), skip_bad))
 
     try:
         rehearsed(folder, made, told)
@@ -378,7 +380,7 @@ def _put_in_place(folder: Path, source: Path, force: bool) -> dict[int, str]:
         try:
             while not current:
                 start = opened(source)
-                with contextlib.closing(Replica(folder, read_only=True, start=start, quiet=True)) as learned:
+                with contextlib.closing(Replica(folder, read_only=True, start=start)) as learned:
                     learned.learn_all()
                     moment, version, passed = journal.seal(learned.version), learned.version, dict(learned.passed)
                     learned.model.save(draft)

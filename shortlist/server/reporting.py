@@ -23,7 +23,7 @@ from shortlist.models.making import open_model
 from shortlist.models.named_values import named_values
 from shortlist.models.relabelling import Change
 from shortlist.server import rehearsal, schemas, snapshots
-from shortlist.server.journal import Entry, Journal, Version, alike
+from shortlist.server.journal import Example, Journal, Version, alike
 from shortlist.server.ranking import LETTERS
 from shortlist.server.rehearsal import LEAST, candidate_like
 from shortlist.server.replica import in_a_process, passing
@@ -220,12 +220,12 @@ def audit_of(folder: Path) -> Audit:
     return audit(texts, labels, taught, NAMED).numbered_as([lesson.number for lesson in lessons])
 
 
-def lessons_of(folder: Path) -> tuple[list[Entry], list[Change]]:
+def lessons_of(folder: Path) -> tuple[list[Example], list[Change]]:
     """Return the newest examples, with the present names of labels, and all changes of labels, in order."""
     with contextlib.closing(Journal(folder, read_only=True)) as journal:
         rows = list(journal.each(0, journal.version().examples))
     changes: list[Change] = []
-    lessons: list[Entry] = []
+    lessons: list[Example] = []
     now: dict[Any, list[Any]] = {}  # the present names of a label
     for lesson in reversed(rows):
         if isinstance(lesson.labels, dict):

@@ -200,13 +200,22 @@ class Context:
     async def undo(self, numbers: Sequence[int]) -> int:
         """Undo examples, and forget them. Returns how many of them had not been undone before."""
         ask, person = self.writer().ask, self.person
-        undone = await self.undone(numbers, lambda check: ask(Journal.undo_all, numbers, person, check))
+        undone = await self.undone(numbers, lambda check: ask(Journal.undo, numbers, person, check))
         self.metrics.undone.inc(undone)
         return undone
 
     async def undone(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
         """Undo examples by ``undo``, unless the model could not learn others without them, and forget them."""
-        return await self._settled(lambda: self._tried(numbers, undo))
+
+        async def tried() -> Found:
+            with contextlib.suppress(MustTry):
+                return await undo(partial(nothing_needs, numbers))
+            known = set(self.replica.passed)
+            make = partial(Replica, self.settings.folder, read_only=True, without=numbers)
+            with contextlib.closing(await asyncio.to_thread(make)) as trial:
+                return await undo(partial(check_not_needed, trial, known))
+
+        return await self._settled(tried)
 
     async def _settled(self, work: Callable[[], Awaitable[Found]]) -> Found:
         """Write to the journal, again if labels have changed before the commit, and have the model follow."""
@@ -218,15 +227,6 @@ class Context:
                 await self.replica.follow()
         await self.replica.catch_up()
         return found
-
-    async def _tried(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
-        with contextlib.suppress(MustTry):
-            return await undo(partial(nothing_needs, numbers))
-        known = set(self.replica.passed)
-        with contextlib.closing(
-            await asyncio.to_thread(partial(Replica, self.settings.folder, True, without=numbers, quiet=True))
-        ) as trial:
-            return await undo(partial(check_not_needed, trial, known))
 
 
 # Answers.
