@@ -343,32 +343,29 @@ class Routes:
 
 def get(path: str, answer: object) -> Callable[[Method], Method]:
     """Mark a method with its path and the shape of its answer: a list for text of one of these kinds."""
-    about: dict[str, Any] = {"path": path, "methods": ["GET"], "responses": {200: {"model": answer}, **REFUSED}}
     if answer is None:
-        about |= {"include_in_schema": False, "responses": None}
-    elif isinstance(answer, list):
+        return _marked("GET", path, include_in_schema=False)
+    if isinstance(answer, list):
         shapes = {kind: {"type": "array" if kind == "application/json" else "string"} for kind in answer}
         content = {kind: {"schema": shape} for kind, shape in shapes.items()}
-        about |= {"response_class": Response, "responses": {200: {"content": content}, **REFUSED}}
-    return _marked(about)
+        return _marked("GET", path, response_class=Response, responses={200: {"content": content}, **REFUSED})
+    return _marked("GET", path, answer)
 
 
 def post(path: str, answer: object) -> Callable[[Method], Method]:
     """Mark a method whose only input is a JSON body."""
-    responses = {200: {"model": answer}, **REFUSED}
-    return _marked({"path": path, "methods": ["POST"], "responses": responses, "route_class_override": DirectRoute})
+    return _marked("POST", path, answer, route_class_override=DirectRoute)
 
 
 def post_file(path: str, answer: object) -> Callable[[Method], Method]:
     """Mark a method that takes a file."""
-    responses = {200: {"model": answer}, **REFUSED}
-    extra = {"requestBody": A_FILE}
-    return _marked({"path": path, "methods": ["POST"], "responses": responses, "openapi_extra": extra})
+    return _marked("POST", path, answer, openapi_extra={"requestBody": A_FILE})
 
 
-def _marked(route: dict[str, Any]) -> Callable[[Method], Method]:
+def _marked(verb: str, path: str, answer: object = None, **more: Any) -> Callable[[Method], Method]:
     def mark(method: Method) -> Method:
-        method.route = route  # type: ignore[attr-defined]
+        responses = {200: {"model": answer}, **REFUSED}
+        method.route = {"path": path, "methods": [verb], "responses": responses} | more  # type: ignore[attr-defined]
         return method
 
     return mark
