@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from operator import itemgetter
 from typing import Annotated
 
 from fastapi import Query, Request, Response
@@ -194,15 +195,14 @@ class QueueRoutes(Routes):
         items = await queue.ask(Queue.free, "sure", "", question.most)
         found, gained = await sure_of(context.model, context.ready, items, question.precision)
         await queue.ask(Queue.measure, [(item.number, gain) for item, gain in zip(items, gained, strict=True)])
-        found.sort(key=lambda one: one.least)
+        certain = sorted(
+            ((float(labels.probabilities.min()), item, labels) for item, labels in found), key=itemgetter(0)
+        )
         examples = [
-            {
-                "id": one.item.key, "text": shown(one.item.text)[:LETTERS], "labels": list(one.labels),
-                "probability": one.least,
-            }
-            for one in found[:SHOWN]
-        ]  # fmt: skip
-        ids = [one.item.key for one in found]
+            {"id": item.key, "text": shown(item.text)[:LETTERS], "labels": list(labels), "probability": least}
+            for least, item, labels in certain[:SHOWN]
+        ]
+        ids = [item.key for _, item, _ in certain]
         return as_json({"looked_at": len(items), "sure": len(found), "examples": examples, "ids": ids})
 
     @post("/v1/queue/decide", schemas.Described)
@@ -214,17 +214,15 @@ class QueueRoutes(Routes):
         context, _, queue = self._context, self._context.writer(), self._context.queue()
         items = await queue.ask(queues.reserve, list(dict.fromkeys(question.ids)))
         found, _ = await sure_of(context.model, context.ready, items, question.precision)
-        decided = {one.item.number for one in found}
+        decided = {item.number for item, _ in found}
         await queue.ask(queues.let_go, [item for item in items if item.number not in decided])
         if not found:
             return as_json({"decision": None, "decided": 0})
         who = f"{context.person} {ALONE}".strip()
         examples = [
-            Example(
-                one.item.text, list(one.labels), one.item.key, person=who, vector=context.vector(one.item.text, None)
-            )
-            for one in found
-        ]  # fmt: skip
+            Example(item.text, list(labels), item.key, person=who, vector=context.vector(item.text, None))
+            for item, labels in found
+        ]
         try:
             receipts = await context.appended(lambda: context.checked(examples))
         except InputError:  # a label was retired meanwhile

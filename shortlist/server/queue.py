@@ -22,7 +22,7 @@ from hashlib import blake2b
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -396,13 +396,19 @@ def texts_of_file(
 
     They are in the named column, or else in those that the model knows, if the file has them.
     """
+
+    def read_as(**options: Any) -> list[Document]:
+        file = BytesIO(content)
+        file.name = name
+        return _at_most(most, name, read(file, format, **options))
+
     if column is not None:
-        return _at_most(most, name, read(_named(content, name), format, text=column))
+        return read_as(text=column)
     try:
-        return _at_most(most, name, read(_named(content, name), format, prefer=preferring(known)))
+        return read_as(prefer=preferring(known))
     except InputError:
         with contextlib.suppress(InputError):
-            return _at_most(most, name, read(_named(content, name), format))
+            return read_as()
         raise
 
 
@@ -420,12 +426,6 @@ def _at_most(most: int, name: str, batches: Iterable[Examples]) -> list[Document
             raise InputError(f"{name} holds more than {most:,} characters of text; send it in parts")
         texts.append(one)
     return texts
-
-
-def _named(content: bytes, name: str) -> BinaryIO:
-    file = BytesIO(content)
-    file.name = name
-    return file
 
 
 # The next text by gain: how much its judgement would teach.
@@ -586,28 +586,16 @@ def _take(
     return queue.lease(chosen, person, seconds), queue.counts()
 
 
-@dataclass(frozen=True)
-class Sure:
-    """A text with the labels that the model would assign."""
-
-    item: Item
-    labels: Assigned
-
-    @property
-    def least(self) -> float:
-        return float(self.labels.probabilities.min())
-
-
 async def sure_of(
     model: Categorizer, ready: Ready, items: Sequence[Item], precision: float
-) -> tuple[list[Sure], list[float]]:
-    """Return the texts that the model would decide, and the gains of judging each text."""
-    found: list[Sure] = []
+) -> tuple[list[tuple[Item, Assigned]], list[float]]:
+    """Return the texts that the model would decide, with their labels, and the gains of judging each text."""
+    found: list[tuple[Item, Assigned]] = []
     gained: list[float] = []
     for some in parts(items, letters_of, PIECE):
         texts = ready([one.text for one in some])
         decided = model._decide(texts, model.rank(texts, DEPTH), model._aim(precision))
-        found += [Sure(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
+        found += [(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
         gained += gains(model, texts)
         await asyncio.sleep(0)  # let others have a turn
     return found, gained
