@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from itertools import count, repeat
 from threading import Lock, get_ident, main_thread
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from _thread import LockType
@@ -49,9 +49,6 @@ class ModelLock:
         """Whether a thread reads or writes the model now."""
         mine = self.readers.get(thread)
         return self.writer == thread or (mine is not None and mine.locked())
-
-    def __deepcopy__(self, memo: dict[int, object]) -> ModelLock:
-        return ModelLock()
 
     def __reduce__(self) -> tuple[type[ModelLock], tuple[()]]:
         return ModelLock, ()
@@ -204,14 +201,8 @@ class Noting:
                 raise KeyboardInterrupt
 
 
-class Learns(Protocol):
-    """A model that knows whether it has learned."""
-
-    def __sklearn_is_fitted__(self) -> bool: ...
-
-
 @contextmanager
-def nothing_if_refused(one: Learns) -> Iterator[None]:
+def nothing_if_refused(one: Any) -> Iterator[None]:
     """Restore an unfitted model if its first examples are refused; after Ctrl-C it keeps what it has learned."""
     before = None if one.__sklearn_is_fitted__() else dict(one.__dict__)
     try:
