@@ -101,11 +101,7 @@ class People:
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as problem:
             words = getattr(problem, "strerror", None) or problem
             raise PeopleError(f"the people of this server cannot be read from {path}: {words}") from None
-        self._by_hash = {person.hash: person for person in self.everyone.values()}
-
-    def with_token(self, token: bytes) -> Person | None:
-        """Return the person of a token. The time of the look-up may tell about the hash, which nobody can choose."""
-        return self._by_hash.get(hashed(token))
+        self.by_hash = {person.hash: person for person in self.everyone.values()}
 
     def add(self, name: str, role: Role) -> str:
         """Add a person; returns the token, which is not kept."""
@@ -210,7 +206,8 @@ class Doorkeeper:
             return None
         if self._problem is not None:
             raise PeopleError(str(self._problem))
-        return None if self._people is None else self._people.with_token(token)
+        # The time of the look-up may tell about the hash, which nobody can choose.
+        return None if self._people is None else self._people.by_hash.get(hashed(token))
 
     def _refresh(self) -> None:
         """Read the file again if it has changed; a problem is reported when somebody needs the file."""

@@ -112,7 +112,6 @@ class LabelSearch:
 
     def __init__(self) -> None:
         self._made_for: tuple[Any, Any] = (None, None)
-        self._names: list[Any] = []
         self._folded: list[list[str]] = []  # all names of each label
 
     def find(self, model: Categorizer, wanted: str, first: int, n: int) -> tuple[list[tuple[Label, int]], int]:
@@ -122,10 +121,9 @@ class LabelSearch:
         """
         counts, index, vocabulary = model.label_counts_, model.learner_._labels, model.vocabulary_
         if self._made_for[0] is not index or self._made_for[1] is not vocabulary:  # the model or its labels changed
-            self._made_for, self._names, self._folded = (index, vocabulary), [], []
-        if len(self._names) < counts.size:
-            self._names = model.classes_.tolist()
-            self._folded += [_called(name, vocabulary) for name in self._names[len(self._folded) :]]
+            self._made_for, self._folded = (index, vocabulary), []
+        names = model.classes_.tolist()
+        self._folded += [_called(name, vocabulary) for name in names[len(self._folded) :]]
         part = wanted.casefold()
         retired = {index.number[label] for label in model.retired_}
         near = {
@@ -135,7 +133,7 @@ class LabelSearch:
         }
         hits = np.fromiter(near, dtype=np.int64)
         best = hits[np.lexsort((-counts[hits], np.fromiter(near.values(), dtype=np.int64)))].tolist()
-        return [(self._names[i], int(counts[i])) for i in best[first : first + n]], len(hits)
+        return [(names[i], int(counts[i])) for i in best[first : first + n]], len(hits)
 
 
 def _called(label: Any, vocabulary: LabelVocabulary | None) -> list[str]:
