@@ -86,8 +86,8 @@ class DiskFull(JournalError):
     """The disk has no room; nothing was changed."""
 
 
-class KeyUsed(InputError):
-    """An idempotency key came a second time, with another example."""
+class Conflict(InputError):
+    """What is there does not allow what is asked for."""
 
 
 class Moved(InputError):
@@ -316,9 +316,9 @@ class Journal:
             check(self)
             receipt = self._append_one(example, seen)
             if receipt.new != self._undo_one(number, example.person):
-                raise KeyUsed(f"example {number} was taken back already")
+                raise Conflict(f"example {number} was taken back already")
             if not receipt.new and self._is_undone(receipt.number):
-                raise KeyUsed(f"example {receipt.number}, learned in its place, was taken back; learn the text anew")
+                raise Conflict(f"example {receipt.number}, learned in its place, was taken back; learn the text anew")
             return receipt
 
     @contextlib.contextmanager
@@ -369,7 +369,7 @@ class Journal:
             query = "SELECT number, text, labels, wrong, complete, person, vector, fields FROM examples WHERE key = ?"
             known = self._db.execute(query, (example.key,)).fetchone()
             if known is not None and known[1:] != (text, labels, *judged):
-                raise KeyUsed(f"the key {example.key!r} was used for another example, number {known[0]}")
+                raise Conflict(f"the key {example.key!r} was used for another example, number {known[0]}")
             if known is not None:
                 return Receipt(known[0], new=False)
         if seen is not None:

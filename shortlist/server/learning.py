@@ -20,7 +20,7 @@ from shortlist.server.journal import ALONE, Check, Example, Journal, Receipt
 from shortlist.server.people import ASKING, Role
 from shortlist.server.queue import Queue, sure_of
 from shortlist.server.ranking import LETTERS, Limit
-from shortlist.server.routes import Routes, as_json, get, post, post_file
+from shortlist.server.routes import Routes, as_json, get, in_conflict, post, post_file
 
 SHOWN = 10  # examples of what the model would decide
 
@@ -100,11 +100,9 @@ class LearningRoutes(Routes):
         if question.change == "merge" and question.into is not None:
             into = replica.label(question.into)
         change = Change(question.change, labels, into)
-        try:
-            if not again:
+        if not again:
+            with in_conflict():  # if the labels do not allow it
                 context.model._check_change(change)
-        except InputError as problem:  # the labels do not allow it
-            raise HTTPException(409, str(problem)) from None
         return Example("", change.to_dict(), question.key, person=context.person)
 
     @post("/v1/undo", schemas.Receipt)

@@ -41,6 +41,7 @@ from shortlist.server.journal import (
     BESIDE,
     PATIENCE,
     PROBLEMS,
+    Conflict,
     DiskFull,
     Journal,
     JournalError,
@@ -92,10 +93,6 @@ COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, 
 
 class NotThere(InputError):
     """There is no such text in the queue."""
-
-
-class Taken(InputError):
-    """Another person has the text, or has judged it."""
 
 
 @dataclass(frozen=True)
@@ -200,9 +197,9 @@ class Queue:
                 if item is None:
                     raise NotThere(f"there is no text {key!r} in the queue, or its judgement was taken back since")
                 if item.state == "judged":
-                    raise Taken(f"the text {key} is judged; take its example {item.example} back instead")
+                    raise Conflict(f"the text {key} is judged; take its example {item.example} back instead")
                 if item.until >= now and item.person != person:
-                    raise Taken(f"another person has the text {key} just now")
+                    raise Conflict(f"another person has the text {key} just now")
                 later = item.later + 1 if to == "later" else 0 if to == "waiting" else item.later
                 state = "waiting" if to == "later" else to
                 self.db.execute(

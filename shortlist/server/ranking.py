@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 
 from shortlist.arrays.given_labels import Label
 from shortlist.concepts import LabelVocabulary
-from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import with_vectors
@@ -23,10 +22,10 @@ from shortlist.models.rules import Rules
 from shortlist.models.text_batches import FieldsBeside
 from shortlist.server import schemas
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
-from shortlist.server.journal import Example, alike
+from shortlist.server.journal import Conflict, Example, alike
 from shortlist.server.queue import columns_of
 from shortlist.server.replica import passing
-from shortlist.server.routes import Context, Routes, as_json, get, post, streamed, votes_of
+from shortlist.server.routes import Context, Routes, as_json, get, in_conflict, post, streamed, votes_of
 
 LEAST = 10  # labels that a decision looks at
 LETTERS = 200  # of a text in a list
@@ -74,9 +73,7 @@ class RankingRoutes(Routes):
         rules = Rules(only=only, but=tuple(question.but), below=below, at_most=most, tame=question.tame)
         vectors: list[Any] | None = question.vector
         if vectors is not None and alone == isinstance(vectors[0] if vectors else None, list):
-            raise HTTPException(
-                409, "vector is a list of numbers for one text, and a list of such lists for a list of texts"
-            )
+            raise Conflict("vector is a list of numbers for one text, and a list of such lists for a list of texts")
         given = with_vectors(texts, context.vectors(texts, [vectors] if alone and vectors is not None else vectors))
         rankings, decisions = [], []
         for n in range(len(texts)):
@@ -231,10 +228,8 @@ class LookingRoutes(Routes):
         It may take as long as it is read. The file is complete only if its last chunk has arrived.
         """
         layout = LAYOUTS[format]
-        try:
+        with in_conflict():  # if the labels do not fit the layout
             fitting = await self._context.look_back(lambda journal: layout_for(journal, format))
-        except InputError as problem:  # the labels do not fit the layout
-            raise HTTPException(409, str(problem)) from None
         named = f'attachment; filename="examples.{layout.ending}"'
         return streamed(pieces(self._replica.journal, fitting), layout.kind, {"content-disposition": named})
 

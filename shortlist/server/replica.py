@@ -27,7 +27,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
-from shortlist.server.journal import Example, Journal, JournalError, Moved, Seen, Version, identity
+from shortlist.server.journal import Conflict, Example, Journal, JournalError, Moved, Seen, Version, identity
 from shortlist.server.middleware import Metrics
 from shortlist.server.settings import Settings, log, log_failure
 from shortlist.texts import Document, Vectors
@@ -225,10 +225,6 @@ def teach(model: Categorizer, lesson: Example) -> None:
         model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=lesson.vector)
 
 
-class Needed(InputError):
-    """An example cannot be undone, because others need it."""
-
-
 def check_not_needed(trial: Replica, known: Collection[int], journal: Journal) -> None:
     """Refuse to undo examples without which others could not be learned.
 
@@ -238,7 +234,7 @@ def check_not_needed(trial: Replica, known: Collection[int], journal: Journal) -
         raise Moved("something else was taken back meanwhile; try again")
     lost = [number for number in trial.passed if number not in known]
     if lost:
-        raise Needed(
+        raise Conflict(
             f"without it the model could not learn {listed(lost)} ({trial.passed[lost[0]]}); take back "
             f"{listed(lost)} first"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -29,11 +29,11 @@ from shortlist.ranking import Explanation
 from shortlist.server import schemas
 from shortlist.server.journal import (
     Check,
+    Conflict,
     DiskFull,
     Example,
     Journal,
     JournalError,
-    KeyUsed,
     Moved,
     MustTry,
     Receipt,
@@ -43,8 +43,8 @@ from shortlist.server.journal import (
 )
 from shortlist.server.middleware import FAILED, Metrics, refused
 from shortlist.server.people import ASKING, NotAllowed
-from shortlist.server.queue import Handing, NotThere, Taken, gains
-from shortlist.server.replica import Needed, Replica, check_not_needed
+from shortlist.server.queue import Handing, NotThere, gains
+from shortlist.server.replica import Replica, check_not_needed
 from shortlist.server.schemas import ONE_LINE, ONE_WORD
 from shortlist.server.settings import Limits, Settings
 from shortlist.texts import Document, Vectors, as_documents, as_vectors
@@ -134,10 +134,8 @@ class Context:
             return None
         if given is None and encoder is not None and texts:
             return encoded(encoder, as_documents(texts))
-        try:
+        with in_conflict():  # if the model does not allow them
             return model._vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
-        except InputError as problem:  # the model does not allow them
-            raise HTTPException(409, str(problem)) from None
 
     def vector(self, text: Document, given: list[float] | None) -> Vectors | None:
         """Return the vector of one text."""
@@ -166,8 +164,9 @@ class Context:
         model = self.model
         for name in names:
             if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
-                words = f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
-                raise HTTPException(409, words)
+                raise Conflict(
+                    f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
+                )
 
     # Learning and undoing.
 
@@ -183,7 +182,7 @@ class Context:
                     self.checked(new)
                 return examples
             if any(one.wrong or not one.complete for one in examples):  # the model does not allow it
-                raise HTTPException(409, str(problem)) from None
+                raise Conflict(str(problem)) from None
             raise
         return examples
 
@@ -229,6 +228,15 @@ class Context:
         return found
 
 
+@contextlib.contextmanager
+def in_conflict() -> Iterator[None]:
+    """Answer 409 instead of 422 to what is refused within: the question is right, and the model does not allow it."""
+    try:
+        yield
+    except InputError as problem:
+        raise Conflict(str(problem)) from None
+
+
 # Answers.
 
 
@@ -240,8 +248,7 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 }
 A_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 STATUS_OF = {
-    InputError: 422, NotThere: 404, Taken: 409, KeyUsed: 409, Needed: 409, NotAllowed: 403, DiskFull: 507,
-    JournalError: 503,
+    InputError: 422, NotThere: 404, Conflict: 409, NotAllowed: 403, DiskFull: 507, JournalError: 503,
 }  # fmt: skip
 
 INNER = re.compile(r"\[|^constrained-|^float$")  # pydantic's own types, in the location of a problem

@@ -12,7 +12,7 @@ import pytest
 import shortlist as sl
 from shortlist.server import snapshots
 from shortlist.server.exporting import exported
-from shortlist.server.journal import FILE, Example, Journal, JournalError, KeyUsed, Receipt, Writer
+from shortlist.server.journal import FILE, Conflict, Example, Journal, JournalError, Receipt, Writer
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_key_counts_once(journal):
 
 def test_a_key_for_something_else_fails_its_request_whole(journal):
     journal.append([Example("a", ["x"], key="k")])
-    with pytest.raises(KeyUsed):
+    with pytest.raises(Conflict):
         journal.append([Example("c", ["z"]), Example("other", ["x"], key="k")])
     assert [entry.text for entry in journal.after(0, 99)] == ["a"]
     assert journal.append([Example("d", ["y"])]) == [Receipt(2, True)]
@@ -62,7 +62,7 @@ def test_requests_that_wait_share_a_commit_and_fail_alone(tmp_path):
     record.write = lambda end, write=record.write: commits.append(write(end))
     one, refused, other = asyncio.run(ask_all(writer, threading.Event()))
     assert (one, other) == ([Receipt(1, True), Receipt(2, True)], [Receipt(3, True)])
-    assert isinstance(refused, KeyUsed)
+    assert isinstance(refused, Conflict)
     assert len(commits) == 1
     writer.close()
     with contextlib.closing(Journal(tmp_path)) as journal:
@@ -80,7 +80,7 @@ OTHERS = [
 @pytest.mark.parametrize("other", OTHERS)
 def test_a_key_stands_for_a_text_what_was_judged_and_who_judged(journal, other):
     journal.append([Example("a", ["x"], "k")])
-    with pytest.raises(KeyUsed):
+    with pytest.raises(Conflict):
         journal.append([other])
     assert journal.version().examples == 1
 

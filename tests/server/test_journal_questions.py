@@ -6,7 +6,7 @@ import pytest
 
 from shortlist.errors import InputError
 from shortlist.server.exporting import exported
-from shortlist.server.journal import Example, Journal, KeyUsed, Version
+from shortlist.server.journal import Conflict, Example, Journal, Version
 
 
 @pytest.fixture
@@ -71,5 +71,5 @@ def test_the_end_is_written_down_with_each_undo(journal):
 
 def test_a_key_that_was_used_names_its_example(journal):
     journal.append([Example("f", ["z"], key="k")])
-    with pytest.raises(KeyUsed, match="the key 'k' was used for another example, number 6"):
+    with pytest.raises(Conflict, match="the key 'k' was used for another example, number 6"):
         journal.append([Example("g", ["z"], key="k")])
