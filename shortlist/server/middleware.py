@@ -67,6 +67,7 @@ class Middleware:
         self._doorkeeper = Doorkeeper(settings.folder, settings.token)
         self._hosts = {settings.host, "localhost", "127.0.0.1", "[::1]"}
         self._in_flight = 0
+        metrics.in_flight.set_function(lambda: self._in_flight)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -87,7 +88,6 @@ class Middleware:
             whole = message["type"] == "http.response.body" and not message.get("more_body")
 
         self._in_flight += 1
-        self._metrics.in_flight.inc()
         try:
             await self._within_time(scope, receive, watched)
         except HTTPException as refusal:
@@ -99,7 +99,6 @@ class Middleware:
                 await refused(500, FAILED)(scope, receive, watched)
         finally:
             self._in_flight -= 1
-            self._metrics.in_flight.dec()
             took = time.perf_counter() - began
             counted = path if path in self._paths else "other"
             self._metrics.requests.labels(counted, status if whole else CUT).inc()

@@ -186,15 +186,14 @@ class Doorkeeper:
         self._path = folder / FILE
         self._token = None if token is None else token.encode()
         self._seen: tuple[int, ...] | None = None
-        self._people: People | None = None
-        self._problem: PeopleError | None = None
+        self._people: People | PeopleError | None = None  # None if there never were any
         self._refresh()
 
     @property
     def asks(self) -> bool:
         """Whether a token is needed."""
         self._refresh()
-        return self._token is not None or self._people is not None or self._problem is not None
+        return self._token is not None or self._people is not None
 
     def who(self, authorization: bytes) -> Person | None:
         """Return the person of this header; None for a stranger."""
@@ -204,8 +203,8 @@ class Doorkeeper:
         self._refresh()
         if scheme != b"Bearer":
             return None
-        if self._problem is not None:
-            raise PeopleError(str(self._problem))
+        if isinstance(self._people, PeopleError):
+            raise PeopleError(str(self._people))
         # The time of the look-up may tell about the hash, which nobody can choose.
         return None if self._people is None else self._people.by_hash.get(hashed(token))
 
@@ -215,15 +214,15 @@ class Doorkeeper:
             now = os.stat(self._path)
         except FileNotFoundError:
             gone = None if self._people is None else PeopleError(f"{self._path} is gone; bring it back")
-            self._seen, self._problem = None, lost(self._path.parent) or gone
+            self._seen, self._people = None, lost(self._path.parent) or gone
             return
         seen = (now.st_ino, now.st_mtime_ns, now.st_size)
         if seen != self._seen:
-            self._seen, self._problem = seen, None
+            self._seen = seen
             try:
                 self._people = People(self._path)
             except PeopleError as problem:
-                self._problem = problem
+                self._people = problem
 
 
 # The role that each route needs.
