@@ -22,8 +22,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import count, repeat
 from threading import Lock, get_ident, main_thread
-from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
     from _thread import LockType
@@ -188,7 +187,7 @@ class Noting:
             _noted.clear()
             self.is_first = True
             try:
-                _quick.signal(SIGINT, _note)
+                _quick.signal(SIGINT, lambda number, frame: _noted.append(number))
             except KeyboardInterrupt:
                 _quick.signal(SIGINT, signal.default_int_handler)
                 raise
@@ -201,8 +200,14 @@ class Noting:
                 raise KeyboardInterrupt
 
 
+class Learns(Protocol):
+    """A model that knows whether it has learned."""
+
+    def __sklearn_is_fitted__(self) -> bool: ...
+
+
 @contextmanager
-def nothing_if_refused(one: Any) -> Iterator[None]:
+def nothing_if_refused(one: Learns) -> Iterator[None]:
     """Restore an unfitted model if its first examples are refused; after Ctrl-C it keeps what it has learned."""
     before = None if one.__sklearn_is_fitted__() else dict(one.__dict__)
     try:
@@ -225,10 +230,6 @@ def runs(n: int, size: int | None = None) -> Iterator[slice]:
     for first in range(0, max(n, 1), size):
         yield slice(first, min(first + size, n))
         tell(min(size, n - first))
-
-
-def _note(number: int, frame: FrameType | None) -> None:
-    _noted.append(number)
 
 
 # The progress of learning.
