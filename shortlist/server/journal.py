@@ -767,7 +767,12 @@ class Writer:
         try:
             with self._journal.held():
                 for work, _ in waiting:
-                    results.append(_done(work))
+                    try:
+                        results.append(work())
+                    except (sqlite3.Error, JournalError):  # the journal itself fails, and so do all
+                        raise
+                    except Exception as problem:
+                        results.append(problem)
         except Exception as problem:
             results = [problem] * len(waiting)
         for (_, answer), result in zip(waiting, results, strict=True):
@@ -775,13 +780,3 @@ class Writer:
                 answer.set_exception(result)
             else:
                 answer.set_result(result)
-
-
-def _done(work: Callable[[], Any]) -> Any:
-    """What some work returns, or why it was refused. If the journal itself fails, so do all."""
-    try:
-        return work()
-    except (sqlite3.Error, JournalError):
-        raise
-    except Exception as problem:
-        return problem
