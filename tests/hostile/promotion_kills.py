@@ -86,7 +86,7 @@ class Promoting(Judging):
         journal.close()
         last = rehearsal.last(self.folder)
         if examples >= 2 * LEAST and (last is None or not last["fits"]):
-            rehearsal.rehearsed(self.folder, candidate_of)
+            rehearsal.rehearsed(self.folder, lambda present: (candidate_of(present), 0))
 
 
 BEFORE = [rehearsal.ASIDE, rehearsal.BEFORE]
@@ -100,7 +100,7 @@ def seal_of_the_first(folder, names):
 def candidate_of(present):
     """With other settings than the present one, whichever that is."""
     other = 0.2 if present.learner_.step != 0.2 else 0.1
-    return candidate_like(present, None, {"step": other}).learn_many(*first_texts()), 0
+    return candidate_like(present, None, {"step": other}).learn_many(*first_texts())
 
 
 def summary(found):
