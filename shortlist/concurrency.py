@@ -22,7 +22,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import count, repeat
 from threading import Lock, get_ident, main_thread
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -49,9 +48,6 @@ class ModelLock:
         """Whether a thread reads or writes the model now."""
         mine = self.readers.get(thread)
         return self.writer == thread or (mine is not None and mine.locked())
-
-    def __deepcopy__(self, memo: dict[int, object]) -> ModelLock:
-        return ModelLock()
 
     def __reduce__(self) -> tuple[type[ModelLock], tuple[()]]:
         return ModelLock, ()
@@ -196,7 +192,7 @@ class Noting:
             _noted.clear()
             self.is_first = True
             try:
-                _quick.signal(SIGINT, _note)
+                _quick.signal(SIGINT, lambda number, frame: _noted.append(number))
             except KeyboardInterrupt:
                 _quick.signal(SIGINT, signal.default_int_handler)
                 raise
@@ -239,10 +235,6 @@ def runs(n: int, size: int | None = None) -> Iterator[slice]:
     for first in range(0, max(n, 1), size):
         yield slice(first, min(first + size, n))
         tell(min(size, n - first))
-
-
-def _note(number: int, frame: FrameType | None) -> None:
-    _noted.append(number)
 
 
 # The progress of learning.

@@ -48,13 +48,14 @@ def rehearse(
     if model is not None and (learner or settings or data):
         raise InputError("--model is a whole candidate; leave out --learner, --set and --data")
 
-    def made(present: Categorizer) -> Categorizer:
+    def made(present: Categorizer) -> tuple[Categorizer, int]:
         candidate = opened(model) if model is not None else candidate_like(present, learner, values)
-        if data is not None:
-            stream = reading.open_for("categories", data, present)
-            taught(candidate, data, stream)
-            say_skipped(stream.skipped)
-        return candidate
+        if data is None:
+            return candidate, 0
+        stream = reading.open_for("categories", data, present)
+        left_out = taught(candidate, data, stream)
+        say_skipped(stream.skipped)
+        return candidate, left_out
 
     with only_one(state):
         found = rehearsed(state, made)

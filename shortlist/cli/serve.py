@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -65,27 +64,26 @@ def serve(
 
     if state is None and model_file is not None and not read_only:
         state = Path(f"{model_file}.state")
-    settings = Settings(
-        folder=state or Path(os.devnull), host=host, port=port,
-        token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
-        read_only=read_only, salvage=salvage,
-        limits=Limits.of(named_values("--limit", limit)), encoder=None if encoder is None else find_encoder(encoder),
-    )  # fmt: skip
-    settings.check()
-    if model_file is not None and not model_file.is_file():
-        raise InputError(f"there is no model file {model_file}")
-    say_when_compiling()
     with tempfile.TemporaryDirectory(prefix="shortlist-") as temporary:
-        folder = Path(temporary) if state is None else state
+        settings = Settings(
+            folder=state or Path(temporary), host=host, port=port,
+            token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
+            read_only=read_only, salvage=salvage, limits=Limits.of(named_values("--limit", limit)),
+            encoder=None if encoder is None else find_encoder(encoder),
+        )  # fmt: skip
+        settings.check()
+        if model_file is not None and not model_file.is_file():
+            raise InputError(f"there is no model file {model_file}")
+        say_when_compiling()
         try:
-            folder.mkdir(exist_ok=True)
+            settings.folder.mkdir(exist_ok=True)
         except OSError as problem:
-            raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
-        if model_file is None and (state is None or is_new(state)):
+            raise InputError(f"cannot make the folder {settings.folder}: {problem.strerror}") from None
+        if model_file is None and is_new(settings.folder):
             if state is None:
                 say("what the demo model learns is forgotten when it stops; --state FOLDER keeps it")
             model_file = demo_model(Path(temporary))
-        run(replace(settings, folder=folder), model_file, lambda url: say(f"open {url}  (Ctrl-C stops)"))
+        run(settings, model_file, lambda url: say(f"open {url}  (Ctrl-C stops)"))
 
 
 def demo_model(folder: Path) -> Path:

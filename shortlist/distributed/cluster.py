@@ -72,7 +72,7 @@ class Cluster:
         keys: Sequence[str],
     ) -> Iterator[State]:
         """Yield ``function(*arguments(n))`` for each task n, in order; keep each finished result under its key."""
-        files = [self._file(key) for key in keys]
+        files = [None if self.keep is None else self.keep / f"{key}.part" for key in keys]
         futures = {
             n: self.submit(function, *arguments(n)) for n, file in enumerate(files) if file is None or not file.exists()
         }
@@ -88,9 +88,6 @@ class Cluster:
                         del futures[number]
             what = f"{function.__name__}, part {n + 1} of {len(files)}"
             yield self._result(futures.pop(n), what) if n in futures or file is None else store.read(file)
-
-    def _file(self, key: str) -> Path | None:
-        return None if self.keep is None else self.keep / f"{key}.part"
 
     def _patiently(self, ask: Callable[[], Any]) -> Any:
         """Ask until there is an answer, or until there has been no worker for too long."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import socket
 import threading
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from hashlib import blake2b
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
@@ -25,7 +25,7 @@ from fastapi.responses import JSONResponse
 
 from shortlist.errors import InputError
 from shortlist.server.client import Server, parts
-from shortlist.server.settings import is_loopback
+from shortlist.server.settings import is_loopback, listen
 
 LIKELY = 0.5  # the least probability of a suggested label; the best is suggested anyway
 K = 100  # labels of the server's ranking in which labels of the project are sought
@@ -224,10 +224,7 @@ def serve(backend: Backend, host: str, port: int, password: str | None, tell: Ca
     """Answer until the process is stopped. Other machines need a password."""
     if password is None and not is_loopback(host):
         raise InputError(f"listening on {host} lets others teach: give a password with --password-file")
-    try:
-        listening = socket.create_server((host, port))
-    except OSError as problem:
-        raise InputError(f"cannot listen on {host}:{port}: {problem.strerror}") from None
+    listening = listen(host, port)
     tell(f"http://{host}:{listening.getsockname()[1]}")
     config = uvicorn.Config(make_app(backend, password), log_level="warning", access_log=False)
     uvicorn.Server(config).run(sockets=[listening])
@@ -249,13 +246,10 @@ def make_app(backend: Backend, password: str | None = None) -> FastAPI:
                 if len(content) > MOST:
                     return JSONResponse({"error": f"a request may have {MOST:,} bytes"}, 413)
             try:
-                asked = json.loads(content)
-            except ValueError:
-                asked = None
-            if not isinstance(asked, dict):
-                return JSONResponse({"error": "the request must be a JSON object"}, 422)
-            try:
+                asked = msgspec.json.decode(content, type=dict[str, Any])
                 return JSONResponse(await run_in_threadpool(work, asked), status)
+            except msgspec.DecodeError:
+                return JSONResponse({"error": "the request must be a JSON object"}, 422)
             except InputError as problem:
                 return JSONResponse({"error": str(problem)}, 422)
 

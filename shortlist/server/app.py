@@ -22,7 +22,6 @@ from starlette.types import ASGIApp
 
 from shortlist import __version__
 from shortlist.errors import InputError, counted
-from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, failure, is_called, name_of
 from shortlist.server import people, schemas, snapshots
@@ -34,7 +33,7 @@ from shortlist.server.ranking import LookingRoutes, RankingRoutes, RatingRoutes,
 from shortlist.server.replica import Replica, keep_following, keep_snapshots
 from shortlist.server.reporting import AuditRoutes, PromotionRoutes
 from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
-from shortlist.server.settings import AsEvents, Settings, log
+from shortlist.server.settings import AsEvents, Settings, listen, log
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 GRACE = 10  # seconds for requests to end after a signal to stop
@@ -89,17 +88,10 @@ class OperationsRoutes(Routes):
 
 
 # Routes are tried in this order: the most frequent ones first.
-OF_TEXTS = (
+OF_TEXTS: tuple[type[Routes], ...] = (
     RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, AuditRoutes, PromotionRoutes, OperationsRoutes,
 )  # fmt: skip
 OF_RATINGS = (RatingRoutes, OperationsRoutes)
-
-
-def served_as(model: Model[Any]) -> tuple[str, tuple[type[Any], ...]]:
-    """Return what a server of such a model does, and its routes."""
-    if model.task == "ratings":
-        return "Rates texts, and says why.", OF_RATINGS
-    return "Ranks the labels of texts, says why, and learns from corrections.", OF_TEXTS
 
 
 def make_app(replica: Replica, settings: Settings) -> ASGIApp:
@@ -116,7 +108,9 @@ def make_app(replica: Replica, settings: Settings) -> ASGIApp:
         yield
         await context.close()
 
-    about, kinds = served_as(replica.served)
+    about, kinds = "Ranks the labels of texts, says why, and learns from corrections.", OF_TEXTS
+    if replica.served.task == "ratings":
+        about, kinds = "Rates texts, and says why.", OF_RATINGS
     app = FastAPI(
         title="shortlist", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, description=about
     )
@@ -155,7 +149,7 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
             replica.check_can_learn()
         for problem in replica.problems:
             log("passed over a snapshot", "warning", problem=problem)
-        listening = stack.enter_context(listen(settings))
+        listening = stack.enter_context(listen(settings.host, settings.port))
         host, port = listening.getsockname()[:2]
         url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
         log(
@@ -166,15 +160,6 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
         announce(url)
         run(make_server(replica, settings), listening)
         log("stopped")
-
-
-def listen(settings: Settings) -> socket.socket:
-    """Return a listening socket, so that a port in use is known before anything else happens."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=1024)
-    except OSError as problem:
-        raise InputError(f"cannot listen on {settings.host}, port {settings.port}: {problem.strerror}") from None
 
 
 def check_encoder(settings: Settings, replica: Replica) -> None:

@@ -69,13 +69,13 @@ class Server:
         return found
 
 
-def parts(things: Iterable[Thing], text_of: Callable[[Thing], str]) -> Iterator[list[Thing]]:
-    """Yield lists of texts, or of things with a text each, that fit into one request."""
+def parts(things: Iterable[Thing], text_of: Callable[[Thing], str], most: int = LETTERS) -> Iterator[list[Thing]]:
+    """Yield lists of texts, or of things with a text each, that fit into one request: of ``most`` characters."""
     part: list[Thing] = []
     letters = 0
     for thing in things:
         length = len(text_of(thing))
-        if part and (len(part) == AT_ONCE or letters + length > LETTERS):
+        if part and (len(part) == AT_ONCE or letters + length > most):
             yield part
             part, letters = [], 0
         part.append(thing)

@@ -21,7 +21,7 @@ from typing import Any
 from shortlist.errors import InputError
 from shortlist.inputs.tables import as_line, guarded
 from shortlist.server import people, rehearsal, snapshots
-from shortlist.server.journal import ALL, END_FILE, FILE, PROBLEMS, Entry, Journal, identity, read_vector
+from shortlist.server.journal import ALL, END_FILE, FILE, PROBLEMS, Example, Journal
 from shortlist.server.queue import FILE as QUEUE
 from shortlist.texts import Fielded
 
@@ -36,14 +36,14 @@ class Layout:
 
     kind: str
     ending: str
-    of: Callable[[Entry], str]  # the form of an example
+    of: Callable[[Example], str]  # the form of an example
     before: str = ""
     between: str = ""
     behind: str = ""
     last: int = ALL  # the number of the last example that it holds
 
 
-def about(example: Entry) -> dict[str, Any]:
+def about(example: Example) -> dict[str, Any]:
     """Return what is known of a judgement beside text and labels, without empty values."""
     at = datetime.fromtimestamp(example.time, UTC).isoformat(timespec="milliseconds")
     found: dict[str, Any] = {"person": example.person, "time": at, "key": example.key}
@@ -52,23 +52,23 @@ def about(example: Entry) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value not in ("", None)}
 
 
-def fields_of(example: Entry) -> dict[str, Any]:
+def fields_of(example: Example) -> dict[str, Any]:
     return dict(example.text) if isinstance(example.text, Mapping) else {"text": example.text}
 
 
-def plain(example: Entry) -> str:
+def plain(example: Example) -> str:
     """Return the text of an example; of a document the texts of its fields, joined by line feeds."""
     return Fielded.of([example.text]).joined()[0] if isinstance(example.text, Mapping) else example.text
 
 
-def json_line(example: Entry) -> str:
+def json_line(example: Example) -> str:
     """Return all that a model learns from, and about the judgement."""
-    vector = read_vector(example.vector)
-    own = {"labels": example.labels} | about(example) | ({} if vector is None else {"vector": vector.tolist()})
+    vector = {} if example.vector is None else {"vector": example.vector.tolist()}
+    own = {"labels": example.labels} | about(example) | vector
     return _json(fields_of(example) | own) + "\n"
 
 
-def label_studio_task(example: Entry) -> str:
+def label_studio_task(example: Example) -> str:
     """Return an annotated task, with the person in its data: people have other numbers in each Label Studio."""
     beside = about(example)
     chosen = {"choices": list(map(str, example.labels))}
@@ -78,14 +78,14 @@ def label_studio_task(example: Entry) -> str:
     return _json({"id": example.number, "data": data, "annotations": [annotation]})
 
 
-def fasttext_line(example: Entry) -> str:
+def fasttext_line(example: Example) -> str:
     """Return a line in which spaces of labels are underscores, and the text is one line of words."""
     own = filter(None, ("_".join(str(label).split()) for label in example.labels))  # a label may be blank
     words = [word.lstrip("_") if word.startswith(PREFIX) else word for word in plain(example).split()]
     return " ".join([*(PREFIX + name for name in own), *words]) + "\n"
 
 
-def csv_row(example: Entry, columns: Sequence[str] = ("text",)) -> str:
+def csv_row(example: Example, columns: Sequence[str] = ("text",)) -> str:
     beside, own = about(example), fields_of(example)
     wrong = SEPARATOR.join(map(str, example.wrong))
     cells = [SEPARATOR.join(one) if isinstance(one, list) else one for one in (own.get(name, "") for name in columns)]
@@ -147,7 +147,7 @@ def pieces(journal: Journal, layout: Layout) -> Iterator[str]:
 
 
 # Backups. Files that only change as a whole are copied first, and the journal last, while nothing is written to it: no
-# snapshot is ahead of it. If another model is promoted meanwhile, the copy begins again.
+# snapshot is ahead of it. No snapshot is written and no other model is promoted meanwhile.
 
 
 WHOLE = (
@@ -163,8 +163,7 @@ def back_up(folder: Path, target: Path) -> None:
     draft = target.with_name(f".{target.name}.draft")
     try:
         shutil.rmtree(draft, ignore_errors=True)  # of a copy that was cut short
-        while not _copied(folder, draft):
-            shutil.rmtree(draft)
+        _copy_state(folder, draft)
         os.replace(draft, target)
     except OSError as problem:
         raise InputError(f"cannot write {target}: {problem.strerror}") from None
@@ -172,11 +171,9 @@ def back_up(folder: Path, target: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _copied(folder: Path, draft: Path) -> bool:
-    """Copy all files; returns whether the base stayed the same meanwhile."""
+def _copy_state(folder: Path, draft: Path) -> None:
     draft.mkdir(mode=0o700)
-    with contextlib.closing(Journal(folder)) as journal:
-        base = identity(folder)
+    with snapshots.only_one(folder, waiting=True), contextlib.closing(Journal(folder)) as journal:
         newest = snapshots.listed(folder)[0][1]  # a snapshot only saves time, so one is enough
         _copy(folder, draft, [*WHOLE, newest.name, snapshots.passed_beside(newest).name])
         if (folder / QUEUE).exists():
@@ -184,12 +181,11 @@ def _copied(folder: Path, draft: Path) -> bool:
         with journal.held():
             _copy_database(folder / FILE, draft / FILE)
             _copy(folder, draft, [END_FILE])
-            return identity(folder) == base
 
 
 def _copy(folder: Path, draft: Path, names: Iterable[str]) -> None:
     for name in names:
-        with contextlib.suppress(FileNotFoundError):  # it may never have been there, or a snapshot was removed
+        with contextlib.suppress(FileNotFoundError):  # it may never have been there
             shutil.copy(folder / name, draft / name)
 
 

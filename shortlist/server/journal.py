@@ -22,7 +22,6 @@ from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -87,8 +86,8 @@ class DiskFull(JournalError):
     """The disk has no room; nothing was changed."""
 
 
-class KeyUsed(InputError):
-    """An idempotency key came a second time, with another example."""
+class Conflict(InputError):
+    """What is there does not allow what is asked for."""
 
 
 class Moved(InputError):
@@ -99,33 +98,19 @@ class MustTry(InputError):
     """A change of labels may need the examples to be undone: only a model without them can tell."""
 
 
-@dataclass(frozen=True)
-class Example:
-    """An example to learn."""
+class Example(NamedTuple):
+    """An example, to learn or from the journal."""
 
     text: Document
-    labels: Sequence[Any] | dict[str, Any]  # or a change of labels, which has no text
+    labels: list[Any] | dict[str, Any]  # or a change of labels, which has no text
     key: str | None = None
     place: int | None = None
     wrong: Sequence[Any] = ()  # labels that were crossed out
     complete: bool = True  # whether all other labels are wrong; False: they were not judged
     person: str = ""  # who judged
     vector: Vectors | None = None
-
-
-class Entry(NamedTuple):
-    """An example as the journal holds it."""
-
-    number: int
-    text: Document
-    labels: list[Any] | dict[str, Any]  # or a change of labels
-    wrong: list[Any]
-    complete: bool
-    person: str
-    vector: str  # in base64
+    number: int = 0  # this and what follows: of one from the journal
     time: float = 0.0
-    key: str | None = None
-    place: int | None = None
     undone: bool = False
 
 
@@ -314,11 +299,7 @@ class Journal:
         with self.held():
             return [self._append_one(example, seen) for example in examples]
 
-    def undo(self, number: int, person: str = "") -> bool:
-        """Undo an example. Returns False if it was undone before."""
-        return self.undo_all([number], person) == 1
-
-    def undo_all(self, numbers: Sequence[int], person: str = "", check: Check = lambda journal: None) -> int:
+    def undo(self, numbers: Sequence[int], person: str = "", check: Check = lambda journal: None) -> int:
         """Undo examples in one commit, all or none. Returns how many of them had not been undone before.
 
         ``check`` may refuse that; nothing is written between the check and the commit.
@@ -335,9 +316,9 @@ class Journal:
             check(self)
             receipt = self._append_one(example, seen)
             if receipt.new != self._undo_one(number, example.person):
-                raise KeyUsed(f"example {number} was taken back already")
+                raise Conflict(f"example {number} was taken back already")
             if not receipt.new and self._is_undone(receipt.number):
-                raise KeyUsed(f"example {receipt.number}, learned in its place, was taken back; learn the text anew")
+                raise Conflict(f"example {receipt.number}, learned in its place, was taken back; learn the text anew")
             return receipt
 
     @contextlib.contextmanager
@@ -381,15 +362,14 @@ class Journal:
         self._db.execute("RELEASE part")
 
     def _append_one(self, example: Example, seen: Seen | None) -> Receipt:
-        given = example.labels if isinstance(example.labels, dict) else list(example.labels)
-        labels, wrong = (json.dumps(own, ensure_ascii=False) for own in (given, list(example.wrong)))
+        labels, wrong = (json.dumps(own, ensure_ascii=False) for own in (example.labels, example.wrong))
         text, fields = kept(example.text)
         judged = (wrong, int(example.complete), example.person, written_vector(example.vector), fields)
         if example.key is not None:
             query = "SELECT number, text, labels, wrong, complete, person, vector, fields FROM examples WHERE key = ?"
             known = self._db.execute(query, (example.key,)).fetchone()
             if known is not None and known[1:] != (text, labels, *judged):
-                raise KeyUsed(f"the key {example.key!r} was used for another example, number {known[0]}")
+                raise Conflict(f"the key {example.key!r} was used for another example, number {known[0]}")
             if known is not None:
                 return Receipt(known[0], new=False)
         if seen is not None:
@@ -428,36 +408,36 @@ class Journal:
 
     # Reading.
 
-    def after(self, number: int, last: int, limit: int = 256) -> list[Entry]:
+    def after(self, number: int, last: int, limit: int = 256) -> list[Example]:
         """Return the next examples to learn, up to the last; no undone ones."""
         others = f"AND number NOT IN ({', '.join(map(str, map(int, self.hidden)))})" if self.hidden else ""
         return self._entries(f"number > ? AND number <= ? AND {KEPT} {others} ORDER BY number", number, last, limit)
 
-    def each(self, after: int = 0, last: int = ALL) -> Iterator[Entry]:
+    def each(self, after: int = 0, last: int = ALL) -> Iterator[Example]:
         """Yield all examples to learn after a number and up to another, read in batches."""
         while some := self.after(after, last):
             yield from some
             after = some[-1].number
 
-    def entries(self, before: int | None = None, limit: int = 20, prefix: str = "") -> list[Entry]:
+    def entries(self, before: int | None = None, limit: int = 20, prefix: str = "") -> list[Example]:
         """Return the newest examples, newest first: before a number, or with this prefix of their keys."""
         of_key, given = ("key >= ? AND key < ? AND", _span(prefix)) if prefix else ("", ())
         return self._entries(f"{of_key} number < ? ORDER BY number DESC", *given, before or ALL, limit)
 
-    def entry(self, number: int) -> Entry | None:
+    def entry(self, number: int) -> Example | None:
         """Return the example of a number, undone or not; None if there is none."""
         return next(iter(self._entries("number = ?", number, 1)), None)
 
-    def _entries(self, where: str, *values: Any) -> list[Entry]:
+    def _entries(self, where: str, *values: Any) -> list[Example]:
         """Return examples by a condition; the last value is the limit."""
         query = (
             "SELECT number, text, fields, labels, wrong, complete, person, vector, time, key, place, "
             f"NOT {KEPT} FROM examples WHERE {where} LIMIT ?"
         )
         return [
-            Entry(
-                n, read_back(text, fields), json.loads(labels), json.loads(wrong), bool(complete), person, vector, at,
-                key, place, bool(undone),
+            Example(
+                read_back(text, fields), json.loads(labels), key, place, json.loads(wrong), bool(complete), person,
+                read_vector(vector), n, at, bool(undone),
             )
             for n, text, fields, labels, wrong, complete, person, vector, at, key, place, undone
             in self._rows(query, values)
@@ -465,12 +445,13 @@ class Journal:
 
     def nearest(self, vector: Vectors, n: int = 3, looked_at: int = 1000) -> list[tuple[float, Document, list[Any]]]:
         """Return the n nearest of the newest labelled examples that have a vector: cosine, text, labels."""
-        known, asked = [], unit(vector[np.newaxis])[0]
+        asked = unit(vector[np.newaxis])[0]
         where = f"vector != '' AND labels LIKE '[_%]' AND {KEPT} ORDER BY number DESC"
-        for one in self._entries(where, looked_at):
-            own = read_vector(one.vector)
-            if own is not None and own.shape == vector.shape:
-                known.append((float((unit(own[np.newaxis]) @ asked)[0]), one.text, list(one.labels)))
+        known = [
+            (float((unit(own[np.newaxis]) @ asked)[0]), one.text, list(one.labels))
+            for one in self._entries(where, looked_at)
+            if (own := one.vector) is not None and own.shape == vector.shape
+        ]
         return sorted(known, key=lambda one: -one[0])[:n]
 
     def places(self) -> list[int | None]:
@@ -786,7 +767,12 @@ class Writer:
         try:
             with self._journal.held():
                 for work, _ in waiting:
-                    results.append(_done(work))
+                    try:
+                        results.append(work())
+                    except (sqlite3.Error, JournalError):  # the journal itself fails, and so do all
+                        raise
+                    except Exception as problem:
+                        results.append(problem)
         except Exception as problem:
             results = [problem] * len(waiting)
         for (_, answer), result in zip(waiting, results, strict=True):
@@ -794,13 +780,3 @@ class Writer:
                 answer.set_exception(result)
             else:
                 answer.set_result(result)
-
-
-def _done(work: Callable[[], Any]) -> Any:
-    """What some work returns, or why it was refused. If the journal itself fails, so do all."""
-    try:
-        return work()
-    except (sqlite3.Error, JournalError):
-        raise
-    except Exception as problem:
-        return problem

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Awaitable
+from operator import itemgetter
 from typing import Annotated
 
 from fastapi import Query, Request, Response
@@ -16,11 +16,11 @@ from shortlist.models.auditing import shown
 from shortlist.models.relabelling import Change
 from shortlist.server import queue as queues
 from shortlist.server import schemas
-from shortlist.server.journal import ALONE, Check, Example, Journal, Receipt, read_vector
+from shortlist.server.journal import ALONE, Check, Example, Journal, Receipt
 from shortlist.server.people import ASKING, Role
 from shortlist.server.queue import Queue, sure_of
 from shortlist.server.ranking import LETTERS, Limit
-from shortlist.server.routes import Routes, as_json, get, post, post_file
+from shortlist.server.routes import Routes, as_json, get, in_conflict, post, post_file
 
 SHOWN = 10  # examples of what the model would decide
 
@@ -60,7 +60,7 @@ class LearningRoutes(Routes):
         if not learned.complete and question.complete is None and not question.wrong:
             wrong = [str(label) for label in (*learned.wrong, *learned.labels) if str(label) not in question.labels]
             question = question.model_copy(update={"complete": False, "wrong": wrong})
-        example = self._judged(Example(learned.text, [], key, vector=read_vector(learned.vector)), question)
+        example = self._judged(Example(learned.text, [], key, vector=learned.vector), question)
         number = question.number
 
         def replace(check: Check) -> Awaitable[Receipt]:
@@ -76,8 +76,8 @@ class LearningRoutes(Routes):
         """Return an example with the judgement of the person who asks."""
         context, replica = self._context, self._context.replica
         names, wrong = ([replica.label(name) for name in dict.fromkeys(own)] for own in (given.labels, given.wrong))
-        return dataclasses.replace(
-            example, labels=names, wrong=wrong, complete=not wrong if given.complete is None else given.complete,
+        return example._replace(
+            labels=names, wrong=wrong, complete=not wrong if given.complete is None else given.complete,
             place=replica.place(example.text, names, example.vector), person=context.person,
         )  # fmt: skip
 
@@ -100,11 +100,9 @@ class LearningRoutes(Routes):
         if question.change == "merge" and question.into is not None:
             into = replica.label(question.into)
         change = Change(question.change, labels, into)
-        try:
-            if not again:
+        if not again:
+            with in_conflict():  # if the labels do not allow it
                 context.model._check_change(change)
-        except InputError as problem:  # the labels do not allow it
-            raise HTTPException(409, str(problem)) from None
         return Example("", change.to_dict(), question.key, person=context.person)
 
     @post("/v1/undo", schemas.Receipt)
@@ -195,15 +193,14 @@ class QueueRoutes(Routes):
         items = await queue.ask(Queue.free, "sure", "", question.most)
         found, gained = await sure_of(context.model, context.ready, items, question.precision)
         await queue.ask(Queue.measure, [(item.number, gain) for item, gain in zip(items, gained, strict=True)])
-        found.sort(key=lambda one: one.least)
+        certain = sorted(
+            ((float(labels.probabilities.min()), item, labels) for item, labels in found), key=itemgetter(0)
+        )
         examples = [
-            {
-                "id": one.item.key, "text": shown(one.item.text)[:LETTERS], "labels": list(one.labels),
-                "probability": one.least,
-            }
-            for one in found[:SHOWN]
-        ]  # fmt: skip
-        ids = [one.item.key for one in found]
+            {"id": item.key, "text": shown(item.text)[:LETTERS], "labels": list(labels), "probability": least}
+            for least, item, labels in certain[:SHOWN]
+        ]
+        ids = [item.key for _, item, _ in certain]
         return as_json({"looked_at": len(items), "sure": len(found), "examples": examples, "ids": ids})
 
     @post("/v1/queue/decide", schemas.Described)
@@ -215,17 +212,15 @@ class QueueRoutes(Routes):
         context, _, queue = self._context, self._context.writer(), self._context.queue()
         items = await queue.ask(queues.reserve, list(dict.fromkeys(question.ids)))
         found, _ = await sure_of(context.model, context.ready, items, question.precision)
-        decided = {one.item.number for one in found}
+        decided = {item.number for item, _ in found}
         await queue.ask(queues.let_go, [item for item in items if item.number not in decided])
         if not found:
             return as_json({"decision": None, "decided": 0})
         who = f"{context.person} {ALONE}".strip()
         examples = [
-            Example(
-                one.item.text, list(one.labels), one.item.key, person=who, vector=context.vector(one.item.text, None)
-            )
-            for one in found
-        ]  # fmt: skip
+            Example(item.text, list(labels), item.key, person=who, vector=context.vector(item.text, None))
+            for item, labels in found
+        ]
         try:
             receipts = await context.appended(lambda: context.checked(examples))
         except InputError:  # a label was retired meanwhile

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
@@ -55,13 +58,6 @@ class Metrics:
         self.rolling = Gauge("shortlist_rolling", "R1 and R5 over the last 200 examples.", ["what"], registry=own)
 
 
-class Refusal(Exception):
-    """An answer that refuses a request."""
-
-    def __init__(self, status: int, sentence: str, *headers: tuple[bytes, bytes]) -> None:
-        self.status, self.sentence, self.headers = status, sentence, headers
-
-
 class Middleware:
     """An ASGI application around another."""
 
@@ -71,6 +67,7 @@ class Middleware:
         self._doorkeeper = Doorkeeper(settings.folder, settings.token)
         self._hosts = {settings.host, "localhost", "127.0.0.1", "[::1]"}
         self._in_flight = 0
+        metrics.in_flight.set_function(lambda: self._in_flight)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -91,19 +88,17 @@ class Middleware:
             whole = message["type"] == "http.response.body" and not message.get("more_body")
 
         self._in_flight += 1
-        self._metrics.in_flight.inc()
         try:
             await self._within_time(scope, receive, watched)
-        except Refusal as refusal:
+        except HTTPException as refusal:
             if not status:
-                await answer(watched, refusal)
+                await refused(refusal.status_code, refusal.detail, refusal.headers)(scope, receive, watched)
         except Exception as problem:
             log_failure("failed", problem, method=scope["method"], path=path)
             if not status:
-                await answer(watched, Refusal(500, FAILED))
+                await refused(500, FAILED)(scope, receive, watched)
         finally:
             self._in_flight -= 1
-            self._metrics.in_flight.dec()
             took = time.perf_counter() - began
             counted = path if path in self._paths else "other"
             self._metrics.requests.labels(counted, status if whole else CUT).inc()
@@ -134,30 +129,30 @@ class Middleware:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise Refusal(
+            raise HTTPException(
                 503, f"this took longer than the {seconds} s that a request may take; try again, and "
-                "learn with a key so that nothing is learned twice", (b"retry-after", b"1"),
+                "learn with a key so that nothing is learned twice", {"retry-after": "1"},
             ) from None  # fmt: skip
 
     def _admit(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Refuse a request that is not allowed, malformed, or comes while too many are answered."""
         path = scope["path"]
         if sum(len(name) + len(value) for name, value in scope["headers"]) > self._limits.header:
-            raise Refusal(431, f"the header is larger than the {self._limits.header:,} bytes that are taken")
+            raise HTTPException(431, f"the header is larger than the {self._limits.header:,} bytes that are taken")
         try:
             self._check_role(scope, headers)
         except PeopleError as problem:
             log("cannot read the people", "error", problem=str(problem))
-            raise Refusal(503, "the people of this server cannot be read; its log says what is wrong") from None
+            raise HTTPException(503, "the people of this server cannot be read; its log says what is wrong") from None
         if self._has_body(scope):
             kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
             wanted, what = ("application/octet-stream", "a file") if path in FILES else ("application/json", "JSON")
             if kind != wanted.encode():  # a form of another site can send other types without asking
-                raise Refusal(415, f"send {what}, with the header Content-Type: {wanted}")
+                raise HTTPException(415, f"send {what}, with the header Content-Type: {wanted}")
         if self._in_flight > self._limits.in_flight and path not in UNLIMITED:
             most = self._limits.in_flight
-            raise Refusal(
-                429, f"{most} requests are being answered already; try again in a second", (b"retry-after", b"1")
+            raise HTTPException(
+                429, f"{most} requests are being answered already; try again in a second", {"retry-after": "1"}
             )
 
     def _check_role(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
@@ -166,7 +161,9 @@ class Middleware:
             # Without a token, no other site's name may lead a browser here.
             name = PORT.sub("", headers.get(b"host", b"").decode("latin-1"))
             if name not in self._hosts:
-                raise Refusal(421, "this server answers to localhost only; to be reached by another name, set a token")
+                raise HTTPException(
+                    421, "this server answers to localhost only; to be reached by another name, set a token"
+                )
             ASKING.set(ANYONE)
             return
         role = needed(scope["method"], scope["path"], self._paths)
@@ -174,12 +171,12 @@ class Middleware:
             return
         person = self._doorkeeper.who(headers.get(b"authorization", b""))
         if person is None:
-            challenge = (b"www-authenticate", b"Bearer")
-            raise Refusal(401, "a token is needed: send the header Authorization: Bearer TOKEN", challenge)
+            challenge = {"www-authenticate": "Bearer"}
+            raise HTTPException(401, "a token is needed: send the header Authorization: Bearer TOKEN", challenge)
         try:
             person.must_be(role)
         except NotAllowed as problem:
-            raise Refusal(403, str(problem)) from None
+            raise HTTPException(403, str(problem)) from None
         ASKING.set(person)
 
     def _has_body(self, scope: Scope) -> bool:
@@ -188,7 +185,7 @@ class Middleware:
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         """Return the whole body, unless it is too large."""
-        too_large = Refusal(413, f"the body is larger than the {most:,} bytes that are taken; send it in parts")
+        too_large = HTTPException(413, f"the body is larger than the {most:,} bytes that are taken; send it in parts")
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > most:
             raise too_large
@@ -196,7 +193,7 @@ class Middleware:
         while True:
             message = await receive()
             if message["type"] != "http.request":
-                raise Refusal(400, "the request ended before its body did")
+                raise HTTPException(400, "the request ended before its body did")
             body += message.get("body", b"")
             if len(body) > most:
                 raise too_large
@@ -218,13 +215,9 @@ def _given(body: bytes, receive: Receive) -> Receive:
     return channel
 
 
-async def answer(send: Send, refusal: Refusal) -> None:
-    """Send a refusal."""
-    body = msgspec.json.encode({"error": refusal.sentence})
-    length = str(len(body)).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", length), *refusal.headers]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def refused(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the answer that says why a request is refused, or has failed."""
+    return Response(msgspec.json.encode({"error": sentence}), status, headers, "application/json")
 
 
 class Connections:

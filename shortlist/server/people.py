@@ -26,6 +26,7 @@ from shortlist.files.drafts import whole_file
 
 FILE = "people.json"
 MARK = "people.begun"  # stays if the other file is lost
+LOCK = "people.lock"
 MARKED = f"""This server knows people by name, from {FILE} beside this file. Without it nobody is let in.
 To serve everybody who can reach the server again, remove both files while it is stopped.
 """
@@ -100,11 +101,7 @@ class People:
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as problem:
             words = getattr(problem, "strerror", None) or problem
             raise PeopleError(f"the people of this server cannot be read from {path}: {words}") from None
-        self._by_hash = {person.hash: person for person in self.everyone.values()}
-
-    def with_token(self, token: bytes) -> Person | None:
-        """Return the person of a token. The time of the look-up may tell about the hash, which nobody can choose."""
-        return self._by_hash.get(hashed(token))
+        self.by_hash = {person.hash: person for person in self.everyone.values()}
 
     def add(self, name: str, role: Role) -> str:
         """Add a person; returns the token, which is not kept."""
@@ -166,23 +163,17 @@ def changing(folder: Path, new: bool = False) -> Iterator[People]:
 
     ``new``: make the directory if needed; a model may be served from it later.
     """
-    import fcntl
+    from shortlist.server.snapshots import no_state, only_one
 
-    from shortlist.server.snapshots import no_state
-
-    try:
+    with contextlib.suppress(OSError):
         if new:
             folder.mkdir(exist_ok=True)
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
-        raise no_state(folder) from None
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    if not folder.is_dir():
+        raise no_state(folder)
+    with only_one(folder, waiting=True, name=LOCK):
         people = People(folder / FILE)
         yield people
         people.save()
-    finally:
-        os.close(held)
 
 
 class Doorkeeper:
@@ -195,15 +186,14 @@ class Doorkeeper:
         self._path = folder / FILE
         self._token = None if token is None else token.encode()
         self._seen: tuple[int, ...] | None = None
-        self._people: People | None = None
-        self._problem: PeopleError | None = None
+        self._people: People | PeopleError | None = None  # None if there never were any
         self._refresh()
 
     @property
     def asks(self) -> bool:
         """Whether a token is needed."""
         self._refresh()
-        return self._token is not None or self._people is not None or self._problem is not None
+        return self._token is not None or self._people is not None
 
     def who(self, authorization: bytes) -> Person | None:
         """Return the person of this header; None for a stranger."""
@@ -213,9 +203,10 @@ class Doorkeeper:
         self._refresh()
         if scheme != b"Bearer":
             return None
-        if self._problem is not None:
-            raise PeopleError(str(self._problem))
-        return None if self._people is None else self._people.with_token(token)
+        if isinstance(self._people, PeopleError):
+            raise PeopleError(str(self._people))
+        # The time of the look-up may tell about the hash, which nobody can choose.
+        return None if self._people is None else self._people.by_hash.get(hashed(token))
 
     def _refresh(self) -> None:
         """Read the file again if it has changed; a problem is reported when somebody needs the file."""
@@ -223,15 +214,15 @@ class Doorkeeper:
             now = os.stat(self._path)
         except FileNotFoundError:
             gone = None if self._people is None else PeopleError(f"{self._path} is gone; bring it back")
-            self._seen, self._problem = None, lost(self._path.parent) or gone
+            self._seen, self._people = None, lost(self._path.parent) or gone
             return
         seen = (now.st_ino, now.st_mtime_ns, now.st_size)
         if seen != self._seen:
-            self._seen, self._problem = seen, None
+            self._seen = seen
             try:
                 self._people = People(self._path)
             except PeopleError as problem:
-                self._problem = problem
+                self._people = problem
 
 
 # The role that each route needs.

@@ -22,7 +22,7 @@ from hashlib import blake2b
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,11 +35,13 @@ from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import Assigned
 from shortlist.models.observing import DEPTH
+from shortlist.server.client import parts
 from shortlist.server.journal import (
     ALONE,
     BESIDE,
     PATIENCE,
     PROBLEMS,
+    Conflict,
     DiskFull,
     Journal,
     JournalError,
@@ -72,7 +74,7 @@ CREATE TABLE items (
     person TEXT,                          -- who has it, or had it last
     until REAL NOT NULL DEFAULT 0,        -- when its reservation ends
     gain REAL,
-    measured INTEGER NOT NULL DEFAULT 0,  -- the round in which its gain was measured
+    measured REAL NOT NULL DEFAULT 0,     -- when its gain was measured
     example INTEGER                       -- its number in the journal
 );
 CREATE INDEX by_date ON items (state, later, number);
@@ -84,8 +86,6 @@ CREATE INDEX by_person ON items (person, until);
 CREATE INDEX by_until ON items (until);
 CREATE TABLE followed (examples INTEGER, undos INTEGER, seal TEXT);
 INSERT INTO followed VALUES (0, 0, NULL);
-CREATE TABLE rounds (number INTEGER);
-INSERT INTO rounds VALUES (0);
 """
 FREE = "state = 'waiting' AND (until < :now OR person = :person)"
 COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, until, example"
@@ -93,10 +93,6 @@ COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, 
 
 class NotThere(InputError):
     """There is no such text in the queue."""
-
-
-class Taken(InputError):
-    """Another person has the text, or has judged it."""
 
 
 @dataclass(frozen=True)
@@ -201,9 +197,9 @@ class Queue:
                 if item is None:
                     raise NotThere(f"there is no text {key!r} in the queue, or its judgement was taken back since")
                 if item.state == "judged":
-                    raise Taken(f"the text {key} is judged; take its example {item.example} back instead")
+                    raise Conflict(f"the text {key} is judged; take its example {item.example} back instead")
                 if item.until >= now and item.person != person:
-                    raise Taken(f"another person has the text {key} just now")
+                    raise Conflict(f"another person has the text {key} just now")
                 later = item.later + 1 if to == "later" else 0 if to == "waiting" else item.later
                 state = "waiting" if to == "later" else to
                 self.db.execute(
@@ -241,7 +237,7 @@ class Queue:
     def measure(self, gains: Sequence[tuple[int, float]]) -> None:
         """Note what judgements of these texts would gain."""
         with self.writing(durable=False):
-            (now,) = self.db.execute("UPDATE rounds SET number = number + 1 RETURNING number").fetchone()
+            now = time.time()
             update = "UPDATE items SET gain = ?, measured = ? WHERE number = ?"
             self.db.executemany(update, [(gain, now, number) for number, gain in gains])
 
@@ -397,13 +393,19 @@ def texts_of_file(
 
     They are in the named column, or else in those that the model knows, if the file has them.
     """
+
+    def read_as(**options: Any) -> list[Document]:
+        file = BytesIO(content)
+        file.name = name
+        return _at_most(most, name, read(file, format, **options))
+
     if column is not None:
-        return _at_most(most, name, read(_named(content, name), format, text=column))
+        return read_as(text=column)
     try:
-        return _at_most(most, name, read(_named(content, name), format, prefer=preferring(known)))
+        return read_as(prefer=preferring(known))
     except InputError:
         with contextlib.suppress(InputError):
-            return _at_most(most, name, read(_named(content, name), format))
+            return read_as()
         raise
 
 
@@ -421,12 +423,6 @@ def _at_most(most: int, name: str, batches: Iterable[Examples]) -> list[Document
             raise InputError(f"{name} holds more than {most:,} characters of text; send it in parts")
         texts.append(one)
     return texts
-
-
-def _named(content: bytes, name: str) -> BinaryIO:
-    file = BytesIO(content)
-    file.name = name
-    return file
 
 
 # The next text by gain: how much its judgement would teach.
@@ -505,6 +501,10 @@ def words_of(text: Document) -> frozenset[str]:
     return frozenset(shown(text).casefold().split())
 
 
+def letters_of(item: Item) -> str:
+    return shown(item.text)
+
+
 class Handing:
     """The queue of a state directory, as the routes use it."""
 
@@ -549,20 +549,19 @@ class Handing:
 
     async def _by_gain(self, found: list[Item]) -> tuple[list[int], list[tuple[int, float]]]:
         """Return the numbers of some texts, best first, and the gain of each."""
-        gained: list[float] = []
-        words = [words_of(one.text) for one in found]
-        for first, last in pieces([len(shown(one.text)) for one in found]):
-            for one, own in zip(found[first:last], words[first:last], strict=True):
-                self._novelty.meet(one.number, own)
-            by_margin = self._gains([one.text for one in found[first:last]])
-            new = map(self._novelty.share, words[first:last])
-            gained += [gain * (1 + share) / 2 for gain, share in zip(by_margin, new, strict=True)]
+        words = {one.number: words_of(one.text) for one in found}
+        for number, own in words.items():
+            self._novelty.meet(number, own)
+        gained: dict[int, float] = {}
+        for some in parts(found, letters_of, PIECE):
+            for one, gain in zip(some, self._gains([one.text for one in some]), strict=True):
+                gained[one.number] = gain * (1 + self._novelty.share(words[one.number])) / 2
             await asyncio.sleep(0)
-        unlike = [gain - likeness(own, self._recent) / 2 for gain, own in zip(gained, words, strict=True)]
-        best = sorted(range(len(found)), key=lambda n: (found[n].later, -unlike[n], n))
+        late = {one.number: one.later for one in found}
+        best = sorted(words, key=lambda n: (late[n], likeness(words[n], self._recent) / 2 - gained[n]))
         self._recent.append(words[best[0]])
         self._novelty.judge(words[best[0]])
-        return [found[n].number for n in best], [(one.number, gain) for one, gain in zip(found, gained, strict=True)]
+        return best, list(gained.items())
 
 
 def _look(queue: Queue, person: str, order: str, seconds: float) -> tuple[Item | None, list[Item], dict[str, int]]:
@@ -584,40 +583,16 @@ def _take(
     return queue.lease(chosen, person, seconds), queue.counts()
 
 
-def pieces(sizes: list[int]) -> list[tuple[int, int]]:
-    """Return first and last + 1 of pieces of a list, each of about PIECE in size."""
-    found, first, held = [], 0, 0
-    for n, size in enumerate(sizes):
-        held += size
-        if held >= PIECE or n == len(sizes) - 1:
-            found.append((first, n + 1))
-            first, held = n + 1, 0
-    return found
-
-
-@dataclass(frozen=True)
-class Sure:
-    """A text with the labels that the model would assign."""
-
-    item: Item
-    labels: Assigned
-
-    @property
-    def least(self) -> float:
-        return float(self.labels.probabilities.min())
-
-
 async def sure_of(
     model: Categorizer, ready: Ready, items: Sequence[Item], precision: float
-) -> tuple[list[Sure], list[float]]:
-    """Return the texts that the model would decide, and the gains of judging each text."""
-    found: list[Sure] = []
+) -> tuple[list[tuple[Item, Assigned]], list[float]]:
+    """Return the texts that the model would decide, with their labels, and the gains of judging each text."""
+    found: list[tuple[Item, Assigned]] = []
     gained: list[float] = []
-    for first, last in pieces([len(shown(one.text)) for one in items]):
-        some = items[first:last]
+    for some in parts(items, letters_of, PIECE):
         texts = ready([one.text for one in some])
         decided = model._decide(texts, model.rank(texts, DEPTH), model._aim(precision))
-        found += [Sure(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
+        found += [(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
         gained += gains(model, texts)
         await asyncio.sleep(0)  # let others have a turn
     return found, gained

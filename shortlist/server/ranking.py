@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 
 from shortlist.arrays.given_labels import Label
 from shortlist.concepts import LabelVocabulary
-from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import with_vectors
@@ -23,10 +22,10 @@ from shortlist.models.rules import Rules
 from shortlist.models.text_batches import FieldsBeside
 from shortlist.server import schemas
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
-from shortlist.server.journal import Entry, alike
+from shortlist.server.journal import Conflict, Example, alike
 from shortlist.server.queue import columns_of
 from shortlist.server.replica import passing
-from shortlist.server.routes import Context, Routes, as_json, get, post, streamed, votes_of
+from shortlist.server.routes import Context, Routes, as_json, get, in_conflict, post, streamed, votes_of
 
 LEAST = 10  # labels that a decision looks at
 LETTERS = 200  # of a text in a list
@@ -74,9 +73,7 @@ class RankingRoutes(Routes):
         rules = Rules(only=only, but=tuple(question.but), below=below, at_most=most, tame=question.tame)
         vectors: list[Any] | None = question.vector
         if vectors is not None and alone == isinstance(vectors[0] if vectors else None, list):
-            raise HTTPException(
-                409, "vector is a list of numbers for one text, and a list of such lists for a list of texts"
-            )
+            raise Conflict("vector is a list of numbers for one text, and a list of such lists for a list of texts")
         given = with_vectors(texts, context.vectors(texts, [vectors] if alone and vectors is not None else vectors))
         rankings, decisions = [], []
         for n in range(len(texts)):
@@ -112,7 +109,6 @@ class LabelSearch:
 
     def __init__(self) -> None:
         self._made_for: tuple[Any, Any] = (None, None)
-        self._names: list[Any] = []
         self._folded: list[list[str]] = []  # all names of each label
 
     def find(self, model: Categorizer, wanted: str, first: int, n: int) -> tuple[list[tuple[Label, int]], int]:
@@ -122,10 +118,9 @@ class LabelSearch:
         """
         counts, index, vocabulary = model.label_counts_, model.learner_._labels, model.vocabulary_
         if self._made_for[0] is not index or self._made_for[1] is not vocabulary:  # the model or its labels changed
-            self._made_for, self._names, self._folded = (index, vocabulary), [], []
-        if len(self._names) < counts.size:
-            self._names = model.classes_.tolist()
-            self._folded += [_called(name, vocabulary) for name in self._names[len(self._folded) :]]
+            self._made_for, self._folded = (index, vocabulary), []
+        names = model.classes_.tolist()
+        self._folded += [_called(name, vocabulary) for name in names[len(self._folded) :]]
         part = wanted.casefold()
         retired = {index.number[label] for label in model.retired_}
         near = {
@@ -135,7 +130,7 @@ class LabelSearch:
         }
         hits = np.fromiter(near, dtype=np.int64)
         best = hits[np.lexsort((-counts[hits], np.fromiter(near.values(), dtype=np.int64)))].tolist()
-        return [(self._names[i], int(counts[i])) for i in best[first : first + n]], len(hits)
+        return [(names[i], int(counts[i])) for i in best[first : first + n]], len(hits)
 
 
 def _called(label: Any, vocabulary: LabelVocabulary | None) -> list[str]:
@@ -233,10 +228,8 @@ class LookingRoutes(Routes):
         It may take as long as it is read. The file is complete only if its last chunk has arrived.
         """
         layout = LAYOUTS[format]
-        try:
+        with in_conflict():  # if the labels do not fit the layout
             fitting = await self._context.look_back(lambda journal: layout_for(journal, format))
-        except InputError as problem:  # the labels do not fit the layout
-            raise HTTPException(409, str(problem)) from None
         named = f'attachment; filename="examples.{layout.ending}"'
         return streamed(pieces(self._replica.journal, fitting), layout.kind, {"content-disposition": named})
 
@@ -254,7 +247,7 @@ def as_connections(pairs: list[tuple[Any, float]]) -> Response:
     return as_json({"connections": [{"name": name, "weight": weight} for name, weight in pairs]})
 
 
-def entry_as_dict(entry: Entry, model: Categorizer) -> dict[str, Any]:
+def entry_as_dict(entry: Example, model: Categorizer) -> dict[str, Any]:
     """Return an example for an answer; a change of labels has its description as text."""
     found = entry._asdict() | {"change": isinstance(entry.labels, dict)}
     del found["vector"]

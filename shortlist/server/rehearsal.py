@@ -37,7 +37,7 @@ from shortlist.models.base import changed, named
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.making import TEXT, open_model
 from shortlist.server import snapshots
-from shortlist.server.journal import ALONE, Entry, Journal, identity_of, read_vector
+from shortlist.server.journal import ALONE, Example, Journal, identity_of
 from shortlist.server.replica import Replica, listed, passing
 
 CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
@@ -77,10 +77,10 @@ def candidate_like(present: Categorizer, learner: str | None, values: dict[str, 
     return made.learn_many([], [])  # a learner that cannot go on learning refuses
 
 
-def taught(model: Categorizer, data: str, stream: Stream) -> Categorizer:
-    """Have a candidate learn what the present model learned before it was served."""
+def taught(model: Categorizer, data: str, stream: Stream) -> int:
+    """Have a candidate learn what the present model learned before it was served; count the records left out."""
     model.fit_batches(teaching("categories", data, stream, iter(stream)))
-    return model
+    return stream.skipped.count
 
 
 def as_trained(present: Categorizer, data: str, skip_bad: bool = False) -> Stream:
@@ -134,7 +134,7 @@ def rehearse(
 ) -> Rehearsal:  # fmt: skip
     """Replay the journal of a state directory with both models, which learn it."""
     with contextlib.ExitStack() as closing:
-        both = [Replica(folder, read_only=True, start=model, quiet=True) for model in (present, candidate)]
+        both = [Replica(folder, read_only=True, start=model) for model in (present, candidate)]
         for one in both:
             closing.callback(one.close)
         rehearsal = Rehearsal([], [], [], both[1].passed)
@@ -153,8 +153,8 @@ def rehearse(
     return rehearsal
 
 
-def tried(replica: Replica, lesson: Entry, labels: list[Label]) -> Tried:
-    ranked = [label for label, _ in replica.rank(lesson.text, max(1, len(labels)), vector=read_vector(lesson.vector))]
+def tried(replica: Replica, lesson: Example, labels: list[Label]) -> Tried:
+    ranked = [label for label, _ in replica.rank(lesson.text, max(1, len(labels)), vector=lesson.vector)]
     return Tried(float(bool(ranked) and ranked[0] in labels), [float(label in ranked) for label in labels])
 
 
@@ -217,19 +217,18 @@ CUT_SHORT = "the last rehearsal ended before it was done; start it again"
 
 def rehearsed(
     folder: Path,
-    make: Callable[[Categorizer], Categorizer],
+    make: Callable[[Categorizer], tuple[Categorizer, int]],
     tell: Tell = lambda done, of: None,
-    left_out: Callable[[], int] = lambda: 0,
 ) -> dict[str, Any]:
-    """Rehearse the candidate that ``make`` gives for the present model; keep it with the report, which is returned.
+    """Rehearse a candidate, and keep it with the report, which is returned.
 
-    ``left_out`` counts the bad records that the candidate was not taught.
+    ``make`` gives the candidate for the present model, and the number of bad records that it was not taught.
     """
     against = seal(folder / snapshots.BASE)  # first: a base that comes meanwhile does not fit
     present = opened(folder / snapshots.BASE)
-    candidate = make(present)
+    candidate, left_out = make(present)
     kept = candidate.copy()  # as it is before the journal
-    found = report(rehearse(folder, present, candidate, tell)) | {"left_out": left_out()}
+    found = report(rehearse(folder, present, candidate, tell)) | {"left_out": left_out}
     keep(folder, kept, found, against)
     return found
 
@@ -275,7 +274,7 @@ def carried_out(
 
     ``server``: the process that started this one; without it, this one ends.
     """
-    last, left_out = 0.0, 0
+    last = 0.0
 
     def told(done: int, of: int) -> None:
         nonlocal last
@@ -285,17 +284,14 @@ def carried_out(
                 sys.exit("the server that started this rehearsal is gone")
             tell(folder, done, of)
 
-    def made(present: Categorizer) -> Categorizer:
-        nonlocal left_out
+    def made(present: Categorizer) -> tuple[Categorizer, int]:
         candidate = candidate_like(present, learner, values)
-        if data is not None:
-            stream = as_trained(present, str(data), skip_bad)
-            taught(candidate, str(data), stream)
-            left_out = stream.skipped.count
-        return candidate
+        if data is None:
+            return candidate, 0
+        return candidate, taught(candidate, str(data), as_trained(present, str(data), skip_bad))
 
     try:
-        rehearsed(folder, made, told, lambda: left_out)
+        rehearsed(folder, made, told)
         (folder / PROGRESS).unlink(missing_ok=True)
     except ShortlistError as problem:
         tell(folder, 0, 0, str(problem) if data is None else str(problem).replace(str(data), data.name))
@@ -323,7 +319,7 @@ def last(folder: Path) -> dict[str, Any] | None:
     """Return what is known of the last candidate, and whether it still fits the base; None if there is none."""
     try:
         kept: dict[str, Any] = json.loads((folder / REPORT).read_bytes())
-        sealed = {"base": known_seal(folder / snapshots.BASE), "candidate": known_seal(folder / CANDIDATE)}
+        sealed = {"base": seal(folder / snapshots.BASE), "candidate": seal(folder / CANDIDATE)}
         kept["fits"] = all(kept[what] == own for what, own in sealed.items())
         kept["report"]["falls"]
     except UNREADABLE:
@@ -384,7 +380,7 @@ def _put_in_place(folder: Path, source: Path, force: bool) -> dict[int, str]:
         try:
             while not current:
                 start = opened(source)
-                with contextlib.closing(Replica(folder, read_only=True, start=start, quiet=True)) as learned:
+                with contextlib.closing(Replica(folder, read_only=True, start=start)) as learned:
                     learned.learn_all()
                     moment, version, passed = journal.seal(learned.version), learned.version, dict(learned.passed)
                     learned.model.save(draft)
@@ -424,21 +420,16 @@ def _alone(folder: Path, running: bool) -> Iterator[None]:
             snapshots.check_state(folder)
             held.enter_context(snapshots.lock(folder))
         if not held.enter_context(snapshots.only_one(folder)):
-            raise InputError(f"a snapshot of {folder} is being written; try again in a minute")
+            raise InputError(f"a snapshot of {folder}, or a backup, is being written; try again in a minute")
         yield
 
 
 def seal(path: Path) -> str:
-    """Return a checksum of a file."""
-    with open(path, "rb") as file:
-        return file_digest(file, "blake2b").hexdigest()[:32]
-
-
-def known_seal(path: Path) -> str:
-    """Return the checksum of a file that only changes as a whole; it is read once."""
+    """Return a checksum of a file that only changes as a whole; it is read once."""
     return _seal_of(path, identity_of(path))
 
 
 @lru_cache(maxsize=8)
 def _seal_of(path: Path, identity: tuple[int, ...]) -> str:
-    return seal(path)
+    with open(path, "rb") as file:
+        return file_digest(file, "blake2b").hexdigest()[:32]

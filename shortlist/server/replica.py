@@ -27,7 +27,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
-from shortlist.server.journal import Entry, Journal, JournalError, Moved, Seen, Version, identity, read_vector
+from shortlist.server.journal import Conflict, Example, Journal, JournalError, Moved, Seen, Version, identity
 from shortlist.server.middleware import Metrics
 from shortlist.server.settings import Settings, log, log_failure
 from shortlist.texts import Document, Vectors
@@ -46,14 +46,13 @@ class Replica:
         read_only: bool = False,
         without: Collection[int] = (),
         start: Categorizer | None = None,
-        quiet: bool = False,
     ) -> None:
         """``without``: examples to leave out, as if they had been undone.
 
         ``start``: a model that has learned nothing of the journal; else the newest snapshot and what came after it.
-        ``quiet``: do not log examples that cannot be learned.
         """
-        self.folder, self.read_only, self._start, self._quiet = folder, read_only, start, quiet
+        self.folder, self.read_only, self._start = folder, read_only, start
+        self._is_trial = start is not None or bool(without)
         self.journal = Journal(folder, read_only)
         self.journal.hidden = without
         self.passed: dict[int, str] = {}  # examples that the model could not learn, and why
@@ -165,7 +164,7 @@ class Replica:
                         teach(self.model, lesson)
                     except InputError as problem:  # no replica can learn any of it
                         self.passed[number] = str(problem)
-                        if not self._quiet:
+                        if not self._is_trial:
                             log("passed over an example", "warning", number=number)  # /v1/model says why
                     self.version = self.version._replace(examples=number)
                     yield
@@ -218,16 +217,12 @@ class Replica:
         return self._numbers.get(name, name)
 
 
-def teach(model: Categorizer, lesson: Entry) -> None:
+def teach(model: Categorizer, lesson: Example) -> None:
     """Have a model learn one example, or change its labels."""
     if isinstance(lesson.labels, dict):
         model.change_labels(Change.of(lesson.labels))
     else:
-        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=read_vector(lesson.vector))
-
-
-class Needed(InputError):
-    """An example cannot be undone, because others need it."""
+        model.learn(lesson.text, lesson.labels, lesson.wrong, lesson.complete, vector=lesson.vector)
 
 
 def check_not_needed(trial: Replica, known: Collection[int], journal: Journal) -> None:
@@ -239,7 +234,7 @@ def check_not_needed(trial: Replica, known: Collection[int], journal: Journal) -
         raise Moved("something else was taken back meanwhile; try again")
     lost = [number for number in trial.passed if number not in known]
     if lost:
-        raise Needed(
+        raise Conflict(
             f"without it the model could not learn {listed(lost)} ({trial.passed[lost[0]]}); take back "
             f"{listed(lost)} first"
         )

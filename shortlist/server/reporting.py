@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import Query, Request, Response
-from starlette.exceptions import HTTPException
 
 from shortlist.errors import InputError, counted
 from shortlist.labels import judged
@@ -23,11 +22,11 @@ from shortlist.models.making import open_model
 from shortlist.models.named_values import named_values
 from shortlist.models.relabelling import Change
 from shortlist.server import rehearsal, schemas, snapshots
-from shortlist.server.journal import Entry, Journal, Version, alike
+from shortlist.server.journal import Conflict, Example, Journal, Version, alike
 from shortlist.server.ranking import LETTERS
 from shortlist.server.rehearsal import LEAST, candidate_like
 from shortlist.server.replica import in_a_process, passing
-from shortlist.server.routes import Context, Routes, as_json, get, post, post_file
+from shortlist.server.routes import Context, Routes, as_json, get, in_conflict, post, post_file
 from shortlist.server.settings import log
 
 Done = TypeVar("Done")
@@ -86,14 +85,12 @@ class PromotionRoutes(Routes):
         await asyncio.to_thread(candidate_like, context.model, learner, values)  # refuses unknown names
         examples = context.replica.journal.version().examples
         if examples < LEAST:
-            raise HTTPException(
-                409, f"the server has learned {counted(examples, 'examples')}; a rehearsal needs at least {LEAST}"
+            raise Conflict(
+                f"the server has learned {counted(examples, 'examples')}; a rehearsal needs at least {LEAST}"
             )
         with contextlib.ExitStack() as held:
-            try:
+            with in_conflict():  # if another is under way
                 await asyncio.to_thread(held.enter_context, rehearsal.only_one(folder))
-            except InputError as problem:
-                raise HTTPException(409, str(problem)) from None
             file = None
             if data:
                 file = Path(held.enter_context(tempfile.TemporaryDirectory()), as_file_name(name))
@@ -129,10 +126,8 @@ class PromotionRoutes(Routes):
 
     async def _changed(self, work: Callable[[], Done]) -> Done:
         self._context.writer()  # refuses if the server is read-only
-        try:
+        with in_conflict():
             done = await asyncio.shield(asyncio.to_thread(work))
-        except InputError as problem:
-            raise HTTPException(409, str(problem)) from None
         await self._replica.follow()
         return done
 
@@ -220,12 +215,12 @@ def audit_of(folder: Path) -> Audit:
     return audit(texts, labels, taught, NAMED, numbers=[lesson.number for lesson in lessons])
 
 
-def lessons_of(folder: Path) -> tuple[list[Entry], list[Change]]:
+def lessons_of(folder: Path) -> tuple[list[Example], list[Change]]:
     """Return the newest examples, with the present names of labels, and all changes of labels, in order."""
     with contextlib.closing(Journal(folder, read_only=True)) as journal:
         rows = list(journal.each(0, journal.version().examples))
     changes: list[Change] = []
-    lessons: list[Entry] = []
+    lessons: list[Example] = []
     now: dict[Any, list[Any]] = {}  # the present names of a label
     for lesson in reversed(rows):
         if isinstance(lesson.labels, dict):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -29,11 +29,11 @@ from shortlist.ranking import Explanation
 from shortlist.server import schemas
 from shortlist.server.journal import (
     Check,
+    Conflict,
     DiskFull,
     Example,
     Journal,
     JournalError,
-    KeyUsed,
     Moved,
     MustTry,
     Receipt,
@@ -41,10 +41,10 @@ from shortlist.server.journal import (
     alike,
     nothing_needs,
 )
-from shortlist.server.middleware import FAILED, Metrics
+from shortlist.server.middleware import FAILED, Metrics, refused
 from shortlist.server.people import ASKING, NotAllowed
-from shortlist.server.queue import Handing, NotThere, Taken, gains
-from shortlist.server.replica import Needed, Replica, check_not_needed
+from shortlist.server.queue import Handing, NotThere, gains
+from shortlist.server.replica import Replica, check_not_needed
 from shortlist.server.schemas import ONE_LINE, ONE_WORD
 from shortlist.server.settings import Limits, Settings
 from shortlist.texts import Document, Vectors, as_documents, as_vectors
@@ -134,10 +134,8 @@ class Context:
             return None
         if given is None and encoder is not None and texts:
             return encoded(encoder, as_documents(texts))
-        try:
+        with in_conflict():  # if the model does not allow them
             return model._vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
-        except InputError as problem:  # the model does not allow them
-            raise HTTPException(409, str(problem)) from None
 
     def vector(self, text: Document, given: list[float] | None) -> Vectors | None:
         """Return the vector of one text."""
@@ -166,8 +164,9 @@ class Context:
         model = self.model
         for name in names:
             if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
-                words = f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
-                raise HTTPException(409, words)
+                raise Conflict(
+                    f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
+                )
 
     # Learning and undoing.
 
@@ -183,7 +182,7 @@ class Context:
                     self.checked(new)
                 return examples
             if any(one.wrong or not one.complete for one in examples):  # the model does not allow it
-                raise HTTPException(409, str(problem)) from None
+                raise Conflict(str(problem)) from None
             raise
         return examples
 
@@ -200,13 +199,22 @@ class Context:
     async def undo(self, numbers: Sequence[int]) -> int:
         """Undo examples, and forget them. Returns how many of them had not been undone before."""
         ask, person = self.writer().ask, self.person
-        undone = await self.undone(numbers, lambda check: ask(Journal.undo_all, numbers, person, check))
+        undone = await self.undone(numbers, lambda check: ask(Journal.undo, numbers, person, check))
         self.metrics.undone.inc(undone)
         return undone
 
     async def undone(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
         """Undo examples by ``undo``, unless the model could not learn others without them, and forget them."""
-        return await self._settled(lambda: self._tried(numbers, undo))
+
+        async def tried() -> Found:
+            with contextlib.suppress(MustTry):
+                return await undo(partial(nothing_needs, numbers))
+            known = set(self.replica.passed)
+            make = partial(Replica, self.settings.folder, read_only=True, without=numbers)
+            with contextlib.closing(await asyncio.to_thread(make)) as trial:
+                return await undo(partial(check_not_needed, trial, known))
+
+        return await self._settled(tried)
 
     async def _settled(self, work: Callable[[], Awaitable[Found]]) -> Found:
         """Write to the journal, again if labels have changed before the commit, and have the model follow."""
@@ -219,14 +227,14 @@ class Context:
         await self.replica.catch_up()
         return found
 
-    async def _tried(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
-        with contextlib.suppress(MustTry):
-            return await undo(partial(nothing_needs, numbers))
-        known = set(self.replica.passed)
-        with contextlib.closing(
-            await asyncio.to_thread(partial(Replica, self.settings.folder, True, without=numbers, quiet=True))
-        ) as trial:
-            return await undo(partial(check_not_needed, trial, known))
+
+@contextlib.contextmanager
+def in_conflict() -> Iterator[None]:
+    """Answer 409 instead of 422 to what is refused within: the question is right, and the model does not allow it."""
+    try:
+        yield
+    except InputError as problem:
+        raise Conflict(str(problem)) from None
 
 
 # Answers.
@@ -240,8 +248,7 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 }
 A_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 STATUS_OF = {
-    InputError: 422, NotThere: 404, Taken: 409, KeyUsed: 409, Needed: 409, NotAllowed: 403, DiskFull: 507,
-    JournalError: 503,
+    InputError: 422, NotThere: 404, Conflict: 409, NotAllowed: 403, DiskFull: 507, JournalError: 503,
 }  # fmt: skip
 
 INNER = re.compile(r"\[|^constrained-|^float$")  # pydantic's own types, in the location of a problem
@@ -287,23 +294,23 @@ def explain_problems(app: FastAPI) -> None:
 
 
 async def _known(status: int, _: Request, problem: Exception) -> Response:
-    return _problem(status, str(problem))
+    return refused(status, str(problem))
 
 
 async def _http(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
-    return _problem(problem.status_code, str(problem.detail), problem.headers)
+    return refused(problem.status_code, str(problem.detail), problem.headers)
 
 
 async def _inside(_: Request, problem: Exception) -> Response:
-    return _problem(500, FAILED)  # the middleware logs it
+    return refused(500, FAILED)  # the middleware logs it
 
 
 async def _validation(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, RequestValidationError)
     place, found = _deepest(problem.errors())
     words = " or ".join(dict.fromkeys(map(_in_words, found))).replace(" or input should be ", " or ")
-    return _problem(422, f"{'.'.join(map(str, place)) or 'the body'}: {words}")
+    return refused(422, f"{'.'.join(map(str, place)) or 'the body'}: {words}")
 
 
 def _deepest(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
@@ -322,10 +329,6 @@ def _in_words(problem: Any) -> str:
     """Return our words for a problem, or else pydantic's."""
     found: str = problem["msg"].removeprefix("Value error, ")  # pydantic's prefix of our own sentences
     return PATTERNS.get(problem.get("ctx", {}).get("pattern")) or f"{found[0].lower()}{found[1:]}"
-
-
-def _problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(msgspec.json.encode({"error": sentence}), status, headers, "application/json")
 
 
 # Routes: methods of a class, each marked with the path that it answers.
@@ -347,32 +350,29 @@ class Routes:
 
 def get(path: str, answer: object) -> Callable[[Method], Method]:
     """Mark a method with its path and the shape of its answer: a list for text of one of these kinds."""
-    about: dict[str, Any] = {"path": path, "methods": ["GET"], "responses": {200: {"model": answer}, **REFUSED}}
     if answer is None:
-        about |= {"include_in_schema": False, "responses": None}
-    elif isinstance(answer, list):
+        return _marked("GET", path, include_in_schema=False)
+    if isinstance(answer, list):
         shapes = {kind: {"type": "array" if kind == "application/json" else "string"} for kind in answer}
         content = {kind: {"schema": shape} for kind, shape in shapes.items()}
-        about |= {"response_class": Response, "responses": {200: {"content": content}, **REFUSED}}
-    return _marked(about)
+        return _marked("GET", path, response_class=Response, responses={200: {"content": content}, **REFUSED})
+    return _marked("GET", path, answer)
 
 
 def post(path: str, answer: object) -> Callable[[Method], Method]:
     """Mark a method whose only input is a JSON body."""
-    responses = {200: {"model": answer}, **REFUSED}
-    return _marked({"path": path, "methods": ["POST"], "responses": responses, "route_class_override": DirectRoute})
+    return _marked("POST", path, answer, route_class_override=DirectRoute)
 
 
 def post_file(path: str, answer: object) -> Callable[[Method], Method]:
     """Mark a method that takes a file."""
-    responses = {200: {"model": answer}, **REFUSED}
-    extra = {"requestBody": A_FILE}
-    return _marked({"path": path, "methods": ["POST"], "responses": responses, "openapi_extra": extra})
+    return _marked("POST", path, answer, openapi_extra={"requestBody": A_FILE})
 
 
-def _marked(route: dict[str, Any]) -> Callable[[Method], Method]:
+def _marked(verb: str, path: str, answer: object = None, **more: Any) -> Callable[[Method], Method]:
     def mark(method: Method) -> Method:
-        method.route = route  # type: ignore[attr-defined]
+        responses = {200: {"model": answer}, **REFUSED}
+        method.route = {"path": path, "methods": [verb], "responses": responses} | more  # type: ignore[attr-defined]
         return method
 
     return mark

@@ -7,6 +7,7 @@ import io
 import ipaddress
 import logging
 import os
+import socket
 import sys
 import time
 import traceback
@@ -98,6 +99,15 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket, so that a port in use is known before anything else happens."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as problem:
+        raise InputError(f"cannot listen on {host}, port {port}: {problem.strerror}") from None
 
 
 def read_token(file: Path | None, environment: str | None) -> str | None:

@@ -17,7 +17,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from shortlist.errors import InputError, ModelFileError, counted
 from shortlist.files.drafts import whole_file
@@ -32,28 +32,15 @@ KEPT = 3  # beside the base
 JOURNAL = (FILE, f"{FILE}-wal", f"{FILE}-shm", END_FILE)
 
 
-def lock(folder: Path) -> IO[bytes]:
-    """Hold a state directory for as long as the returned file is open."""
-    import fcntl
-
-    try:
-        held = open(folder / LOCK, "wb")  # noqa: SIM115
-    except OSError as problem:
-        raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        held.close()
-        raise InputError(f"another server works on {folder}; stop it, or give this one another --state") from None
-    return held
-
-
 @contextlib.contextmanager
 def only_one(folder: Path, waiting: bool = False, name: str = "snapshots.lock") -> Iterator[bool]:
     """Try to hold a lock, or wait for it; gives whether it is held. It ends with the process."""
     import fcntl
 
-    held = os.open(folder / name, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        held = os.open(folder / name, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as problem:
+        raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
     try:
         fcntl.flock(held, fcntl.LOCK_EX | (0 if waiting else fcntl.LOCK_NB))
         alone = True
@@ -63,6 +50,15 @@ def only_one(folder: Path, waiting: bool = False, name: str = "snapshots.lock") 
         yield alone
     finally:
         os.close(held)
+
+
+@contextlib.contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Hold a state directory; refused while another server works on it."""
+    with only_one(folder, name=LOCK) as alone:
+        if not alone:
+            raise InputError(f"another server works on {folder}; stop it, or give this one another --state")
+        yield
 
 
 def is_new(folder: Path) -> bool:

@@ -46,7 +46,7 @@ def make_journals(root, chance):
                 text, labels = "", {"change": "split", "labels": ["ä"], "into": f"label{n}"}
             journal.append([Example(text, labels, f"key {n}" if n % 3 else None, n % 5 or None, *judged)])
             if n % 10 == 9:
-                journal.undo(chance.randrange(n) + 1, chance.choice(["", "anna"]))
+                journal.undo([chance.randrange(n) + 1], chance.choice(["", "anna"]))
             if n == 80:
                 shutil.copytree(crashed, older)
         os._exit(0)

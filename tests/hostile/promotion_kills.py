@@ -86,7 +86,7 @@ class Promoting(Judging):
         journal.close()
         last = rehearsal.last(self.folder)
         if examples >= 2 * LEAST and (last is None or not last["fits"]):
-            rehearsal.rehearsed(self.folder, candidate_of)
+            rehearsal.rehearsed(self.folder, lambda present: (candidate_of(present), 0))
 
 
 BEFORE = [rehearsal.ASIDE, rehearsal.BEFORE]

@@ -44,7 +44,7 @@ def test_what_is_lost_doubled_or_torn_is_found(tmp_path):
     asked.decided[3] = 2
     assert not asked.faults(model)["lost"]
     asked.undone.add(3)
-    journal.undo(3)
+    journal.undo([3])
     found = asked.faults(model)
     assert (found["torn"], found["lost"]) == (1, 1)
     journal.append([Example("apple one", ["fruit"], "another key")])

@@ -73,13 +73,14 @@ with contextlib.suppress(ImportError, AttributeError):  # another FastAPI: each 
 @contextlib.contextmanager
 def in_thread(folder, token=None, **settings):
     """A server in a thread of this process, and a client that has its token."""
-    from shortlist.server.app import listen, make_server
+    from shortlist.server.app import make_server
     from shortlist.server.replica import Replica
+    from shortlist.server.settings import listen
 
     chosen = Settings(folder, port=0, token=token, **settings)
     replica = Replica(folder, chosen.read_only)
     headers = {} if token is None else {"authorization": f"Bearer {token}"}
-    with listen(chosen) as listening:
+    with listen(chosen.host, chosen.port) as listening:
         host, port = listening.getsockname()
         server = make_server(replica, chosen)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -30,7 +30,7 @@ def commit_and_crash(folder, n, undone=()):
         for one in examples(n):
             journal.append(one)
         for number in undone:
-            journal.undo(number)
+            journal.undo([number])
         os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0
 

@@ -10,7 +10,7 @@ import shortlist as sl
 from shortlist.cli.rank import Output
 from shortlist.inputs.tables import guarded, unguarded
 from shortlist.server.exporting import COLUMNS, LAYOUTS, fasttext_line
-from shortlist.server.journal import Entry, Example, Journal
+from shortlist.server.journal import Example, Journal
 from shortlist.server.people import Role, changing
 from tests.server.servers import in_thread
 
@@ -31,7 +31,7 @@ def judged(folder):
         journal.append([Example(text, labels, f"key-{n}", person=("anna", "bob")[n % 2])])
     journal.append([Example("taken back", ["grain"], person="anna")])
     journal.append([Example("", {"change": "rename", "labels": ["grain"], "into": "cereal"})])
-    journal.undo(len(JUDGED) + 1)
+    journal.undo([len(JUDGED) + 1])
     journal.append([Example("judged in part", ["grain"], wrong=["money"], complete=False)])
     journal.close()
     return folder
@@ -131,7 +131,7 @@ def test_refusals(judged, run, tmp_path, example):
 
 
 def test_a_word_that_looks_like_a_label_stays_a_word():
-    example = Entry(1, "say __label__money now", ["a b"], [], True, "", "")
+    example = Example("say __label__money now", ["a b"])
     assert fasttext_line(example) == "__label__a_b say label__money now\n"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from shortlist.errors import InputError
 from shortlist.server.exporting import exported
-from shortlist.server.journal import Example, Journal, KeyUsed, Version
+from shortlist.server.journal import Conflict, Example, Journal, Version
 
 
 @pytest.fixture
@@ -16,9 +16,9 @@ def journal(tmp_path):
     opened = Journal(tmp_path)
     labelled = enumerate(zip("abcde", "vwxyé", strict=True))
     opened.append([Example(text, [label], place=n) for n, (text, label) in labelled])
-    assert opened.undo(4)
-    assert opened.undo(2)
-    assert not opened.undo(2)
+    assert opened.undo([4])
+    assert opened.undo([2])
+    assert not opened.undo([2])
     yield opened
     opened.close()
 
@@ -37,9 +37,9 @@ def test_what_was_taken_back_since(journal):
 
 
 def test_what_comes_after(journal):
-    assert [number for number, *_ in journal.after(1, 5)] == [3, 5]
-    assert [number for number, *_ in journal.after(0, 3)] == [1, 3]
-    assert [number for number, *_ in journal.after(0, 5, limit=1)] == [1]
+    assert [entry.number for entry in journal.after(1, 5)] == [3, 5]
+    assert [entry.number for entry in journal.after(0, 3)] == [1, 3]
+    assert [entry.number for entry in journal.after(0, 5, limit=1)] == [1]
 
 
 def test_entries_newest_first(journal):
@@ -57,11 +57,11 @@ def test_lines_and_places(journal):
 
 
 def test_the_first_example_can_be_taken_back(journal):
-    assert journal.undo(1)
-    assert [number for number, *_ in journal.after(0, 5)] == [3, 5]
+    assert journal.undo([1])
+    assert [entry.number for entry in journal.after(0, 5)] == [3, 5]
     for number in (0, 6):
         with pytest.raises(InputError, match=f"there is no example {number}"):
-            journal.undo(number)
+            journal.undo([number])
 
 
 def test_the_end_is_written_down_with_each_undo(journal):
@@ -71,5 +71,5 @@ def test_the_end_is_written_down_with_each_undo(journal):
 
 def test_a_key_that_was_used_names_its_example(journal):
     journal.append([Example("f", ["z"], key="k")])
-    with pytest.raises(KeyUsed, match="the key 'k' was used for another example, number 6"):
+    with pytest.raises(Conflict, match="the key 'k' was used for another example, number 6"):
         journal.append([Example("g", ["z"], key="k")])

@@ -27,7 +27,7 @@ def learned(folder):
         journal.append([Example(text, [label, "all"] if n % 10 == 0 else [label])])
         if n == 60:
             journal.append([Example("", {"change": "rename", "labels": ["animals"], "into": "beasts"})])
-    journal.undo(7)
+    journal.undo([7])
     journal.close()
     return folder
 

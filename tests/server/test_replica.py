@@ -43,7 +43,7 @@ def test_any_history_gives_the_model_of_the_journal(model_file, history):
                 receipts = replica.journal.append([Example(text, own) for text, own in what[0]])
                 kept |= {one.number: example for one, example in zip(receipts, what[0], strict=True)}
             elif event == "undo" and what[0] in kept:
-                replica.journal.undo(what[0])
+                replica.journal.undo([what[0]])
                 del kept[what[0]]
             elif event == "snapshot":
                 write_snapshot(folder)
@@ -75,7 +75,7 @@ def test_old_snapshots_go_and_the_base_stays(folder):
         assert write_snapshot(folder) is not None
     assert write_snapshot(folder) is None, "nothing is new"
     assert [version.examples for version, _ in snapshots.listed(folder)] == [5, 4, 3, 0]
-    replica.journal.undo(4)
+    replica.journal.undo([4])
     write_snapshot(folder)
     assert [version for version, _ in snapshots.listed(folder)] == [(5, 1), (3, 0), (0, 0)]
     replica.close()
