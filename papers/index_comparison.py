@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from papers.comparators.one_versus_rest import OneVersusRest
@@ -23,7 +25,8 @@ from shortlist.categories.frequency import FrequencyBaseline
 from shortlist.categories.index.feature_focus import FeatureFocus
 from shortlist.categories.index.independent import IndependentIndex
 from shortlist.categories.learner import CategoryLearner
-from shortlist.measures import evaluate, sign_test
+from shortlist.measures import evaluate
+from shortlist.measures.significance import Comparison, comparison, paired_differences
 
 PAPER = "Madani, Connor and Greiner (paper 004)"
 DEPTH = 100  # labels ranked for HR; a label further down counts as not retrieved
@@ -153,6 +156,14 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
     there = Claim("figure 8", "the note describes the data as figure 8 does", True)
     claims = (*of_methods(name, rows), *sign, *efficiency(name, found), there)
     return [Table(name, columns, rows, " ".join(note.split()), claims)]
+
+
+def sign_test(first: ArrayLike, second: ArrayLike) -> Comparison:
+    """Two-tailed binomial sign test; pairs without a difference are dropped."""
+    d = paired_differences(first, second)
+    higher, changed = int((d > 0).sum()), int((d != 0).sum())
+    p = float(scipy.stats.binomtest(higher, changed).pvalue) if changed else 1.0
+    return comparison(d, p)
 
 
 def sign_tests(name: str, found: dict[str, list[Result]]) -> tuple[str, tuple[Claim, ...]]:

@@ -77,7 +77,6 @@ END = """\
 | `hierarchical_f1(assigned, truth, broader)` | hP, hR and hF: labels compared together with all that is broader |
 | `confusion(predicted, truth)` | how often each rating was predicted as each |
 | `wilcoxon(first, second)` | two-tailed Wilcoxon signed-rank test (paper 003) |
-| `sign_test(first, second)` | two-tailed binomial sign test (paper 004) |
 | `paired_bootstrap(first, second)` | 95 % interval of the mean difference, and a two-tailed p-value |
 
 They stand in `shortlist.measures`. `positions` is `place_labels(ranking, truth)` or `place_documents(scores, relevance,

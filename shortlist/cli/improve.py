@@ -110,7 +110,7 @@ def compare(
     """Train and test learners of categories side by side, on the same random splits.
 
     Texts become features as `shortlist train` makes them. Prints quality, seconds, edges or weights, bytes, and which
-    differences of R1 are more than chance: a binomial sign test over splits and a Wilcoxon test over all test examples.
+    differences of R1 are more than chance by a Wilcoxon test over all test examples.
     """
     from rich.console import Console
     from rich.progress import track
@@ -149,11 +149,10 @@ def compare(
     ]  # fmt: skip
     print_table(counted(splits, "splits"), columns, rows)
     shown = [
-        [f"{one.first} > {one.second}", one.difference, one.sign_test, one.wilcoxon,
-         "yes" if one.wilcoxon < SURE else "no"]
+        [f"{one.first} > {one.second}", one.difference, one.wilcoxon, "yes" if one.wilcoxon < SURE else "no"]
         for one in found
-    ]  # fmt: skip
-    print_table("Differences", ["", ORDERED_BY, "sign test p", "Wilcoxon p", "more than chance"], shown)
+    ]
+    print_table("Differences", ["", ORDERED_BY, "Wilcoxon p", "more than chance"], shown)
 
 
 @reads

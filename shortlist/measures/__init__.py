@@ -13,11 +13,11 @@ from shortlist.measures.evaluation import (
 from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.rankings import Propensities, among_first_k, precision_recall
 from shortlist.measures.registry import MEASURES, Measure, measure
-from shortlist.measures.significance import Comparison, paired_bootstrap, sign_test, wilcoxon
+from shortlist.measures.significance import Comparison, paired_bootstrap, wilcoxon
 
 __all__ = [
     "MEASURES", "Comparison", "Evaluation", "HierarchicalF1", "LabelTable", "Measure", "Positions", "Propensities",
     "among_first_k", "confusion", "depth", "evaluate", "evaluate_documents", "evaluate_ratings", "hierarchical_f1",
     "measure", "paired_bootstrap", "per_label", "place_documents", "place_labels", "precision_recall",
-    "propensities_for", "sign_test", "wilcoxon",
+    "propensities_for", "wilcoxon",
 ]  # fmt: skip

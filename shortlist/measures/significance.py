@@ -1,4 +1,4 @@
-"""Is one method better than another? Tests on paired values: by query (paper 003), by split (004), by example."""
+"""Is one method better than another? Tests on paired values: by query (paper 003), by example."""
 
 from __future__ import annotations
 
@@ -102,32 +102,24 @@ class Comparison(NamedTuple):
 
 def wilcoxon(first: ArrayLike, second: ArrayLike) -> Comparison:
     """Two-tailed Wilcoxon signed-rank test; pairs without a difference are dropped (paper 003)."""
-    d = _differences(first, second)
+    d = paired_differences(first, second)
     changed = d[d != 0]
     p = float(scipy.stats.wilcoxon(changed).pvalue) if changed.size else 1.0
-    return _comparison(d, p)
-
-
-def sign_test(first: ArrayLike, second: ArrayLike) -> Comparison:
-    """Two-tailed binomial sign test; pairs without a difference are dropped (paper 004)."""
-    d = _differences(first, second)
-    higher, changed = int((d > 0).sum()), int((d != 0).sum())
-    p = float(scipy.stats.binomtest(higher, changed).pvalue) if changed else 1.0
-    return _comparison(d, p)
+    return comparison(d, p)
 
 
 def paired_bootstrap(
     first: ArrayLike, second: ArrayLike, *, resamples: int = 10_000, random_state: int = 0
 ) -> Comparison:
     """Bootstrap of the mean difference: its 95 % interval, and twice the share of samples on the other side of 0."""
-    d = _differences(first, second)
+    d = paired_differences(first, second)
     resamples = as_whole(resamples, "resamples", least=1)
     means = resampled_sums([d[:, None]], resamples, random_state)[:, 0] / d.size
     tail = (1 + min(int((means <= 0).sum()), int((means >= 0).sum()))) / (resamples + 1)  # never exactly 0
-    return _comparison(d, min(1.0, 2 * tail))._replace(interval=interval(means))
+    return comparison(d, min(1.0, 2 * tail))._replace(interval=interval(means))
 
 
-def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
+def paired_differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
     """First − second; cases left out by either (NaN) are left out."""
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.ndim != 1 or one.shape != other.shape:
@@ -139,5 +131,5 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
     return d
 
 
-def _comparison(d: NDArray[np.float64], p: float) -> Comparison:
+def comparison(d: NDArray[np.float64], p: float) -> Comparison:
     return Comparison(float(d.mean()), int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum()), p)

@@ -23,7 +23,7 @@ from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone
 from shortlist.inputs.examples import Examples
 from shortlist.labels import numbered
-from shortlist.measures import evaluate, paired_bootstrap, sign_test, wilcoxon
+from shortlist.measures import evaluate, paired_bootstrap, wilcoxon
 from shortlist.models.base import Table, named
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.text_batches import default_text
@@ -266,13 +266,12 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two learners: the difference of R1, and the p-values of two tests."""
+    """Two learners: the difference of R1, and the p-value of a test over all rows of all splits."""
 
     first: str
     second: str
     difference: float
-    sign_test: float  # over splits, as in paper 004
-    wilcoxon: float  # over all rows of all splits
+    wilcoxon: float
 
 
 def compare(
@@ -319,8 +318,6 @@ def differences(contestants: list[Contestant]) -> list[Difference]:
     found = []
     for n, first in enumerate(ranked):
         for second in ranked[n + 1 :]:
-            over_splits = sign_test(first.quality[ORDERED_BY], second.quality[ORDERED_BY])
-            over_rows = wilcoxon(np.concatenate(first.per_row), np.concatenate(second.per_row))
-            difference = first.mean(ORDERED_BY) - second.mean(ORDERED_BY)
-            found.append(Difference(first.name, second.name, difference, over_splits.p_value, over_rows.p_value))
+            p_value = wilcoxon(np.concatenate(first.per_row), np.concatenate(second.per_row)).p_value
+            found.append(Difference(first.name, second.name, first.mean(ORDERED_BY) - second.mean(ORDERED_BY), p_value))
     return found

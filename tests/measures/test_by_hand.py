@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from papers.index_comparison import sign_test
 from papers.measures import document_margins
 from shortlist import InputError
 from shortlist.labels import LabelSets
@@ -21,7 +22,6 @@ from shortlist.measures import (
     place_documents,
     place_labels,
     precision_recall,
-    sign_test,
     wilcoxon,
 )
 from shortlist.ranking import Ranking
