@@ -35,10 +35,10 @@ def test_names_that_people_type():
     assert {"feature-focus", "independent", "mmp", "mmp1", "rocchio", "ovr-svm", "top-down"} <= set(
         learners("categories")
     )
-    assert set(learners("ratings")) == {"prank", "widrow-hoff", "multiclass-perceptron"}
-    assert set(learners("documents")) == {"map", "roc", "ndcg", "mrr", "accuracy"}
+    assert {"prank", "widrow-hoff", "multiclass-perceptron"} <= set(learners("ratings"))
+    assert {"map", "roc", "ndcg", "mrr", "accuracy"} <= set(learners("documents"))
     assert named("categories", "mmp2").loss == 2
-    with pytest.raises(sl.InputError, match="--learner must be one of tuned-index, feature-focus"):
+    with pytest.raises(sl.InputError, match="--learner must be one of tuned-index, .*feature-focus"):
         named("categories", "magic")
 
 
