@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, give_back
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.concurrency import Noting, by_threads, learning, merging, reading, snapshot, stop_here, writing
@@ -20,11 +19,9 @@ from shortlist.text.counts import NORM, SMOOTH, TF, CountedRows, Weighting, coun
 from shortlist.text.features import (
     VALUE,
     Features,
-    FieldFeatures,
     Words,
     character_table,
     features_of,
-    fielded_features,
     letter_table,
     places,
     places_before,
@@ -32,18 +29,18 @@ from shortlist.text.features import (
     split,
     value_hashes,
     with_characters,
+    with_fields,
 )
 from shortlist.texts import (
     Document,
     Fielded,
-    Texts,
     as_documents,
     as_texts,
     band,
     blocks,
     cell_value,
+    laid,
     lengths_of,
-    to_codes,
 )
 from shortlist.vocabulary import Vocabulary
 
@@ -112,15 +109,18 @@ class Settings(NamedTuple):
     character_weight: float = 1.0
     left: tuple[str, ...] = ()  # settings that the first texts choose
 
-    def of_fields(self, texts: Sequence[object]) -> Settings:
-        """These settings with the fields of such texts, if they have any, the longest first."""
-        if self.fields is not None or type(texts) is not Fielded:
-            return self
-        longest = texts.longest()
-        return self._replace(fields=sorted(texts.names, key=lambda name: name != longest))
-
     def suiting(self, texts: Sequence[Any], recurring: bool) -> Settings:
-        """These settings with what suits such texts; ``recurring``: their labels come up again and again."""
+        """These settings with what suits such texts; ``recurring``: their labels come up again and again.
+
+        The fields of texts, if they have any, are ordered so that the longest is the first.
+        """
+        if not texts:
+            return self
+        if self.fields is None and type(texts) is Fielded:
+            longest = texts.longest()
+            self = self._replace(fields=sorted(texts.texts, key=lambda name: name != longest))
+        if not self.left:
+            return self
         short = lengths_of(texts).sum() < SHORT * len(texts)
         chosen: dict[str, Any] = {"ngrams": 1}
         if unspaced(texts):
@@ -186,8 +186,7 @@ def as_range(given: Iterable[int]) -> list[int]:
 
 def unspaced(texts: Sequence[Any]) -> bool:
     """Whether a quarter or more of what these texts begin with is written without spaces between words."""
-    first = as_documents(texts[next(blocks(texts), slice(0, 0))])
-    beginning = first.laid() if isinstance(first, Fielded) else Texts.of(first)
+    beginning = laid(as_documents(texts[next(blocks(texts), slice(0, 0))]))
     if beginning.whole.isascii():
         return False
     codes = beginning.codes
@@ -356,19 +355,14 @@ class TextVectorizer(Estimator):
 
     def settled(self, texts: Sequence[Document], recurring: bool = False) -> TextVectorizer:
         """Return an unfitted copy with the settings that it would choose for these texts."""
-        chosen = Settings.of(self).of_fields(texts)
-        chosen = chosen.suiting(texts, recurring) if chosen.left and texts else chosen
-        copy: TextVectorizer = clone(self)
-        names = ("fields",) if chosen.left else LEFT_OPEN
-        return copy.set_params(**{name: getattr(chosen, name) for name in names})
+        chosen = Settings.of(self).suiting(texts, recurring)
+        return clone(self) if chosen.left else TextVectorizer(**chosen.saved())
 
     def settle(self, texts: Sequence[Document], recurring: bool = False) -> None:
         """Choose the settings that are "auto"; ``recurring``: labels come up again and again."""
         if not hasattr(self, "vocabulary_"):
             self._begin()
-        self._settings = self._settings.of_fields(texts)
-        if self._settings.left and texts:
-            self._settings = self._settings.suiting(texts, recurring)
+        self._settings = self._settings.suiting(texts, recurring)
 
     @merging
     def merge(self, other: TextVectorizer) -> Self:
@@ -553,36 +547,19 @@ class TextVectorizer(Estimator):
 
         The fields of a text are joined, with a line feed between two fields.
         """
-        if not isinstance(text, str):
-            return self._spans_in_fields(cast(Fielded, as_documents([text])))  # as_documents checks the type
-        words, features = self._features([text])
-        columns = self._numbers(features.hashes)
-        return self._places(text, words, features, columns)
-
-    def _spans_in_fields(self, document: Fielded) -> dict[int, list[tuple[int, int]]]:
-        words, features = self._features(document)
-        columns = self._numbers(features.hashes)
-        whole, edges = document.laid().whole, document.laid().ends
-        origin = features.origin[features.field != VALUE]
-        of_texts = self._places(whole, words, features.of_texts, np.arange(features.of_texts.hashes.size))
+        documents = as_documents([text])
+        words, features = self._features(documents)
+        columns, chosen = self._numbers(features.hashes), self._settings
+        has_place = (columns >= 0) & (features.field != VALUE)
+        starts, ends = places(words, features.firsts[has_place], features.sizes[has_place], chosen.prefix or 0)
+        given = laid(documents)
+        if not np.array_equal(words.codes, given.codes):  # composing or lower-casing changed letters
+            starts, ends = places_before(given.whole, starts, ends, chosen.composed, chosen.lowercase)
+        line_feeds = np.searchsorted(given.ends[:-1], starts, side="right")
         found: dict[int, list[tuple[int, int]]] = {}
-        for column, feature in zip(columns[features.field != VALUE].tolist(), origin.tolist(), strict=True):
-            for start, end in of_texts.get(feature, ()) if column >= 0 else ():
-                before = int(np.searchsorted(edges, start, side="right"))  # line feeds
-                found.setdefault(column, []).append((start + before, end + before))
-        return found
-
-    def _places(
-        self, text: str, words: Words, features: Features, columns: NDArray[Any]
-    ) -> dict[int, list[tuple[int, int]]]:
-        """Where the features stand, by the columns that they have; −1 stands for none."""
-        starts, ends = places(words, features, self._settings.prefix or 0)
-        if not np.array_equal(words.codes, to_codes(text)):  # composing or lower-casing changed letters
-            starts, ends = places_before(text, starts, ends, self._settings.composed, self._settings.lowercase)
-        found: dict[int, list[tuple[int, int]]] = {}
-        for column, start, end in zip(columns.tolist(), starts.tolist(), ends.tolist(), strict=True):
-            if column >= 0:
-                found.setdefault(column, []).append((start, end))
+        spans = zip((starts + line_feeds).tolist(), (ends + line_feeds).tolist(), strict=True)
+        for column, span in zip(columns[has_place].tolist(), spans, strict=True):
+            found.setdefault(column, []).append(span)
         return found
 
     @reading
@@ -647,7 +624,7 @@ class TextVectorizer(Estimator):
         self._stops = stop_table(chosen, self._table)
         self.vocabulary_ = Vocabulary()
 
-    def _counted(self, words: Words, features: Features | FieldFeatures, *, learning: bool) -> Rows:
+    def _counted(self, words: Words, features: Features, *, learning: bool) -> Rows:
         if self._settings.hashed is not None:
             numbers = self._numbers(features.hashes)
         elif learning:
@@ -657,11 +634,12 @@ class TextVectorizer(Estimator):
             numbers = self.vocabulary_.find(features.hashes)
         return count(numbers, features.indptr, self.n_features_)
 
-    def _features(self, texts: Sequence[Any]) -> tuple[Words, Any]:
-        """The words of texts and their Features, or the FieldFeatures of documents of several fields."""
+    def _features(self, texts: Sequence[Any]) -> tuple[Words, Features]:
+        """The words of texts, or of documents of several fields, and their features."""
         chosen = self._settings
         if type(texts) is Fielded:
-            return fielded_features(texts, chosen.fields[0] if chosen.fields else None, self._features)
+            words, features = self._features(texts.in_turn())
+            return words, with_fields(features, texts, chosen.fields[0] if chosen.fields else None)
         words = split(texts, self._table, chosen.min_length, chosen.lowercase, chosen.composed)
         if self._stops is not None:
             words = words.keep(self._stops.find(words.hashes) < 0)
@@ -680,20 +658,13 @@ class TextVectorizer(Estimator):
         half = np.uint64(32)
         return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
 
-    def _name_new(
-        self, vocabulary: Vocabulary, words: Words, features: Features | FieldFeatures, new: NDArray[np.int64]
-    ) -> None:
+    def _name_new(self, vocabulary: Vocabulary, words: Words, features: Features, new: NDArray[np.int64]) -> None:
         """Give the vocabulary the letters of these new features."""
         if not new.size:
             return
         chosen = self._settings
         characters = self._table if chosen.characters is None else character_table(chosen.lowercase)
-        of_texts = features if isinstance(features, Features) else features.of_texts
-
-        def spell_words(which: NDArray[np.int64]) -> tuple[NDArray[np.uint32], Longs]:
-            return spell(words, of_texts, which, self._table, chosen.prefix or 0, characters)
-
-        vocabulary.name(*(spell_words(new) if isinstance(features, Features) else features.spelled(new, spell_words)))
+        vocabulary.name(*spell(words, features, new, self._table, chosen.prefix or 0, characters))
 
     # Model files.
 
