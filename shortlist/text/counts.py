@@ -231,10 +231,8 @@ class Weighting:
         if self.norm == "pivoted":
             x = x / self._pivoted(rows)
         if self.idf is not None:
-            x = x.copy() if x is rows.data else x
             _times_idf(self.m, u, SMOOTH[self.idf], known_logs(), x)
         if of_runs != 1:
-            x = x.copy() if x is rows.data else x
             _times_weight(rows.indices, are_runs().view(np.uint8), np.array([1.0, of_runs]), x)
         rows = Rows(rows.indptr, rows.indices, x, rows.n_features)
         if self.idf == "plain" and u.size and most == self.m:

@@ -42,7 +42,7 @@ from shortlist.texts import (
     laid,
     lengths_of,
 )
-from shortlist.vocabulary import Vocabulary
+from shortlist.vocabulary import Vocabulary, encoded
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -613,8 +613,7 @@ class TextVectorizer(Estimator):
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
         self._check_fitted()
-        hashed = self._settings.hashed is not None
-        return np.array(self.names(range(self.n_features_)) if hashed else self.vocabulary_.names(), dtype=object)
+        return np.array(self.names(range(self.n_features_)), dtype=object)
 
     def _begin(self) -> None:
         """Check the parameters, and forget everything."""
@@ -664,7 +663,7 @@ class TextVectorizer(Estimator):
             return
         chosen = self._settings
         characters = self._table if chosen.characters is None else character_table(chosen.lowercase)
-        vocabulary.name(*spell(words, features, new, self._table, chosen.prefix or 0, characters))
+        vocabulary.name(*encoded(*spell(words, features, new, self._table, chosen.prefix or 0, characters)))
 
     # Model files.
 
