@@ -383,7 +383,7 @@ class TextVectorizer(Estimator):
         """Forget the features of fewer than ``min_df`` documents; return which columns are kept."""
         if self._settings.min_df == 1 or self._settings.hashed is not None:
             return np.ones(self.n_features_, dtype=np.bool_)
-        kept = self._weighting.u[: self.n_features_] >= self._settings.min_df
+        kept = self._weighting.counts(self.n_features_) >= self._settings.min_df
         self.forget_columns(kept)
         return kept
 
@@ -672,11 +672,9 @@ class TextVectorizer(Estimator):
         """What a model file keeps."""
         self._check_fitted()
         arrays: dict[str, Any] = dict(self.vocabulary_.arrays())
-        weighting, n_features = self._weighting, self.n_features_
-        if weighting.needs_counts:
-            weighting.make_room(n_features)
-            arrays["document_counts"] = weighting.u[:n_features].copy()  # others may go on counting
-        return State("TextVectorizer", {**self._settings.saved(), "documents": weighting.m}, arrays)
+        if self._weighting.needs_counts:
+            arrays["document_counts"] = self._weighting.counts(self.n_features_).copy()  # others may go on counting
+        return State("TextVectorizer", {**self._settings.saved(), "documents": self._weighting.m}, arrays)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
