@@ -536,7 +536,7 @@ class TextVectorizer(Estimator):
         if text is not None:
             words, features = self._features(as_documents([text]))
             vocabulary = Vocabulary()
-            self._name_new(vocabulary, words, features, vocabulary.learn(features.hashes)[1])
+            self._learned(vocabulary, words, features)
             for name, column in zip(vocabulary.names(), self._numbers(vocabulary.hashes).tolist(), strict=True):
                 behind.setdefault(column, []).append(name)
         return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
@@ -583,12 +583,10 @@ class TextVectorizer(Estimator):
         if self._settings.hashed is not None:
             return np.ones(len(texts), dtype=np.float32)
         _, features = self._features(texts)
-        text, hashes = np.repeat(np.arange(len(texts)), np.diff(features.indptr)), features.hashes
-        order = np.lexsort((hashes, text))
-        text, hashes = text[order], hashes[order]
-        new = np.append(True, (text[1:] != text[:-1]) | (hashes[1:] != hashes[:-1]))[: text.size]
-        text, known = text[new], self.vocabulary_.find(hashes[new]) >= 0
-        n_features, n_known = (np.bincount(which, minlength=len(texts)) for which in (text, text[known]))
+        every = Vocabulary()
+        rows = count(every.learn(features.hashes)[0], features.indptr, len(every))  # each different feature once
+        known = np.append(0, np.cumsum(self.vocabulary_.find(every.hashes)[rows.indices] >= 0))
+        n_features, n_known = rows.lengths(), np.diff(known[rows.indptr])
         share = np.where(n_features > 0, n_known / np.maximum(1, n_features), 1.0)
         return share.astype(np.float32)
 
@@ -627,8 +625,7 @@ class TextVectorizer(Estimator):
         if self._settings.hashed is not None:
             numbers = self._numbers(features.hashes)
         elif learning:
-            numbers, new = self.vocabulary_.learn(features.hashes)
-            self._name_new(self.vocabulary_, words, features, new)
+            numbers = self._learned(self.vocabulary_, words, features)
         else:
             numbers = self.vocabulary_.find(features.hashes)
         return count(numbers, features.indptr, self.n_features_)
@@ -657,13 +654,14 @@ class TextVectorizer(Estimator):
         half = np.uint64(32)
         return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
 
-    def _name_new(self, vocabulary: Vocabulary, words: Words, features: Features, new: NDArray[np.int64]) -> None:
-        """Give the vocabulary the letters of these new features."""
-        if not new.size:
-            return
-        chosen = self._settings
-        characters = self._table if chosen.characters is None else character_table(chosen.lowercase)
-        vocabulary.name(*encoded(*spell(words, features, new, self._table, chosen.prefix or 0, characters)))
+    def _learned(self, vocabulary: Vocabulary, words: Words, features: Features) -> NDArray[np.int32]:
+        """The numbers of the features in the vocabulary, to which new ones are added with their names."""
+        numbers, new = vocabulary.learn(features.hashes)
+        if new.size:
+            chosen = self._settings
+            characters = self._table if chosen.characters is None else character_table(chosen.lowercase)
+            vocabulary.name(*encoded(*spell(words, features, new, self._table, chosen.prefix or 0, characters)))
+        return numbers
 
     # Model files.
 
