@@ -196,7 +196,7 @@ class Features(NamedTuple):
     firsts: Longs
     sizes: Longs
     indptr: Longs
-    field: Longs | None = None  # the number of its field, WORD or VALUE; of a VALUE firsts[j] is the number
+    field: Longs | None = None  # its field by number, WORD or VALUE; firsts[j] of a VALUE is its place in ``values``
     names: Sequence[str] = ()  # of the fields
     values: Sequence[str] = ()
 
