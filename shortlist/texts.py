@@ -197,11 +197,6 @@ class Fielded(Sequence[Mapping[str, Value]]):
                 features += features_of(field, value, field)
         return found
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the fields of text."""
-        return list(self.texts)
-
     def longest(self) -> str | None:
         """Return the field with the most characters."""
         return max(self.texts, key=lambda name: int(lengths_of(self.texts[name]).sum()), default=None)
@@ -214,10 +209,6 @@ class Fielded(Sequence[Mapping[str, Value]]):
     def in_turn(self) -> list[str]:
         """Return the texts of the fields of the first document, then those of the second, and so on."""
         return list(chain.from_iterable(zip(*self.texts.values(), strict=True)))
-
-    def laid(self) -> Texts:
-        """Return the texts of ``in_turn`` end to end."""
-        return Texts.of(self.in_turn())
 
     def joined(self) -> list[str]:
         """Return each document as one text: its fields with line feeds between them."""
@@ -301,6 +292,11 @@ def _check_order(documents: object, name: str) -> None:
         raise InputError(f"{name} is a {kind}, which has no order; give a list")
     if isinstance(getattr(documents, "columns", None), Iterable):
         raise InputError(f"{name} is a {kind}, which has columns: give one of them, or a list of its rows as mappings")
+
+
+def laid(documents: Sequence[Any]) -> Texts:
+    """Return texts, or the fields of documents in turn, end to end."""
+    return Texts.of(documents.in_turn() if isinstance(documents, Fielded) else documents)
 
 
 def is_one(given: object) -> bool:

@@ -57,18 +57,21 @@ def in_quotes(letters: Letters, ends: Longs) -> NDArray[np.bool_]:
 
 EMPTY = np.int32(-1)
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
+MOST_LETTERS = 2**32 - 1  # places in the names are uint32
 
 
 class Vocabulary:
     """Hash -> number, and number -> name."""
 
-    def __init__(self) -> None:
+    def __init__(self, n: int = 0) -> None:
+        """An empty vocabulary with room for n features."""
+        room = max(512, 1 << (n - 1).bit_length())
         self._size = np.zeros(1, dtype=np.int64)  # changed by the kernel, consistent when it is interrupted
         self._factor = odd_number()
-        self._slots = empty_table(512)
-        self._hashes = np.empty(512, dtype=np.uint64)
+        self._slots = empty_table(room)
+        self._hashes = np.empty(room, dtype=np.uint64)
         self._letters: Letters = np.empty(4096, dtype=np.uint8)
-        self._ends: Longs = np.zeros(513, dtype=np.uint32)  # name i is _letters[_ends[i]:_ends[i+1]]
+        self._ends: Longs = np.zeros(room + 1, dtype=np.uint32)  # name i is _letters[_ends[i]:_ends[i+1]]
         self._quoted = np.zeros(0, dtype=np.bool_), 0  # ``quoted`` for the first names, and their number
 
     def __len__(self) -> int:
@@ -103,17 +106,13 @@ class Vocabulary:
                 return numbers, new[:n_new]
             self._grow()
 
-    def name(self, letters: NDArray[np.uint32], ends: Longs) -> None:
-        """Name the newest features: their letters end to end, and where each ends."""
-        self.name_from(len(self) - ends.size, *encoded(letters, ends))
-
-    def name_from(self, first: int, names: NDArray[np.uint8], ends: Longs) -> None:
-        """Name features from number ``first`` on; all before have names. UTF-8, and where each name ends."""
+    def name(self, names: Letters, ends: Longs) -> None:
+        """Name the newest features: the names as UTF-8 end to end, and where each ends."""
+        first = len(self) - ends.size
         used = int(self._ends[first])
         self._letters = grown(self._letters, used + names.size)
         self._letters[used : used + names.size] = names
-        self._ends[first + 1 : first + ends.size + 1] = used + ends
-        self._ends[first + ends.size + 1 : len(self) + 1] = used + names.size
+        self._ends[first + 1 : len(self) + 1] = used + ends
 
     def names(self, numbers: Sequence[int] | None = None) -> list[str]:
         """Return the names of these features, or of all."""
@@ -137,12 +136,15 @@ class Vocabulary:
 
     def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
         """Return a vocabulary of some of the features, in the same order."""
-        lengths = np.diff(self._ends[: len(self) + 1])
-        letters = self._letters[: self.n_bytes][np.repeat(kept, lengths)]
-        vocabulary = Vocabulary()
+        vocabulary = Vocabulary(int(np.count_nonzero(kept)))
         vocabulary.learn(self.hashes[kept])
-        vocabulary.name_from(0, letters, np.cumsum(lengths[kept]))
+        vocabulary._letters, vocabulary._ends[1 : len(vocabulary) + 1] = self._names_of(kept)
         return vocabulary
+
+    def _names_of(self, kept: NDArray[np.bool_]) -> tuple[Letters, Longs]:
+        """Return the names of some of the features end to end, and where each ends."""
+        lengths = np.diff(self._ends[: len(self) + 1])
+        return self._letters[: self.n_bytes][np.repeat(kept, lengths)], np.cumsum(lengths[kept])
 
     def first(self, n: int) -> Vocabulary:
         """Return a vocabulary of the first n features."""
@@ -153,9 +155,7 @@ class Vocabulary:
         numbers, new = self.learn(other.hashes)
         kept = np.zeros(len(other), dtype=np.bool_)
         kept[new] = True
-        chosen = other.keep(kept)
-        ends = chosen._ends[1 : len(chosen) + 1]
-        self.name_from(len(self) - ends.size, chosen._letters[: chosen.n_bytes], ends)
+        self.name(*other._names_of(kept))
         return numbers
 
     def _grow(self) -> None:
@@ -184,20 +184,14 @@ class Vocabulary:
         ends = np.cumsum(lengths)
         check_letters(letters)
         state.require(not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any(), "names are whole letters")
-        state.require(hashes.size <= MOST, "there are not too many features")
-        vocabulary = cls()
-        state.require(vocabulary._enter(hashes), "no two features are the same")
+        state.require(hashes.size <= MOST and letters.size <= MOST_LETTERS, "there are not too many features")
+        vocabulary = cls(hashes.size)
+        vocabulary._hashes[: hashes.size], vocabulary._size[0] = hashes, hashes.size
+        with hashing():
+            differ = _fill(vocabulary._factor, vocabulary._slots, vocabulary.hashes)
+        state.require(differ, "no two features are the same")
         vocabulary._letters, vocabulary._ends[1 : hashes.size + 1] = letters, ends
         return vocabulary
-
-    def _enter(self, hashes: NDArray[np.uint64]) -> bool:
-        """Replace all features by these hashes, without names; return whether all differ."""
-        room = max(512, 1 << (hashes.size - 1).bit_length()) if hashes.size else 512
-        self._hashes, self._ends = np.empty(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
-        self._hashes[: hashes.size], self._size[0] = hashes, hashes.size
-        self._slots = empty_table(room)
-        with hashing():
-            return bool(_fill(self._factor, self._slots, self.hashes))
 
 
 def empty_table(n: int) -> NDArray[np.int32]:

@@ -186,8 +186,7 @@ class Weighting:
         """Learn from documents, as rows of counts."""
         self.m += rows.n_rows
         if self.needs_counts:
-            self.make_room(rows.n_features)
-            self.total += _take_up(rows.indices, self.u, self.min_df)
+            self.total += _take_up(rows.indices, self.counts(rows.n_features), self.min_df)
 
     def unlearn(self, n_documents: int, indices: Ints) -> None:
         """Undo ``learn`` for documents whose entries have these columns."""
@@ -197,19 +196,19 @@ class Weighting:
 
     def merge(self, other: Weighting, numbers: Ints, n_features: int) -> None:
         """Add the counts of another weighting, whose features have these numbers here, of n_features."""
-        self.make_room(n_features if self.needs_counts else 0)
-        self.u[numbers[: other.u.size]] += other.u[: numbers.size]
+        if self.needs_counts:
+            self.counts(n_features)[numbers[: other.u.size]] += other.u[: numbers.size]
         self.restore(self.m + other.m, self.u)
 
-    def make_room(self, n_features: int) -> None:
-        """Give every feature a count, 0 for new ones."""
-        if self.needs_counts:
-            self.u = grown(self.u, n_features)
+    def counts(self, n_features: int) -> Longs:
+        """How many documents had each feature; 0 for new ones."""
+        self.u = grown(self.u, n_features)
+        return self.u[:n_features]
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Forget the other features."""
-        self.make_room(kept.size)
-        self.restore(self.m, self.u[: kept.size][kept] if self.needs_counts else self.u)
+        if self.needs_counts:
+            self.restore(self.m, self.counts(kept.size)[kept])
 
     def restore(self, m: int, u: Longs) -> None:
         """Set the counts."""
@@ -221,9 +220,9 @@ class Weighting:
         ``of_runs``: the weight of runs of characters; ``are_runs`` returns which columns are runs.
         """
         if self.needs_counts:
-            self.make_room(rows.n_features)  # interrupted learning may leave features without counts
             u = np.empty(rows.indices.size, dtype=np.int64)
-            fewest, most = _look_up(rows.indices, self.u, u)
+            counts = self.counts(rows.n_features)  # interrupted learning may leave features without counts
+            fewest, most = _look_up(rows.indices, counts, u)
             if fewest < self.min_df:
                 enough = u >= self.min_df
                 rows, u = rows.only(enough), u[enough]
@@ -231,10 +230,8 @@ class Weighting:
         if self.norm == "pivoted":
             x = x / self._pivoted(rows)
         if self.idf is not None:
-            x = x.copy() if x is rows.data else x
             _times_idf(self.m, u, SMOOTH[self.idf], known_logs(), x)
         if of_runs != 1:
-            x = x.copy() if x is rows.data else x
             _times_weight(rows.indices, are_runs().view(np.uint8), np.array([1.0, of_runs]), x)
         rows = Rows(rows.indptr, rows.indices, x, rows.n_features)
         if self.idf == "plain" and u.size and most == self.m:

@@ -15,15 +15,15 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Longs, hashing, kernel
-from shortlist.texts import Fielded, Texts, to_codes, to_text
+from shortlist.texts import Fielded, Texts, lengths_of, to_codes, to_text
 
 Codes = NDArray[np.uint32]  # code points, and tables of them
 Hashes = NDArray[np.uint64]
@@ -188,13 +188,17 @@ class Features(NamedTuple):
     """The features of texts, in order. Text i has the features indptr[i]:indptr[i+1].
 
     Feature j is made of words firsts[j] to firsts[j] + sizes[j] - 1. Where sizes[j] is 0 it is the prefix of word
-    firsts[j]; where it is negative, a run of characters from place firsts[j] on (``with_runs``).
+    firsts[j]; where it is negative, a run of characters from place firsts[j] on (``with_runs``). The rest is for
+    documents of several fields (``with_fields``).
     """
 
     hashes: Hashes
     firsts: Longs
     sizes: Longs
     indptr: Longs
+    field: Longs | None = None  # its field by number, WORD or VALUE; firsts[j] of a VALUE is its place in ``values``
+    names: Sequence[str] = ()  # of the fields
+    values: Sequence[str] = ()
 
 
 def features_of(words: Words, table: Codes, ngrams: int, prefix: int) -> Features:
@@ -209,14 +213,14 @@ def features_of(words: Words, table: Codes, ngrams: int, prefix: int) -> Feature
 def with_characters(features: Features, words: Words, table: Codes, least: int, most: int) -> Features:
     """The features of texts, those of each followed by its runs of ``least`` to ``most`` characters."""
     with hashing():
-        return Features(*with_runs(*features, words.codes, words.text_starts, words.text_ends, table, least, most))
+        return Features(*with_runs(*features[:4], words.codes, words.text_starts, words.text_ends, table, least, most))
 
 
-def places(words: Words, features: Features, prefix: int) -> tuple[Longs, Longs]:
-    """Where in the codes each feature begins, and ends."""
-    starts, ends = features.firsts.copy(), features.firsts + (-features.sizes >> 2)  # of runs of characters
-    of_words = features.sizes >= 0
-    first, size = features.firsts[of_words], features.sizes[of_words]
+def places(words: Words, firsts: Longs, sizes: Longs, prefix: int) -> tuple[Longs, Longs]:
+    """Where in the codes features with these ``firsts`` and ``sizes`` begin, and end."""
+    starts, ends = firsts.copy(), firsts + (-sizes >> 2)  # of runs of characters
+    of_words = sizes >= 0
+    first, size = firsts[of_words], sizes[of_words]
     starts[of_words] = words.starts[first]
     ends[of_words] = np.where(size == 0, words.starts[first] + prefix, words.ends[first + np.maximum(size, 1) - 1])
     return starts, ends
@@ -227,10 +231,20 @@ def spell(
     characters: Codes,
 ) -> tuple[Codes, Longs]:  # fmt: skip
     """The letters of the chosen features end to end, and where each ends. table: of words; characters: of runs."""
-    return _spell(
-        words.hashes, words.starts, words.ends, words.codes, features.firsts, features.sizes, chosen, table, prefix,
+    field = features.field
+    of_texts = chosen if field is None else chosen[field[chosen] != VALUE]
+    letters, ends = _spell(
+        words.hashes, words.starts, words.ends, words.codes, features.firsts, features.sizes, of_texts, table, prefix,
         NUMBER_LETTERS, characters,
     )  # fmt: skip
+    if field is None:
+        return letters, ends
+    spelled, names = Texts(to_text(letters), np.append(0, ends[:-1]), ends), []
+    texts = iter(spelled)
+    for first, own in zip(features.firsts[chosen].tolist(), field[chosen].tolist(), strict=True):
+        name = features.values[first] if own == VALUE else next(texts)
+        names.append(f"{features.names[own]}: {name}" if own >= 0 else name)
+    return to_codes("".join(names)), np.cumsum(lengths_of(names))
 
 
 @kernel
@@ -414,55 +428,29 @@ def with_runs(
 WORD, VALUE = -1, -2  # in place of a field: a word of any field; a category or number
 
 
-class FieldFeatures(NamedTuple):
-    """The features of documents, in order. Document i has indptr[i]:indptr[i+1]."""
-
-    hashes: Hashes
-    indptr: Longs
-    origin: Longs  # the number of the feature of texts, or of the value
-    field: Longs  # its field, WORD or VALUE
-    of_texts: Features  # those of each field of each document
-    values: list[str]
-    names: list[str]  # of the fields
-
-    def spelled(self, new: Longs, spell: Callable[[Longs], tuple[Codes, Longs]]) -> tuple[Codes, Longs]:
-        """The letters of the names of these features end to end, and where each ends; ``spell`` does so for words."""
-        is_word = self.field[new] != VALUE
-        letters, ends = spell(self.origin[new[is_word]])
-        whole, stops = to_text(letters), ends.tolist()
-        words = iter(whole[start:end] for start, end in zip([0, *stops], stops, strict=False))
-        spelled = []
-        for origin, field in zip(self.origin[new].tolist(), self.field[new].tolist(), strict=True):
-            name = self.values[origin] if field == VALUE else next(words)
-            spelled.append(f"{self.names[field]}: {name}" if field >= 0 else name)
-        return to_codes("".join(spelled)), np.cumsum([len(name) for name in spelled])
-
-
-def fielded_features(
-    documents: Fielded, main: str | None, make: Callable[[Sequence[str]], tuple[Words, Any]]
-) -> tuple[Words, FieldFeatures]:
-    """All features of documents; ``make`` makes those of texts, and ``main`` is the longest field."""
-    names, n = documents.names, len(documents)
-    words, found = make(documents.in_turn())
+def with_fields(found: Features, documents: Fielded, main: str | None) -> Features:
+    """All features of documents from those of their texts (``in_turn``); ``main`` is the longest field."""
+    names, n = list(documents.texts), len(documents)
     width = max(1, len(names))
     text = np.repeat(np.arange(found.indptr.size - 1), np.diff(found.indptr))
     document, field = text // width, text % width
     in_field = np.flatnonzero(np.array([name != main for name in names], dtype=bool)[field] if names else field)
     values = [(i, value) for i, names_of in enumerate(documents.features()) for value in names_of]
+    of_values = np.arange(len(values))
     seeds = np.array([_hash(f"field {name}") for name in names], dtype=np.uint64)
     of_fields = (found.hashes[in_field] ^ seeds[field[in_field]]) * FACTOR  # then as in ``mixed``
     of_fields = (of_fields ^ of_fields >> np.uint64(32)) * FACTOR
     of_fields ^= of_fields >> np.uint64(29)
     hashes = np.concatenate([found.hashes, of_fields, value_hashes([value for _, value in values])])
-    origin = np.concatenate([np.arange(text.size), in_field, np.arange(len(values))])
+    firsts = np.concatenate([found.firsts, found.firsts[in_field], of_values])
+    sizes = np.concatenate([found.sizes, found.sizes[in_field], np.zeros_like(of_values)])
     kinds = np.concatenate([np.full(text.size, WORD), field[in_field], np.full(len(values), VALUE)])
     documents_of = np.concatenate([document, document[in_field], np.array([i for i, _ in values], dtype=np.int64)])
     order = np.argsort(documents_of, kind="stable")
     indptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.bincount(documents_of, minlength=n), out=indptr[1:])
-    return words, FieldFeatures(
-        hashes[order], indptr, origin[order], kinds[order], found, [value for _, value in values], names
-    )
+    own = hashes[order], firsts[order], sizes[order], indptr, kinds[order]
+    return Features(*own, names, [value for _, value in values])
 
 
 def value_hashes(names: Sequence[str]) -> Hashes:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs
 from shortlist.arrays.rows import Rows, give_back
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.concurrency import Noting, by_threads, learning, merging, reading, snapshot, stop_here, writing
@@ -20,11 +19,9 @@ from shortlist.text.counts import NORM, SMOOTH, TF, CountedRows, Weighting, coun
 from shortlist.text.features import (
     VALUE,
     Features,
-    FieldFeatures,
     Words,
     character_table,
     features_of,
-    fielded_features,
     letter_table,
     places,
     places_before,
@@ -32,20 +29,20 @@ from shortlist.text.features import (
     split,
     value_hashes,
     with_characters,
+    with_fields,
 )
 from shortlist.texts import (
     Document,
     Fielded,
-    Texts,
     as_documents,
     as_texts,
     band,
     blocks,
     cell_value,
+    laid,
     lengths_of,
-    to_codes,
 )
-from shortlist.vocabulary import Vocabulary
+from shortlist.vocabulary import Vocabulary, encoded
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -112,15 +109,18 @@ class Settings(NamedTuple):
     character_weight: float = 1.0
     left: tuple[str, ...] = ()  # settings that the first texts choose
 
-    def of_fields(self, texts: Sequence[object]) -> Settings:
-        """These settings with the fields of such texts, if they have any, the longest first."""
-        if self.fields is not None or type(texts) is not Fielded:
-            return self
-        longest = texts.longest()
-        return self._replace(fields=sorted(texts.names, key=lambda name: name != longest))
-
     def suiting(self, texts: Sequence[Any], recurring: bool) -> Settings:
-        """These settings with what suits such texts; ``recurring``: their labels come up again and again."""
+        """These settings with what suits such texts; ``recurring``: their labels come up again and again.
+
+        The fields of texts, if they have any, are ordered so that the longest is the first.
+        """
+        if not texts:
+            return self
+        if self.fields is None and type(texts) is Fielded:
+            longest = texts.longest()
+            self = self._replace(fields=sorted(texts.texts, key=lambda name: name != longest))
+        if not self.left:
+            return self
         short = lengths_of(texts).sum() < SHORT * len(texts)
         chosen: dict[str, Any] = {"ngrams": 1}
         if unspaced(texts):
@@ -186,8 +186,7 @@ def as_range(given: Iterable[int]) -> list[int]:
 
 def unspaced(texts: Sequence[Any]) -> bool:
     """Whether a quarter or more of what these texts begin with is written without spaces between words."""
-    first = as_documents(texts[next(blocks(texts), slice(0, 0))])
-    beginning = first.laid() if isinstance(first, Fielded) else Texts.of(first)
+    beginning = laid(as_documents(texts[next(blocks(texts), slice(0, 0))]))
     if beginning.whole.isascii():
         return False
     codes = beginning.codes
@@ -356,19 +355,14 @@ class TextVectorizer(Estimator):
 
     def settled(self, texts: Sequence[Document], recurring: bool = False) -> TextVectorizer:
         """Return an unfitted copy with the settings that it would choose for these texts."""
-        chosen = Settings.of(self).of_fields(texts)
-        chosen = chosen.suiting(texts, recurring) if chosen.left and texts else chosen
-        copy: TextVectorizer = clone(self)
-        names = ("fields",) if chosen.left else LEFT_OPEN
-        return copy.set_params(**{name: getattr(chosen, name) for name in names})
+        chosen = Settings.of(self).suiting(texts, recurring)
+        return clone(self) if chosen.left else TextVectorizer(**chosen.saved())
 
     def settle(self, texts: Sequence[Document], recurring: bool = False) -> None:
         """Choose the settings that are "auto"; ``recurring``: labels come up again and again."""
         if not hasattr(self, "vocabulary_"):
             self._begin()
-        self._settings = self._settings.of_fields(texts)
-        if self._settings.left and texts:
-            self._settings = self._settings.suiting(texts, recurring)
+        self._settings = self._settings.suiting(texts, recurring)
 
     @merging
     def merge(self, other: TextVectorizer) -> Self:
@@ -389,7 +383,7 @@ class TextVectorizer(Estimator):
         """Forget the features of fewer than ``min_df`` documents; return which columns are kept."""
         if self._settings.min_df == 1 or self._settings.hashed is not None:
             return np.ones(self.n_features_, dtype=np.bool_)
-        kept = self._weighting.u[: self.n_features_] >= self._settings.min_df
+        kept = self._weighting.counts(self.n_features_) >= self._settings.min_df
         self.forget_columns(kept)
         return kept
 
@@ -542,7 +536,7 @@ class TextVectorizer(Estimator):
         if text is not None:
             words, features = self._features(as_documents([text]))
             vocabulary = Vocabulary()
-            self._name_new(vocabulary, words, features, vocabulary.learn(features.hashes)[1])
+            self._learned(vocabulary, words, features)
             for name, column in zip(vocabulary.names(), self._numbers(vocabulary.hashes).tolist(), strict=True):
                 behind.setdefault(column, []).append(name)
         return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
@@ -553,36 +547,19 @@ class TextVectorizer(Estimator):
 
         The fields of a text are joined, with a line feed between two fields.
         """
-        if not isinstance(text, str):
-            return self._spans_in_fields(cast(Fielded, as_documents([text])))  # as_documents checks the type
-        words, features = self._features([text])
-        columns = self._numbers(features.hashes)
-        return self._places(text, words, features, columns)
-
-    def _spans_in_fields(self, document: Fielded) -> dict[int, list[tuple[int, int]]]:
-        words, features = self._features(document)
-        columns = self._numbers(features.hashes)
-        whole, edges = document.laid().whole, document.laid().ends
-        origin = features.origin[features.field != VALUE]
-        of_texts = self._places(whole, words, features.of_texts, np.arange(features.of_texts.hashes.size))
+        documents = as_documents([text])
+        words, features = self._features(documents)
+        columns, chosen = self._numbers(features.hashes), self._settings
+        has_place = (columns >= 0) & (features.field != VALUE)
+        starts, ends = places(words, features.firsts[has_place], features.sizes[has_place], chosen.prefix or 0)
+        given = laid(documents)
+        if not np.array_equal(words.codes, given.codes):  # composing or lower-casing changed letters
+            starts, ends = places_before(given.whole, starts, ends, chosen.composed, chosen.lowercase)
+        line_feeds = np.searchsorted(given.ends[:-1], starts, side="right")
         found: dict[int, list[tuple[int, int]]] = {}
-        for column, feature in zip(columns[features.field != VALUE].tolist(), origin.tolist(), strict=True):
-            for start, end in of_texts.get(feature, ()) if column >= 0 else ():
-                before = int(np.searchsorted(edges, start, side="right"))  # line feeds
-                found.setdefault(column, []).append((start + before, end + before))
-        return found
-
-    def _places(
-        self, text: str, words: Words, features: Features, columns: NDArray[Any]
-    ) -> dict[int, list[tuple[int, int]]]:
-        """Where the features stand, by the columns that they have; −1 stands for none."""
-        starts, ends = places(words, features, self._settings.prefix or 0)
-        if not np.array_equal(words.codes, to_codes(text)):  # composing or lower-casing changed letters
-            starts, ends = places_before(text, starts, ends, self._settings.composed, self._settings.lowercase)
-        found: dict[int, list[tuple[int, int]]] = {}
-        for column, start, end in zip(columns.tolist(), starts.tolist(), ends.tolist(), strict=True):
-            if column >= 0:
-                found.setdefault(column, []).append((start, end))
+        spans = zip((starts + line_feeds).tolist(), (ends + line_feeds).tolist(), strict=True)
+        for column, span in zip(columns[has_place].tolist(), spans, strict=True):
+            found.setdefault(column, []).append(span)
         return found
 
     @reading
@@ -606,12 +583,10 @@ class TextVectorizer(Estimator):
         if self._settings.hashed is not None:
             return np.ones(len(texts), dtype=np.float32)
         _, features = self._features(texts)
-        text, hashes = np.repeat(np.arange(len(texts)), np.diff(features.indptr)), features.hashes
-        order = np.lexsort((hashes, text))
-        text, hashes = text[order], hashes[order]
-        new = np.append(True, (text[1:] != text[:-1]) | (hashes[1:] != hashes[:-1]))[: text.size]
-        text, known = text[new], self.vocabulary_.find(hashes[new]) >= 0
-        n_features, n_known = (np.bincount(which, minlength=len(texts)) for which in (text, text[known]))
+        every = Vocabulary()
+        rows = count(every.learn(features.hashes)[0], features.indptr, len(every))  # each different feature once
+        known = np.append(0, np.cumsum(self.vocabulary_.find(every.hashes)[rows.indices] >= 0))
+        n_features, n_known = rows.lengths(), np.diff(known[rows.indptr])
         share = np.where(n_features > 0, n_known / np.maximum(1, n_features), 1.0)
         return share.astype(np.float32)
 
@@ -636,8 +611,7 @@ class TextVectorizer(Estimator):
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
         self._check_fitted()
-        hashed = self._settings.hashed is not None
-        return np.array(self.names(range(self.n_features_)) if hashed else self.vocabulary_.names(), dtype=object)
+        return np.array(self.names(range(self.n_features_)), dtype=object)
 
     def _begin(self) -> None:
         """Check the parameters, and forget everything."""
@@ -647,21 +621,21 @@ class TextVectorizer(Estimator):
         self._stops = stop_table(chosen, self._table)
         self.vocabulary_ = Vocabulary()
 
-    def _counted(self, words: Words, features: Features | FieldFeatures, *, learning: bool) -> Rows:
+    def _counted(self, words: Words, features: Features, *, learning: bool) -> Rows:
         if self._settings.hashed is not None:
             numbers = self._numbers(features.hashes)
         elif learning:
-            numbers, new = self.vocabulary_.learn(features.hashes)
-            self._name_new(self.vocabulary_, words, features, new)
+            numbers = self._learned(self.vocabulary_, words, features)
         else:
             numbers = self.vocabulary_.find(features.hashes)
         return count(numbers, features.indptr, self.n_features_)
 
-    def _features(self, texts: Sequence[Any]) -> tuple[Words, Any]:
-        """The words of texts and their Features, or the FieldFeatures of documents of several fields."""
+    def _features(self, texts: Sequence[Any]) -> tuple[Words, Features]:
+        """The words of texts, or of documents of several fields, and their features."""
         chosen = self._settings
         if type(texts) is Fielded:
-            return fielded_features(texts, chosen.fields[0] if chosen.fields else None, self._features)
+            words, features = self._features(texts.in_turn())
+            return words, with_fields(features, texts, chosen.fields[0] if chosen.fields else None)
         words = split(texts, self._table, chosen.min_length, chosen.lowercase, chosen.composed)
         if self._stops is not None:
             words = words.keep(self._stops.find(words.hashes) < 0)
@@ -680,20 +654,14 @@ class TextVectorizer(Estimator):
         half = np.uint64(32)
         return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
 
-    def _name_new(
-        self, vocabulary: Vocabulary, words: Words, features: Features | FieldFeatures, new: NDArray[np.int64]
-    ) -> None:
-        """Give the vocabulary the letters of these new features."""
-        if not new.size:
-            return
-        chosen = self._settings
-        characters = self._table if chosen.characters is None else character_table(chosen.lowercase)
-        of_texts = features if isinstance(features, Features) else features.of_texts
-
-        def spell_words(which: NDArray[np.int64]) -> tuple[NDArray[np.uint32], Longs]:
-            return spell(words, of_texts, which, self._table, chosen.prefix or 0, characters)
-
-        vocabulary.name(*(spell_words(new) if isinstance(features, Features) else features.spelled(new, spell_words)))
+    def _learned(self, vocabulary: Vocabulary, words: Words, features: Features) -> NDArray[np.int32]:
+        """The numbers of the features in the vocabulary, to which new ones are added with their names."""
+        numbers, new = vocabulary.learn(features.hashes)
+        if new.size:
+            chosen = self._settings
+            characters = self._table if chosen.characters is None else character_table(chosen.lowercase)
+            vocabulary.name(*encoded(*spell(words, features, new, self._table, chosen.prefix or 0, characters)))
+        return numbers
 
     # Model files.
 
@@ -702,11 +670,9 @@ class TextVectorizer(Estimator):
         """What a model file keeps."""
         self._check_fitted()
         arrays: dict[str, Any] = dict(self.vocabulary_.arrays())
-        weighting, n_features = self._weighting, self.n_features_
-        if weighting.needs_counts:
-            weighting.make_room(n_features)
-            arrays["document_counts"] = weighting.u[:n_features].copy()  # others may go on counting
-        return State("TextVectorizer", {**self._settings.saved(), "documents": weighting.m}, arrays)
+        if self._weighting.needs_counts:
+            arrays["document_counts"] = self._weighting.counts(self.n_features_).copy()  # others may go on counting
+        return State("TextVectorizer", {**self._settings.saved(), "documents": self._weighting.m}, arrays)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
