@@ -27,8 +27,10 @@ Choice = TypeVar("Choice")
 def as_rows(X: MatrixLike) -> Rows:
     """Check a dense or sparse matrix and give its rows, columns ascending, without stored zeros or repeats.
 
-    The caller's matrix is never modified.
+    The caller's matrix is never modified. ``Rows`` were checked before.
     """
+    if isinstance(X, Rows):
+        return X
     matrix: Any = X if is_sparse(X) else _as_matrix(X)
     if not is_sparse(matrix):
         return _from_dense(matrix)

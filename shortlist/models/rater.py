@@ -20,7 +20,7 @@ from shortlist.concurrency import learning, prefetch, reading, snapshot
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, stacked
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.base import Model, Report, Table, finite_or_none, named
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
@@ -58,11 +58,9 @@ class GivenRatings:
 
 
 def default_learner(name: str | None = None, option: str = "learner") -> RatingLearner:
-    """The default learner, or the one of a short name with the settings of the default one that it has too."""
-    usual = PRank(random_state=0)
+    """The learner of a short name, PRank if None; it shuffles by the same seed each time."""
     learner: RatingLearner = named("ratings", name, option)
-    known = learner.get_params()
-    return learner.set_params(**{key: value for key, value in usual.get_params().items() if key in known})
+    return learner.set_params(passes=None, random_state=0)
 
 
 class Rater(ClassifierMixin, Model[JudgedRatings]):
@@ -119,7 +117,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def fit(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
         """Forget everything and learn these rows. ``columns`` names the columns of X; a data frame has names itself."""
-        matrix, names, learner = _checked(X), _names(X, columns), self._new_learner()
+        (matrix, names), learner = _checked(X, columns), self._new_learner()
         n_examples, n_features = matrix.shape
         if matrix.nnz < SPARSE * n_examples * n_features:
             squares = np.bincount(matrix.indices, np.square(matrix.data), n_features).astype(np.float64, copy=False)
@@ -173,16 +171,14 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
             raise InputError("ratings are learned from rows of numbers, and the data hold texts")
         return batch.rows
 
-    def _stacked(self, parts: list[Any]) -> Any:
-        return Rows.stack(parts)
-
     def _gathered(self, batches: Iterable[Examples], scale: Any) -> tuple[Any, NDArray[Any], Sequence[str] | None]:
         """All examples, their ratings in the type of the scale, and the names of the columns."""
         every = list(batches)
         if not every:
             raise InputError("there are no examples")
         ratings = [rating for batch in every for rating in _ratings(batch)]
-        given = self._stacked([self._given_in(batch) for batch in every])
+        parts = [self._given_in(batch) for batch in every]
+        given = stacked(parts) if self._of_texts else Rows.stack(parts)
         return given, as_values(ratings, scale), every[0].feature_names
 
     # Rating.
@@ -255,7 +251,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def _matrix(self, X: Any, columns: Sequence[str] | None) -> MatrixLike:
         """The examples as the learner takes them, checked."""
         self._check_fitted()
-        names, matrix = _names(X, columns), _checked(X)
+        matrix, names = _checked(X, columns)
         check_names(self.columns_, names)
         if matrix.shape[1] != self.mean_.size:
             raise InputError(
@@ -288,10 +284,9 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         state.require(len(sizes) == 1, "each column has a mean and a scale")
         finite = np.isfinite(rater.mean_).all() and np.isfinite(rater.scale_).all()
         state.require(bool(finite and (rater.scale_ > 0).all()), "scales are positive")
-        columns = state.settings["columns"]
+        rater.columns_ = columns = state.settings["columns"]
         named = columns is None or (isinstance(columns, list) and all(isinstance(name, str) for name in columns))
         state.require(named, "its columns have names")
-        rater.columns_ = columns
         return rater
 
 
@@ -378,9 +373,6 @@ class TextRater(Rater):
     def _given_in(self, batch: Examples) -> Sequence[Document]:
         return texts_of(batch)
 
-    def _stacked(self, parts: list[Any]) -> list[Document]:
-        return [text for some in parts for text in some]
-
     @reading
     def explain(self, x: Document, columns: object = None) -> Explanation:  # type: ignore[override]
         """What each word adds to the score of a text, and the rating that the score falls on."""
@@ -445,8 +437,10 @@ def _ratings(batch: Examples) -> list[str]:
     return [own[0] for own in batch.labels or ()]
 
 
-def _checked(X: Any) -> scipy.sparse.csr_array:
-    return check_size(X if isinstance(X, Rows) else as_rows(X)).to_matrix()
+def _checked(X: Any, columns: Sequence[str] | None) -> tuple[scipy.sparse.csr_array, list[str] | None]:
+    """The rows, and the names of their columns: as given, or those of a data frame."""
+    names = column_names(X) if columns is None else columns
+    return check_size(as_rows(X)).to_matrix(), None if names is None else list(names)
 
 
 def _scaled(matrix: scipy.sparse.csr_array, mean: Floats, scale: Floats) -> MatrixLike:
@@ -456,9 +450,3 @@ def _scaled(matrix: scipy.sparse.csr_array, mean: Floats, scale: Floats) -> Matr
         return centred
     parts = matrix.data / scale[matrix.indices], matrix.indices, matrix.indptr
     return scipy.sparse.csr_array(parts, shape=matrix.shape)
-
-
-def _names(X: Any, columns: Sequence[str] | None) -> list[str] | None:
-    """The names of the columns: as given, or those of a data frame."""
-    names = column_names(X) if columns is None else columns
-    return None if names is None else list(names)

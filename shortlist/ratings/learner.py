@@ -9,10 +9,11 @@ weights are [2, q, m] and biases [2, p].
 
 from __future__ import annotations
 
+import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,10 +31,6 @@ from shortlist.files.store import State
 from shortlist.files.store import save as save_file
 from shortlist.ranking import Explanation
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
 
 HYPOTHESES = ("last", "averaged")
 ENOUGH, MOST_PASSES = 2000, 20  # rows for each column over all passes; largest number of passes
@@ -218,14 +215,12 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
                 f"{there_are(len(names), 'names')} for {counted(row.shape[1], 'columns')}; each column needs its own"
             )
         rule = number if len(weights) > 1 else 0
-        votes = (weights[rule] * row[0]).tolist()
-        pairs: list[tuple[str | int | float, float]] = list(
-            zip(range(len(votes)) if names is None else names, votes, strict=True)
-        )
+        voters, votes = list(range(row.shape[1]) if names is None else names), weights[rule] * row[0]
         if self.adds_biases:
-            pairs.append(("(any row)", float(biases[rule])))
-        heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
-        return Explanation(self.classes_[number].item(), float(sum(vote for _, vote in heaviest)), heaviest)
+            voters, votes = [*voters, "(any row)"], np.append(votes, biases[rule])
+        heaviest = [n for n in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[n] != 0]
+        pairs = [(voters[n], float(votes[n])) for n in heaviest]
+        return Explanation(self.classes_[number].item(), float(sum(vote for _, vote in pairs)), pairs)
 
     def _rule(self) -> tuple[Floats, Floats]:
         """The weights [q, m] and biases [p] of the chosen hypothesis."""
@@ -257,13 +252,11 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
                 f"this {type(self).__name__} cannot be saved: its weights are no longer finite numbers; learn again "
                 "from smaller values or with a smaller step"
             )
-        arrays: dict[str, NDArray[Any]] = {
-            "classes": text_to_array(self.classes_.tolist()),
-            "weights": self._weights,
-            "biases": self._biases,
-        }
-        parameters = {name: _plain(value) for name, value in self.get_params().items()}
+        # NumPy's numbers and arrays, which a user may have given, as JSON has them.
+        parameters = json.loads(json.dumps(self.get_params(), default=lambda value: value.tolist()))
         settings = {"parameters": parameters, "n_features": self.n_features_in_, "clock": self._clock}
+        classes = text_to_array(self.classes_.tolist())
+        arrays: dict[str, NDArray[Any]] = {"classes": classes, "weights": self._weights, "biases": self._biases}
         return State(type(self).__name__, settings, arrays)
 
     @classmethod
@@ -294,9 +287,10 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         return self._clock > 0
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True  # in scikit-learn's checks, whose classes have no order
         return tags
 
 
@@ -353,11 +347,6 @@ class ThresholdLearner(RatingLearner):
     def _rate(self, X: MatrixLike) -> Longs:
         return (self.distances(X) >= 0).sum(axis=1)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # in scikit-learn's checks, whose classes have no order
-        return tags
-
 
 @step
 def move(indices: Ints, data: Floats, size: float, time: int, w: Floats, moment: Floats) -> None:
@@ -402,12 +391,3 @@ def in_runs(n: int, generator: np.random.Generator) -> Longs:
     starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
     order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)
     return order[order < n]
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return value.item() if isinstance(value, np.generic) else value
