@@ -14,15 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import MatrixLike, Rows
+from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import (
     Names,
     as_numbers,
     as_real,
     as_rows,
     as_whole,
-    check_columns,
     column_names,
+    look_at,
     note_names,
 )
 from shortlist.concurrency import reading, snapshot
@@ -65,9 +65,8 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
     def decision_function(self, X: MatrixLike) -> Floats:
         """The score w·φ of each row."""
         check_is_fitted(self, "coef_")
-        check_columns(self, X)
         rows = as_rows(X)
-        self._check_width(rows)
+        look_at(self, X, reset=False, width=True)
         return rows.to_matrix() @ self.coef_
 
     def predict(self, X: MatrixLike) -> Floats:
@@ -94,13 +93,6 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
 
     def _scores(self, X: MatrixLike, query: ArrayLike | None) -> Floats:
         return self.decision_function(X)
-
-    def _check_width(self, rows: Rows) -> None:
-        if rows.n_features != self.n_features_in_:
-            raise InputError(
-                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input, as many as it learned from"
-            )
 
     def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
         """A group for each query with a relevant and, if ``both``, a non-relevant document; and which these are."""

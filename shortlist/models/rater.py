@@ -22,7 +22,7 @@ from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples, stacked
 from shortlist.measures import confusion, evaluate_ratings
-from shortlist.models.base import Model, Report, Table, finite_or_none, named
+from shortlist.models.base import Model, Report, Table, finite_or_none
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
 from shortlist.models.text_batches import default_text, in_words, texts_of
 from shortlist.ranking import Explanation
@@ -55,12 +55,6 @@ class GivenRatings:
         for rating, below, above in self:
             distances = {"from_step_below": finite_or_none(below), "from_step_above": finite_or_none(above)}
             yield {"rating": rating} | distances
-
-
-def default_learner(name: str | None = None, option: str = "learner") -> RatingLearner:
-    """The learner of a short name, PRank if None; it shuffles by the same seed each time."""
-    learner: RatingLearner = named("ratings", name, option)
-    return learner.set_params(passes=None, random_state=0)
 
 
 class Rater(ClassifierMixin, Model[JudgedRatings]):
@@ -108,10 +102,6 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def __init__(self, learner: RatingLearner | str | None = None) -> None:
         self.learner = learner
-
-    def _new_learner(self) -> Any:
-        given = self.learner
-        return default_learner(given) if given is None or isinstance(given, str) else super()._new_learner()
 
     # Learning.
 
@@ -162,7 +152,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """``learn`` of one batch after the other."""
         self._check_fitted()
         for batch in prefetch(batches):
-            self.learn(self._given_in(batch), as_values(_ratings(batch), self.classes_), batch.feature_names)
+            self.learn(*self._gathered([batch], self.classes_))
         return self
 
     def _given_in(self, batch: Examples) -> Any:
@@ -176,7 +166,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         every = list(batches)
         if not every:
             raise InputError("there are no examples")
-        ratings = [rating for batch in every for rating in _ratings(batch)]
+        ratings = [own[0] for batch in every for own in batch.labels or ()]
         parts = [self._given_in(batch) for batch in every]
         given = stacked(parts) if self._of_texts else Rows.stack(parts)
         return given, as_values(ratings, scale), every[0].feature_names
@@ -431,10 +421,6 @@ def _beside(vectors: Vectors | None, words: Any) -> Any:
     if vectors is None:
         return words
     return scipy.sparse.hstack([np.sqrt(SHARE) * unit(vectors), np.sqrt(1.0 - SHARE) * words], format="csr")
-
-
-def _ratings(batch: Examples) -> list[str]:
-    return [own[0] for own in batch.labels or ()]
 
 
 def _checked(X: Any, columns: Sequence[str] | None) -> tuple[scipy.sparse.csr_array, list[str] | None]:

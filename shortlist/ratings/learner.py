@@ -1,4 +1,4 @@
-"""Base classes of the learners of ordered ratings: parameters, learning, thresholds, saving.
+"""The base class of the learners of ordered ratings: parameters, learning, thresholds, saving.
 
 The file of a learner gives the shape of its weights, its loop, and the places of its thresholds.
 
@@ -18,11 +18,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, step
 from shortlist.arrays.rows import MatrixLike, Rows, is_full
-from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_rows, as_seed, as_whole
+from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_rows, as_seed, as_whole, look_at
 from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, writing
 from shortlist.errors import InputError, counted, there_are
 from shortlist.estimators import Estimator
@@ -39,7 +39,7 @@ LARGEST = 1e100  # value of a row
 
 
 class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
-    """A learner of ratings on an ordered scale.
+    """A learner of ratings on an ordered scale. A row has the rating between whose thresholds its score w·x lies.
 
     Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
     Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has learned a whole number of examples. The
@@ -90,9 +90,13 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     def _open_step(self, at: int) -> None:
         """Insert a new step with number ``at`` into weights and biases."""
 
-    @abstractmethod
+    def _edges(self, biases: Floats) -> Floats:
+        """The thresholds [k−1] of the scores, from the biases of the rule."""
+        return biases
+
     def _rate(self, X: MatrixLike) -> Longs:
         """The step number predicted for each row."""
+        return (self.distances(X) >= 0).sum(axis=1)
 
     # Learning.
 
@@ -150,14 +154,14 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
             steps = np.unique(named) if self.scale is None else as_steps(self.scale)
             numbers = step_numbers(steps, ratings)
-            self._note_columns(X, reset=True)
+            look_at(self, X, reset=True, width=True)
             n_vectors, n_biases = self._shape(steps.size)
             self._weights, self._biases = np.zeros((2, n_vectors, rows.n_features)), np.zeros((2, n_biases))
             self.classes_, self._clock = steps, 0
         else:
             steps, arrived = (self.classes_, []) if self.scale is not None else open_for(self.classes_, named)
             numbers = step_numbers(steps, ratings)
-            self._note_columns(X, reset=rows.n_features > self.n_features_in_)
+            look_at(self, X, reset=rows.n_features > self.n_features_in_, width=True)
             self._grow(rows.n_features, steps, arrived)
         return rows, numbers
 
@@ -185,6 +189,34 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         """The rating of each row."""
         rated = self._rate(X)
         return self.classes_[rated]
+
+    @reading
+    def distances(self, X: MatrixLike) -> Floats:
+        """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with r; negative if below."""
+        weights, biases = self._rule()
+        return self._products(X, weights) - self._edges(biases)
+
+    @reading
+    def neighbour_distances(self, X: MatrixLike) -> Floats:
+        """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the ends."""
+        distances = self.distances(X)
+        ends = np.full((distances.shape[0], 1), np.inf)
+        fenced = np.hstack([ends, distances, -ends])
+        rated = (distances >= 0).sum(axis=1)[:, None]
+        return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
+
+    @reading
+    def decision_function(self, X: MatrixLike) -> Floats:
+        """The distance of each row inside the interval of each rating, n × k: negative outside, largest at the rating.
+
+        For two ratings, as in scikit-learn, one number: the distance above the threshold between them.
+        """
+        distances = self.distances(X)
+        distances[distances == 0] = np.finfo(np.float64).tiny  # a row on a threshold counts as above it
+        if self.classes_.size == 2:
+            return distances[:, 0]
+        ends = np.full((distances.shape[0], 1), np.inf)
+        return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
 
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -232,9 +264,21 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     def _products(self, X: MatrixLike, weights: Floats) -> Floats:
         """The inner products w·x of the rows with the weights [q, m], n × q."""
         matrix = _as_rows(X).to_matrix()
-        self._note_columns(X, reset=False)
+        look_at(self, X, reset=False, width=True)
         products: Floats = matrix @ weights.T
         return products
+
+    @property
+    @reading
+    def coef_(self) -> Floats:
+        """The weights w of the rule."""
+        return self._rule()[0][0]
+
+    @property
+    @reading
+    def thresholds_(self) -> Floats:
+        """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule."""
+        return self._edges(self._rule()[1])
 
     # Model files. ``from_state`` checks everything that kernels rely on.
 
@@ -275,14 +319,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         state.require(finite, "a weight is not a finite number")
         return learner
 
-    # Checking.
-
-    def _note_columns(self, X: MatrixLike, *, reset: bool) -> None:
-        """Remember or check the number and the names of the columns, as scikit-learn does."""
-        try:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        except ValueError as problem:
-            raise InputError(str(problem)) from None
+    # For scikit-learn.
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._clock > 0
@@ -292,60 +329,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True  # in scikit-learn's checks, whose classes have no order
         return tags
-
-
-class ThresholdLearner(RatingLearner):
-    """A learner that rates each row by the thresholds between which its score w·x lies.
-
-    PRank moves the thresholds; Widrow-Hoff does not.
-    """
-
-    def _edges(self, biases: Floats) -> Floats:
-        """The thresholds [k−1] of the scores, from the biases of the rule."""
-        return biases
-
-    @property
-    @reading
-    def coef_(self) -> Floats:
-        """The weights w of the rule."""
-        return self._rule()[0][0]
-
-    @property
-    @reading
-    def thresholds_(self) -> Floats:
-        """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule."""
-        return self._edges(self._rule()[1])
-
-    @reading
-    def distances(self, X: MatrixLike) -> Floats:
-        """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with r; negative if below."""
-        weights, biases = self._rule()
-        return self._products(X, weights) - self._edges(biases)
-
-    @reading
-    def neighbour_distances(self, X: MatrixLike) -> Floats:
-        """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the ends."""
-        distances = self.distances(X)
-        ends = np.full((distances.shape[0], 1), np.inf)
-        fenced = np.hstack([ends, distances, -ends])
-        rated = (distances >= 0).sum(axis=1)[:, None]
-        return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
-
-    @reading
-    def decision_function(self, X: MatrixLike) -> Floats:
-        """The distance of each row inside the interval of each rating, n × k: negative outside, largest at the rating.
-
-        For two ratings, as in scikit-learn, one number: the distance above the threshold between them.
-        """
-        distances = self.distances(X)
-        distances[distances == 0] = np.finfo(np.float64).tiny  # a row on a threshold counts as above it
-        if self.classes_.size == 2:
-            return distances[:, 0]
-        ends = np.full((distances.shape[0], 1), np.inf)
-        return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
-
-    def _rate(self, X: MatrixLike) -> Longs:
-        return (self.distances(X) >= 0).sum(axis=1)
 
 
 @step
