@@ -10,7 +10,6 @@ weights are [2, q, m] and biases [2, p].
 from __future__ import annotations
 
 import json
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
@@ -27,8 +26,7 @@ from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, 
 from shortlist.errors import InputError, counted, there_are
 from shortlist.estimators import Estimator
 from shortlist.files.container import text_to_array
-from shortlist.files.store import State
-from shortlist.files.store import save as save_file
+from shortlist.files.store import Saved, State
 from shortlist.ranking import Explanation
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
@@ -38,7 +36,7 @@ RUN = 16  # rows that stay together when a pass is shuffled
 LARGEST = 1e100  # value of a row
 
 
-class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
+class RatingLearner(Saved, ClassifierMixin, Estimator, BaseEstimator, ABC):
     """A learner of ratings on an ordered scale. A row has the rating between whose thresholds its score w·x lies.
 
     Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
@@ -281,11 +279,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         return self._edges(self._rule()[1])
 
     # Model files. ``from_state`` checks everything that kernels rely on.
-
-    @reading
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file, which ``shortlist.load`` opens."""
-        save_file(self, path)
 
     @snapshot
     def to_state(self) -> State:
