@@ -189,8 +189,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def neighbour_distances(self, X: MatrixLike, columns: Sequence[str] | None = None) -> Floats:
         """How far each row lies from the rating below and from the one above, n × 2."""
         matrix = self._matrix(X, columns)
-        distances: Floats = self.learner_.neighbour_distances(matrix)
-        return distances
+        return self.learner_.neighbour_distances(matrix)
 
     @reading
     def explain(self, x: ArrayLike, columns: Sequence[str] | None = None) -> Explanation:
