@@ -78,8 +78,13 @@ def step_numbers(steps: Steps, ratings: Ratings) -> Longs:
 def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
     if array.dtype == object:
         kinds = {str if isinstance(one, str) else type(one) for one in array.reshape(-1).tolist()}
-        if kinds <= {str} or kinds <= {int, float, bool}:
-            array = np.array(array.tolist(), dtype=str if kinds <= {str} else None)
+        if kinds <= {str}:
+            return array.astype(str)
+        if kinds <= {int, float, bool}:
+            try:
+                array = array.astype(np.float64 if float in kinds else np.int64)
+            except OverflowError:
+                raise InputError(f"the {what} must hold numbers below 2**63, and one of these is larger") from None
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         where = int(np.argmin(np.isfinite(array.reshape(-1))))
         value = "NaN" if np.isnan(array.reshape(-1)[where]) else "infinity"
