@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from papers.score_bins import ScoreBins
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike
-from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole, check_columns, column_names, note_names
+from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole, column_names, look_at, note_names
 from shortlist.concurrency import reading, snapshot
 from shortlist.documents.queries import as_queries, scaled_within_queries
 from shortlist.documents.ranker import LinearRanker, as_relevance
@@ -99,9 +99,9 @@ class AccuracySVM(LinearRanker):
     def decision_function(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The score w·φ + b of each row, above 0 where the row is taken for relevant."""
         check_is_fitted(self, "coef_")
-        check_columns(self, X)
-        self._check_width(as_rows(X))
-        return self.features(X, query) @ self.coef_ + self.intercept_
+        features = self.features(X, query)
+        look_at(self, X, reset=False, width=True)
+        return features @ self.coef_ + self.intercept_
 
     def predict(self, X: MatrixLike, query: ArrayLike | None = None) -> Floats:
         """The same scores, under the name that scikit-learn's tools look for."""

@@ -13,6 +13,8 @@ prototype of zeros.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -42,6 +44,8 @@ class MulticlassPerceptron(RatingLearner):
     >>> rater.fit([[-1.0], [0.0], [1.0]], ["A", "B", "C"]).predict([[-2.0], [2.0]])
     array(['A', 'C'], dtype='<U1')
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"multiclass-perceptron": {"passes": None, "random_state": 0}}
 
     def __init__(
         self,

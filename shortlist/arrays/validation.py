@@ -27,8 +27,10 @@ Choice = TypeVar("Choice")
 def as_rows(X: MatrixLike) -> Rows:
     """Check a dense or sparse matrix and give its rows, columns ascending, without stored zeros or repeats.
 
-    The caller's matrix is never modified.
+    The caller's matrix is never modified. ``Rows`` were checked before.
     """
+    if isinstance(X, Rows):
+        return X
     matrix: Any = X if is_sparse(X) else _as_matrix(X)
     if not is_sparse(matrix):
         return _from_dense(matrix)
@@ -307,7 +309,7 @@ def column_names(X: object) -> Names | None:
     from sklearn.base import BaseEstimator
 
     table = BaseEstimator()  # takes the names of columns, as any estimator does
-    _look_at(table, X, reset=True)
+    look_at(table, X, reset=True)
     return getattr(table, "feature_names_in_", None)
 
 
@@ -322,7 +324,7 @@ def note_names(estimator: BaseEstimator, names: Names | None) -> None:
 def check_columns(estimator: BaseEstimator, X: object) -> None:
     """Refuse columns whose names, or whose order, changed since the estimator learned."""
     if hasattr(estimator, "feature_names_in_") or not _is_nameless(X):
-        _look_at(estimator, X, reset=False)
+        look_at(estimator, X, reset=False)
 
 
 def check_names(known: Sequence[str] | None, given: Sequence[str] | None) -> None:
@@ -350,10 +352,11 @@ def _is_nameless(X: object) -> bool:
     return isinstance(X, (np.ndarray, list, tuple)) or is_sparse(X)
 
 
-def _look_at(estimator: BaseEstimator, X: object, *, reset: bool) -> None:
+def look_at(estimator: BaseEstimator, X: object, *, reset: bool, width: bool = False) -> None:
+    """Remember the names of the columns or check them, and with ``width`` their number, as scikit-learn does."""
     from sklearn.utils.validation import validate_data
 
     try:
-        validate_data(estimator, X, reset=reset, skip_check_array=True, ensure_2d=False)
+        validate_data(estimator, X, reset=reset, skip_check_array=True, ensure_2d=width)
     except (ValueError, TypeError) as problem:
         raise InputError(str(problem)) from None

@@ -6,7 +6,6 @@ A learner adds six steps of its own, all on checked arrays:
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -52,8 +51,7 @@ from shortlist.concurrency import (
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, available_if, not_fitted
 from shortlist.files.container import Later, text_to_array
-from shortlist.files.store import State
-from shortlist.files.store import save as save_file
+from shortlist.files.store import Saved, State
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
 from shortlist.ranking import Explanation, Ranking
 
@@ -87,7 +85,7 @@ def at_once(learner: object, rows: Rows | RowStore, labels: LabelSets, order: Lo
     yield order
 
 
-class CategoryLearner(Estimator, ABC):
+class CategoryLearner(Saved, Estimator, ABC):
     """Base class of the learners of categories.
 
     X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each row, or an indicator
@@ -507,11 +505,6 @@ class CategoryLearner(Estimator, ABC):
         return tags
 
     # Model files.
-
-    @reading
-    def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
-        """Write the learner to one file; ``shortlist.load`` opens it. ``compact``: see Categorizer.save."""
-        save_file(self, path, compact=compact)
 
     @snapshot
     def to_state(self) -> State:

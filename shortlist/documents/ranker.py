@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -14,15 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import MatrixLike, Rows
+from shortlist.arrays.rows import MatrixLike
 from shortlist.arrays.validation import (
     Names,
     as_numbers,
     as_real,
     as_rows,
     as_whole,
-    check_columns,
     column_names,
+    look_at,
     note_names,
 )
 from shortlist.concurrency import reading, snapshot
@@ -30,8 +29,7 @@ from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import RankingRisk, solve
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator
-from shortlist.files import store
-from shortlist.files.store import State
+from shortlist.files.store import Saved, State
 
 CERTIFICATE = ("objective_", "duality_gap_", "n_iter_", "n_constraints_", "n_active_constraints_")
 
@@ -40,7 +38,7 @@ class QueriesSetAside(UserWarning):
     """Queries without a relevant or without a non-relevant document were left out of training."""
 
 
-class LinearRanker(Estimator, BaseEstimator, ABC):
+class LinearRanker(Saved, Estimator, BaseEstimator, ABC):
     """A ranker by a linear score w·φ of each document. Subclasses set ``coef_``."""
 
     # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
@@ -65,9 +63,8 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
     def decision_function(self, X: MatrixLike) -> Floats:
         """The score w·φ of each row."""
         check_is_fitted(self, "coef_")
-        check_columns(self, X)
         rows = as_rows(X)
-        self._check_width(rows)
+        look_at(self, X, reset=False, width=True)
         return rows.to_matrix() @ self.coef_
 
     def predict(self, X: MatrixLike) -> Floats:
@@ -95,28 +92,22 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
     def _scores(self, X: MatrixLike, query: ArrayLike | None) -> Floats:
         return self.decision_function(X)
 
-    def _check_width(self, rows: Rows) -> None:
-        if rows.n_features != self.n_features_in_:
-            raise InputError(
-                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input, as many as it learned from"
-            )
-
     def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
-        """A group for each query with a relevant and, if ``both``, a non-relevant document; and which these are."""
-        good = relevance > 0
-        count = np.add.reduceat(good, queries.starts[:-1]) if len(queries) else np.zeros(0, dtype=np.int64)
-        taken = (count > 0) & ((count < np.diff(queries.starts)) | (not both))
-        groups = []
-        for q in np.flatnonzero(taken):
+        """The groups of each query with a relevant and, if ``both``, a non-relevant document; and which these are."""
+        groups, taken = [], np.zeros(len(queries), dtype=np.bool_)
+        for q in range(len(queries)):
             rows = np.arange(queries.starts[q], queries.starts[q + 1])
-            groups.append((rows, good[rows], 1.0 / np.count_nonzero(taken)))
-        return Pairs.of(groups), taken
+            for good, share in self._grades(relevance[rows]):
+                if not (both and good.all()):
+                    groups.append((rows, good, share))
+                    taken[q] = True
+        count = np.count_nonzero(taken)
+        return Pairs.of([(rows, good, share / count) for rows, good, share in groups]), taken
 
-    @reading
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file, which ``shortlist.load`` opens."""
-        store.save(self, path)
+    def _grades(self, relevance: Floats) -> list[tuple[NDArray[np.bool_], float]]:
+        """For each grade of a query's documents, those of at least that grade, and its share of the query's loss."""
+        good = relevance > 0
+        return [(good, 1.0)] if good.any() else []
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -342,27 +342,20 @@ class NdcgSVM(StructuralRanker):
         return 1.0 / binary_logs(1.0 + np.arange(1, places + 1))
 
     def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
-        """One group for each query and grade above the lowest, weighted with its share of the query's IDCG."""
-        k = as_whole(self.k, "k", least=1)
         wrong = (relevance < 0) | (relevance > HIGHEST_GRADE)
         if wrong.any():
             row = int(np.argmax(wrong))
             raise InputError(f"relevance[{row}] is {relevance[row]:g}; a grade must lie between 0 and {HIGHEST_GRADE}")
-        gains = 2.0**relevance - 1.0
-        groups = []
-        taken = np.zeros(len(queries), dtype=np.bool_)
-        for q in range(len(queries)):
-            rows = np.arange(queries.starts[q], queries.starts[q + 1])
-            levels = np.unique(np.append(gains[rows], 0.0))
-            steps = np.diff(levels)
-            atleast = gains[rows] >= levels[1:, None]
-            lengths = np.minimum(k, atleast.sum(1))
-            ideal = steps * np.array([(1.0 / binary_logs(1.0 + np.arange(1, n + 1))).sum() for n in lengths])
-            used = ~atleast.all(axis=1) if both else np.ones(steps.size, dtype=np.bool_)
-            taken[q] = used.any()
-            groups += [(rows, atleast[level], ideal[level] / ideal.sum()) for level in np.flatnonzero(used)]
-        count = np.count_nonzero(taken)
-        return Pairs.of([(rows, good, weight / count) for rows, good, weight in groups]), taken
+        return super()._pairs(relevance, queries, both=both)
+
+    def _grades(self, relevance: Floats) -> list[tuple[NDArray[np.bool_], float]]:
+        """The grades above the lowest, each with its share of the query's IDCG."""
+        k, gains = as_whole(self.k, "k", least=1), 2.0**relevance - 1.0
+        levels = np.unique(np.append(gains, 0.0))
+        atleast = gains >= levels[1:, None]
+        lengths = np.minimum(k, atleast.sum(1))
+        ideal = np.diff(levels) * [(1.0 / binary_logs(1.0 + np.arange(1, n + 1))).sum() for n in lengths]
+        return list(zip(atleast, ideal / ideal.sum(), strict=True))
 
 
 @kernel

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Protocol, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.concurrency import reading
 from shortlist.errors import ModelFileError, ShortlistError
 from shortlist.files import container
 from shortlist.files.container import NAMES, Array, Checksum, Later, NoContainer, array_to_text
@@ -135,6 +136,15 @@ class Storable(Protocol):
 def save(model: Storable, path: str | os.PathLike[str], *, compact: bool = False) -> None:
     """Write a model to one file. A file of that name is replaced only once the new one is whole and on disk."""
     write(model.to_state(), path, compact=compact)
+
+
+class Saved:
+    """A base class of learners, which can be saved alone."""
+
+    @reading
+    def save(self: Storable, path: str | os.PathLike[str], *, compact: bool = False) -> None:
+        """Write the learner to one file; ``shortlist.load`` opens it. ``compact``: see Categorizer.save."""
+        save(self, path, compact=compact)
 
 
 def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) -> None:

@@ -56,8 +56,7 @@ def learners(task: Task) -> dict[str, partial[Estimator]]:
     found: dict[str, partial[Estimator]] = {}
     for kind in learner_classes().values():
         if issubclass(kind, base(task)):
-            names: dict[str, dict[str, Any]] = vars(kind).get("short_names") or {_hyphenated(kind.__name__): {}}
-            found.update({name: partial(kind, **settings) for name, settings in names.items()})
+            found.update({name: partial(kind, **settings) for name, settings in _short_names(kind).items()})
     usual = USUAL[task]
     return {usual: found[usual]} | dict(sorted(found.items()))
 
@@ -65,8 +64,8 @@ def learners(task: Task) -> dict[str, partial[Estimator]]:
 def named(task: Task, name: str | None = None, option: str = "--learner") -> Estimator:
     """A learner by its short name; the usual one if None."""
     if name is None or name == USUAL[task]:  # to find the others by name, all of them are loaded
-        usual: Estimator = public(USUAL_CLASSES[task])()
-        return usual
+        kind: type[Estimator] = public(USUAL_CLASSES[task])
+        return kind(**_short_names(kind)[USUAL[task]])
     known = learners(task)
     if name not in known:
         raise InputError(f"{option} must be one of {', '.join(known)}, not {name!r}")
@@ -93,8 +92,11 @@ def changed(estimator: Estimator, settings: dict[str, Any], prefix: str = "") ->
     return estimator.set_params(**settings)
 
 
-def _hyphenated(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
+def _short_names(kind: type[Estimator]) -> dict[str, dict[str, Any]]:
+    """The short names of a class, and the settings that each stands for."""
+    own: dict[str, dict[str, Any]] | None = vars(kind).get("short_names")
+    hyphenated = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", kind.__name__).lower()
+    return own or {hyphenated: {}}
 
 
 # Models.

@@ -102,7 +102,7 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     def fit(self, X: MatrixLike, relevance: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Forget everything and learn from rows X, their relevance and the query that each answers."""
-        rows, names = _as_rows(X), None if isinstance(X, Rows) else column_names(X)
+        rows, names = as_rows(X), column_names(X)
         n_queries = len(as_queries(query, rows.n_rows))
         learner = self._new_learner()
         learner.fit(self.scaled(rows, query), relevance, query=query)
@@ -143,7 +143,7 @@ class DocumentRanker(Model[JudgedDocuments]):
     @reading
     def explain(self, X: MatrixLike, row: int, query: ArrayLike | None = None) -> Explanation:
         """What each feature adds to the score of one row of X, among the rows of its query."""
-        scaled = np.asarray(_as_rows(self._as_learned(X, query)).to_matrix()[[row]].todense()).ravel()
+        scaled = as_rows(self._as_learned(X, query)).to_matrix()[[row]].toarray().ravel()
         votes = scaled * self.learner_.coef_
         heaviest = [feature for feature in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[feature] != 0]
         return Explanation(row, float(np.sum(votes)), [(feature, float(votes[feature])) for feature in heaviest])
@@ -161,7 +161,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         self._check_fitted()
         if not isinstance(X, Rows):
             check_columns(self.learner_, X)
-        rows, width = _as_rows(X), self.learner_.n_features_in_
+        rows, width = as_rows(X), self.learner_.n_features_in_
         if rows.n_features > width:
             raise InputError(
                 f"the documents have {counted(rows.n_features, 'features')}, and the model learned from {width}"
@@ -251,7 +251,3 @@ def whole_queries(batches: Iterable[Examples]) -> Iterator[Gathered]:
         held = [batch.take(list(range(cut, len(batch))))]
     if held:
         yield _gathered(held)
-
-
-def _as_rows(X: Any) -> Rows:
-    return X if isinstance(X, Rows) else as_rows(X)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from shortlist.arrays.validation import as_size
 from shortlist.categories.learner import CategoryLearner
 from shortlist.errors import InputError
-from shortlist.estimators import Estimator
 from shortlist.files.store import load
 from shortlist.models.base import TASKS, Model, Task, changed, named
 from shortlist.models.categorizer import Categorizer
@@ -52,7 +51,7 @@ class Settings:
             return self._document_ranker()
         of_text = {name.removeprefix(TEXT): value for name, value in self.values.items() if name.startswith(TEXT)}
         of_learner = {name: value for name, value in self.values.items() if not name.startswith(TEXT)}
-        learner = changed(self._learner(), of_learner)
+        learner = changed(named(self.task, self.learner), of_learner)
         if of_texts:
             kind = public("Categorizer" if self.task == "categories" else "TextRater")
             model: Model[Any] = kind(learner, changed(kind()._new_text(), of_text, prefix=TEXT), encoder=self.encoder)
@@ -65,13 +64,6 @@ class Settings:
         if self.max_memory is not None:
             bound_memory(model, self.max_memory)
         return model
-
-    def _learner(self) -> Estimator:
-        if self.task == "categories":
-            return named("categories", self.learner)
-        from shortlist.models.rater import default_learner
-
-        return default_learner(self.learner, "--learner")
 
     def _document_ranker(self) -> DocumentRanker:
         from shortlist.models.document_ranker import DocumentRanker

@@ -20,9 +20,9 @@ from shortlist.concurrency import learning, prefetch, reading, snapshot
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
-from shortlist.inputs.examples import Examples
+from shortlist.inputs.examples import Examples, stacked
 from shortlist.measures import confusion, evaluate_ratings
-from shortlist.models.base import Model, Report, Table, finite_or_none, named
+from shortlist.models.base import Model, Report, Table, finite_or_none
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
 from shortlist.models.text_batches import default_text, in_words, texts_of
 from shortlist.ranking import Explanation
@@ -55,14 +55,6 @@ class GivenRatings:
         for rating, below, above in self:
             distances = {"from_step_below": finite_or_none(below), "from_step_above": finite_or_none(above)}
             yield {"rating": rating} | distances
-
-
-def default_learner(name: str | None = None, option: str = "learner") -> RatingLearner:
-    """The default learner, or the one of a short name with the settings of the default one that it has too."""
-    usual = PRank(random_state=0)
-    learner: RatingLearner = named("ratings", name, option)
-    known = learner.get_params()
-    return learner.set_params(**{key: value for key, value in usual.get_params().items() if key in known})
 
 
 class Rater(ClassifierMixin, Model[JudgedRatings]):
@@ -111,15 +103,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def __init__(self, learner: RatingLearner | str | None = None) -> None:
         self.learner = learner
 
-    def _new_learner(self) -> Any:
-        given = self.learner
-        return default_learner(given) if given is None or isinstance(given, str) else super()._new_learner()
-
     # Learning.
 
     def fit(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
         """Forget everything and learn these rows. ``columns`` names the columns of X; a data frame has names itself."""
-        matrix, names, learner = _checked(X), _names(X, columns), self._new_learner()
+        (matrix, names), learner = _checked(X, columns), self._new_learner()
         n_examples, n_features = matrix.shape
         if matrix.nnz < SPARSE * n_examples * n_features:
             squares = np.bincount(matrix.indices, np.square(matrix.data), n_features).astype(np.float64, copy=False)
@@ -164,7 +152,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """``learn`` of one batch after the other."""
         self._check_fitted()
         for batch in prefetch(batches):
-            self.learn(self._given_in(batch), as_values(_ratings(batch), self.classes_), batch.feature_names)
+            self.learn(*self._gathered([batch], self.classes_))
         return self
 
     def _given_in(self, batch: Examples) -> Any:
@@ -173,16 +161,14 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
             raise InputError("ratings are learned from rows of numbers, and the data hold texts")
         return batch.rows
 
-    def _stacked(self, parts: list[Any]) -> Any:
-        return Rows.stack(parts)
-
     def _gathered(self, batches: Iterable[Examples], scale: Any) -> tuple[Any, NDArray[Any], Sequence[str] | None]:
         """All examples, their ratings in the type of the scale, and the names of the columns."""
         every = list(batches)
         if not every:
             raise InputError("there are no examples")
-        ratings = [rating for batch in every for rating in _ratings(batch)]
-        given = self._stacked([self._given_in(batch) for batch in every])
+        ratings = [own[0] for batch in every for own in batch.labels or ()]
+        parts = [self._given_in(batch) for batch in every]
+        given = stacked(parts) if self._of_texts else Rows.stack(parts)
         return given, as_values(ratings, scale), every[0].feature_names
 
     # Rating.
@@ -203,8 +189,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def neighbour_distances(self, X: MatrixLike, columns: Sequence[str] | None = None) -> Floats:
         """How far each row lies from the rating below and from the one above, n × 2."""
         matrix = self._matrix(X, columns)
-        distances: Floats = self.learner_.neighbour_distances(matrix)
-        return distances
+        return self.learner_.neighbour_distances(matrix)
 
     @reading
     def explain(self, x: ArrayLike, columns: Sequence[str] | None = None) -> Explanation:
@@ -255,7 +240,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def _matrix(self, X: Any, columns: Sequence[str] | None) -> MatrixLike:
         """The examples as the learner takes them, checked."""
         self._check_fitted()
-        names, matrix = _names(X, columns), _checked(X)
+        matrix, names = _checked(X, columns)
         check_names(self.columns_, names)
         if matrix.shape[1] != self.mean_.size:
             raise InputError(
@@ -288,10 +273,9 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         state.require(len(sizes) == 1, "each column has a mean and a scale")
         finite = np.isfinite(rater.mean_).all() and np.isfinite(rater.scale_).all()
         state.require(bool(finite and (rater.scale_ > 0).all()), "scales are positive")
-        columns = state.settings["columns"]
+        rater.columns_ = columns = state.settings["columns"]
         named = columns is None or (isinstance(columns, list) and all(isinstance(name, str) for name in columns))
         state.require(named, "its columns have names")
-        rater.columns_ = columns
         return rater
 
 
@@ -378,9 +362,6 @@ class TextRater(Rater):
     def _given_in(self, batch: Examples) -> Sequence[Document]:
         return texts_of(batch)
 
-    def _stacked(self, parts: list[Any]) -> list[Document]:
-        return [text for some in parts for text in some]
-
     @reading
     def explain(self, x: Document, columns: object = None) -> Explanation:  # type: ignore[override]
         """What each word adds to the score of a text, and the rating that the score falls on."""
@@ -441,12 +422,10 @@ def _beside(vectors: Vectors | None, words: Any) -> Any:
     return scipy.sparse.hstack([np.sqrt(SHARE) * unit(vectors), np.sqrt(1.0 - SHARE) * words], format="csr")
 
 
-def _ratings(batch: Examples) -> list[str]:
-    return [own[0] for own in batch.labels or ()]
-
-
-def _checked(X: Any) -> scipy.sparse.csr_array:
-    return check_size(X if isinstance(X, Rows) else as_rows(X)).to_matrix()
+def _checked(X: Any, columns: Sequence[str] | None) -> tuple[scipy.sparse.csr_array, list[str] | None]:
+    """The rows, and the names of their columns: as given, or those of a data frame."""
+    names = column_names(X) if columns is None else columns
+    return check_size(as_rows(X)).to_matrix(), None if names is None else list(names)
 
 
 def _scaled(matrix: scipy.sparse.csr_array, mean: Floats, scale: Floats) -> MatrixLike:
@@ -456,9 +435,3 @@ def _scaled(matrix: scipy.sparse.csr_array, mean: Floats, scale: Floats) -> Matr
         return centred
     parts = matrix.data / scale[matrix.indices], matrix.indices, matrix.indptr
     return scipy.sparse.csr_array(parts, shape=matrix.shape)
-
-
-def _names(X: Any, columns: Sequence[str] | None) -> list[str] | None:
-    """The names of the columns: as given, or those of a data frame."""
-    names = column_names(X) if columns is None else columns
-    return None if names is None else list(names)

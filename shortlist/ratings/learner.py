@@ -1,4 +1,4 @@
-"""Base classes of the learners of ordered ratings: parameters, learning, thresholds, saving.
+"""The base class of the learners of ordered ratings: parameters, learning, thresholds, saving.
 
 The file of a learner gives the shape of its weights, its loop, and the places of its thresholds.
 
@@ -9,31 +9,26 @@ weights are [2, q, m] and biases [2, p].
 
 from __future__ import annotations
 
-import os
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, step
 from shortlist.arrays.rows import MatrixLike, Rows, is_full
-from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_rows, as_seed, as_whole
+from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_rows, as_seed, as_whole, look_at
 from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, writing
 from shortlist.errors import InputError, counted, there_are
 from shortlist.estimators import Estimator
 from shortlist.files.container import text_to_array
-from shortlist.files.store import State
-from shortlist.files.store import save as save_file
+from shortlist.files.store import Saved, State
 from shortlist.ranking import Explanation
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
 
 HYPOTHESES = ("last", "averaged")
 ENOUGH, MOST_PASSES = 2000, 20  # rows for each column over all passes; largest number of passes
@@ -41,8 +36,8 @@ RUN = 16  # rows that stay together when a pass is shuffled
 LARGEST = 1e100  # value of a row
 
 
-class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
-    """A learner of ratings on an ordered scale.
+class RatingLearner(Saved, ClassifierMixin, Estimator, BaseEstimator, ABC):
+    """A learner of ratings on an ordered scale. A row has the rating between whose thresholds its score w·x lies.
 
     Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
     Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has learned a whole number of examples. The
@@ -93,9 +88,13 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     def _open_step(self, at: int) -> None:
         """Insert a new step with number ``at`` into weights and biases."""
 
-    @abstractmethod
+    def _edges(self, biases: Floats) -> Floats:
+        """The thresholds [k−1] of the scores, from the biases of the rule."""
+        return biases
+
     def _rate(self, X: MatrixLike) -> Longs:
         """The step number predicted for each row."""
+        return (self.distances(X) >= 0).sum(axis=1)
 
     # Learning.
 
@@ -153,14 +152,14 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
             steps = np.unique(named) if self.scale is None else as_steps(self.scale)
             numbers = step_numbers(steps, ratings)
-            self._note_columns(X, reset=True)
+            look_at(self, X, reset=True, width=True)
             n_vectors, n_biases = self._shape(steps.size)
             self._weights, self._biases = np.zeros((2, n_vectors, rows.n_features)), np.zeros((2, n_biases))
             self.classes_, self._clock = steps, 0
         else:
             steps, arrived = (self.classes_, []) if self.scale is not None else open_for(self.classes_, named)
             numbers = step_numbers(steps, ratings)
-            self._note_columns(X, reset=rows.n_features > self.n_features_in_)
+            look_at(self, X, reset=rows.n_features > self.n_features_in_, width=True)
             self._grow(rows.n_features, steps, arrived)
         return rows, numbers
 
@@ -188,6 +187,34 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         """The rating of each row."""
         rated = self._rate(X)
         return self.classes_[rated]
+
+    @reading
+    def distances(self, X: MatrixLike) -> Floats:
+        """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with r; negative if below."""
+        weights, biases = self._rule()
+        return self._products(X, weights) - self._edges(biases)
+
+    @reading
+    def neighbour_distances(self, X: MatrixLike) -> Floats:
+        """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the ends."""
+        distances = self.distances(X)
+        ends = np.full((distances.shape[0], 1), np.inf)
+        fenced = np.hstack([ends, distances, -ends])
+        rated = (distances >= 0).sum(axis=1)[:, None]
+        return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
+
+    @reading
+    def decision_function(self, X: MatrixLike) -> Floats:
+        """The distance of each row inside the interval of each rating, n × k: negative outside, largest at the rating.
+
+        For two ratings, as in scikit-learn, one number: the distance above the threshold between them.
+        """
+        distances = self.distances(X)
+        distances[distances == 0] = np.finfo(np.float64).tiny  # a row on a threshold counts as above it
+        if self.classes_.size == 2:
+            return distances[:, 0]
+        ends = np.full((distances.shape[0], 1), np.inf)
+        return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
 
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -218,14 +245,12 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
                 f"{there_are(len(names), 'names')} for {counted(row.shape[1], 'columns')}; each column needs its own"
             )
         rule = number if len(weights) > 1 else 0
-        votes = (weights[rule] * row[0]).tolist()
-        pairs: list[tuple[str | int | float, float]] = list(
-            zip(range(len(votes)) if names is None else names, votes, strict=True)
-        )
+        voters, votes = list(range(row.shape[1]) if names is None else names), weights[rule] * row[0]
         if self.adds_biases:
-            pairs.append(("(any row)", float(biases[rule])))
-        heaviest = sorted((pair for pair in pairs if pair[1] != 0), key=lambda pair: -abs(pair[1]))
-        return Explanation(self.classes_[number].item(), float(sum(vote for _, vote in heaviest)), heaviest)
+            voters, votes = [*voters, "(any row)"], np.append(votes, biases[rule])
+        heaviest = [n for n in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[n] != 0]
+        pairs = [(voters[n], float(votes[n])) for n in heaviest]
+        return Explanation(self.classes_[number].item(), float(sum(vote for _, vote in pairs)), pairs)
 
     def _rule(self) -> tuple[Floats, Floats]:
         """The weights [q, m] and biases [p] of the chosen hypothesis."""
@@ -237,16 +262,23 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     def _products(self, X: MatrixLike, weights: Floats) -> Floats:
         """The inner products w·x of the rows with the weights [q, m], n × q."""
         matrix = _as_rows(X).to_matrix()
-        self._note_columns(X, reset=False)
+        look_at(self, X, reset=False, width=True)
         products: Floats = matrix @ weights.T
         return products
 
-    # Model files. ``from_state`` checks everything that kernels rely on.
-
+    @property
     @reading
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file, which ``shortlist.load`` opens."""
-        save_file(self, path)
+    def coef_(self) -> Floats:
+        """The weights w of the rule."""
+        return self._rule()[0][0]
+
+    @property
+    @reading
+    def thresholds_(self) -> Floats:
+        """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule."""
+        return self._edges(self._rule()[1])
+
+    # Model files. ``from_state`` checks everything that kernels rely on.
 
     @snapshot
     def to_state(self) -> State:
@@ -257,13 +289,11 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
                 f"this {type(self).__name__} cannot be saved: its weights are no longer finite numbers; learn again "
                 "from smaller values or with a smaller step"
             )
-        arrays: dict[str, NDArray[Any]] = {
-            "classes": text_to_array(self.classes_.tolist()),
-            "weights": self._weights,
-            "biases": self._biases,
-        }
-        parameters = {name: _plain(value) for name, value in self.get_params().items()}
+        # NumPy's numbers and arrays, which a user may have given, as JSON has them.
+        parameters = json.loads(json.dumps(self.get_params(), default=lambda value: value.tolist()))
         settings = {"parameters": parameters, "n_features": self.n_features_in_, "clock": self._clock}
+        classes = text_to_array(self.classes_.tolist())
+        arrays: dict[str, NDArray[Any]] = {"classes": classes, "weights": self._weights, "biases": self._biases}
         return State(type(self).__name__, settings, arrays)
 
     @classmethod
@@ -282,79 +312,14 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         state.require(finite, "a weight is not a finite number")
         return learner
 
-    # Checking.
-
-    def _note_columns(self, X: MatrixLike, *, reset: bool) -> None:
-        """Remember or check the number and the names of the columns, as scikit-learn does."""
-        try:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        except ValueError as problem:
-            raise InputError(str(problem)) from None
+    # For scikit-learn.
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._clock > 0
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        return tags
-
-
-class ThresholdLearner(RatingLearner):
-    """A learner that rates each row by the thresholds between which its score w·x lies.
-
-    PRank moves the thresholds; Widrow-Hoff does not.
-    """
-
-    def _edges(self, biases: Floats) -> Floats:
-        """The thresholds [k−1] of the scores, from the biases of the rule."""
-        return biases
-
-    @property
-    @reading
-    def coef_(self) -> Floats:
-        """The weights w of the rule."""
-        return self._rule()[0][0]
-
-    @property
-    @reading
-    def thresholds_(self) -> Floats:
-        """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule."""
-        return self._edges(self._rule()[1])
-
-    @reading
-    def distances(self, X: MatrixLike) -> Floats:
-        """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with r; negative if below."""
-        weights, biases = self._rule()
-        return self._products(X, weights) - self._edges(biases)
-
-    @reading
-    def neighbour_distances(self, X: MatrixLike) -> Floats:
-        """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the ends."""
-        distances = self.distances(X)
-        ends = np.full((distances.shape[0], 1), np.inf)
-        fenced = np.hstack([ends, distances, -ends])
-        rated = (distances >= 0).sum(axis=1)[:, None]
-        return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
-
-    @reading
-    def decision_function(self, X: MatrixLike) -> Floats:
-        """The distance of each row inside the interval of each rating, n × k: negative outside, largest at the rating.
-
-        For two ratings, as in scikit-learn, one number: the distance above the threshold between them.
-        """
-        distances = self.distances(X)
-        distances[distances == 0] = np.finfo(np.float64).tiny  # a row on a threshold counts as above it
-        if self.classes_.size == 2:
-            return distances[:, 0]
-        ends = np.full((distances.shape[0], 1), np.inf)
-        return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
-
-    def _rate(self, X: MatrixLike) -> Longs:
-        return (self.distances(X) >= 0).sum(axis=1)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # in scikit-learn's checks, whose classes have no order
         return tags
 
@@ -402,12 +367,3 @@ def in_runs(n: int, generator: np.random.Generator) -> Longs:
     starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
     order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)
     return order[order < n]
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    return value.item() if isinstance(value, np.generic) else value

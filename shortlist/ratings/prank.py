@@ -21,10 +21,10 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import Rows, inner
-from shortlist.ratings.learner import ThresholdLearner, move
+from shortlist.ratings.learner import RatingLearner, move
 
 
-class PRank(ThresholdLearner):
+class PRank(RatingLearner):
     """Learn ratings on an ordered scale from a stream: one Perceptron with k − 1 moving thresholds.
 
     Parameters
@@ -59,7 +59,7 @@ class PRank(ThresholdLearner):
     array(['good'], dtype='<U4')
     """
 
-    short_names: ClassVar[dict[str, dict[str, Any]]] = {"prank": {}}
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"prank": {"random_state": 0}}
     adds_biases = False
 
     def _shape(self, n_steps: int) -> tuple[int, int]:

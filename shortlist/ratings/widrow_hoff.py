@@ -12,6 +12,8 @@ intercept c += η·(y − w·x − c), off in the paper's experiments. Each erro
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -19,12 +21,12 @@ from shortlist.arrays.kernels import Floats, Longs, kernel
 from shortlist.arrays.rows import Rows, inner
 from shortlist.arrays.validation import as_choice, as_real
 from shortlist.errors import InputError
-from shortlist.ratings.learner import ThresholdLearner, move
+from shortlist.ratings.learner import RatingLearner, move
 
 FAR = 1e150  # a score beyond it, times a value of a row (index/lists.py), could be more than a float64 holds
 
 
-class WidrowHoff(ThresholdLearner):
+class WidrowHoff(RatingLearner):
     """Learn ratings by online regression with a fixed step, and round to the nearest rating.
 
     Parameters
@@ -60,6 +62,8 @@ class WidrowHoff(ThresholdLearner):
     >>> rater.fit([[1.0], [2.0], [3.0]], [1, 2, 3]).predict([[1.1], [2.8]])
     array([1, 3])
     """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"widrow-hoff": {"passes": None, "random_state": 0}}
 
     def __init__(
         self,

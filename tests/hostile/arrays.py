@@ -184,10 +184,9 @@ def verbs(name, X, Y):
         return asked
     if name in RATERS:
         go_on = "learn" if name == "Rater" else "partial_fit"
-        answer = "rate" if name == "Rater" else "predict"
         return [
             lambda: RATERS[name]().fit(X, Y), lambda: getattr(fresh(model), go_on)(X, Y),
-            lambda: getattr(model, answer)(X), lambda: model.neighbour_distances(X),
+            lambda: model.predict(X), lambda: model.neighbour_distances(X),
         ]  # fmt: skip
     return [
         lambda: _fit_ranker(RANKERS[name](), X, Y, QUERIES), lambda: _fit_ranker(RANKERS[name](), X, RELEVANCE, Y),

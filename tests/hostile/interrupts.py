@@ -151,7 +151,7 @@ class OfNumbers(OfTexts):
 
     def go_on(self, model) -> None:
         model.learn(*table_of(5, self.chance))
-        model.rate(self.X[:3])
+        model.predict(self.X[:3])
 
 
 def trials(chance: random.Random) -> list[OfTexts]:

@@ -184,9 +184,9 @@ def use_learner(model):
 
 def use_rater(model):
     X = rows(7, model.mean_.size)
-    yield "rate", [model.rate(X), model.neighbour_distances(X)]
+    yield "predict", [model.predict(X), model.neighbour_distances(X)]
     yield "learn", model.learn(X, some_ratings(model))
-    yield "rate again", model.rate(X)
+    yield "predict again", model.predict(X)
 
 
 def use_ratings(model):

@@ -95,11 +95,11 @@ class Numbers:
         X, _ = table_of(50, chance)
         if chance.random() < 0.2:
             self.model.save(folder / "model.shortlist")
-            sl.load(folder / "model.shortlist").rate(X)
+            sl.load(folder / "model.shortlist").predict(X)
         elif chance.random() < 0.5:
             self.model.neighbour_distances(X)
         else:
-            self.model.rate(X)
+            self.model.predict(X)
 
 
 class Documents:
