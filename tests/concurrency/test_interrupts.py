@@ -157,7 +157,7 @@ BAD_Y = [["a"], [None], ["b"]]
         (sl.Categorizer(), (["x x", "yy"], "ab"), (["x x", "yy"], "a"), lambda m: m.learner_ and list(m.rank("yy"))),
         (sl.TextVectorizer(), (["xx", "yy"],), (["xx", 7],), lambda m: m.transform(["yy zz"]).toarray().tolist()),
         (sl.PRank(), (np.eye(3), [1, 2, 3]), (np.eye(3), [1, 2]), lambda m: m.predict(np.eye(3)).tolist()),
-        (sl.Rater(), (np.eye(3), [1, 2, 3]), (np.eye(3), [1, 2]), lambda m: m.rate(np.eye(3)).tolist()),
+        (sl.Rater(), (np.eye(3), [1, 2, 3]), (np.eye(3), [1, 2]), lambda m: m.predict(np.eye(3)).tolist()),
         (
             sl.MapSVM(), (np.eye(4), [1, 0, 1, 0], [1, 1, 2, 2]), (np.eye(4), [0, 0, 0, 0], [1, 1, 2, 2]),
             lambda m: m.decision_function(np.eye(4)).tolist(),
