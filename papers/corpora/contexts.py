@@ -21,7 +21,7 @@ from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import as_choice
 from shortlist.text.features import FACTOR, SEED, features_of, mixed, spell, split
 from shortlist.texts import as_texts
-from shortlist.vocabulary import Vocabulary
+from shortlist.vocabulary import Vocabulary, encoded
 
 # Each feature by the places of its words: -1 is the word before the gap, 1 the word after it.
 PLACES = [(-3,), (-2,), (-1,), (1,), (2,), (3,)]
@@ -49,7 +49,7 @@ def word_contexts(
     for text in as_texts(texts):
         words = split([text], table, 1, lowercase=False)
         numbers, new = seen_words.learn(words.hashes)
-        seen_words.name(*spell(words, features_of(words, table, 1, 0), new, table, 0, table))
+        seen_words.name(*encoded(*spell(words, features_of(words, table, 1, 0), new, table, 0, table)))
         classes.append(numbers)
         with hashing():
             hashes, contexts, length = _contexts(words.hashes, templates)

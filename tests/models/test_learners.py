@@ -38,7 +38,7 @@ def test_names_that_people_type():
     assert {"prank", "widrow-hoff", "multiclass-perceptron"} <= set(learners("ratings"))
     assert {"map", "roc", "ndcg", "mrr", "accuracy"} <= set(learners("documents"))
     assert named("categories", "mmp2").loss == 2
-    with pytest.raises(sl.InputError, match="--learner must be one of tuned-index, .*feature-focus"):
+    with pytest.raises(sl.InputError, match=r"--learner must be one of tuned-index, .*feature-focus"):
         named("categories", "magic")
 
 
