@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import shortlist
 from shortlist.names import WHERE
 
@@ -101,3 +103,8 @@ def test_a_categorizer_has_few_public_names_and_all_are_documented():
     public = {name for name in names if not name.startswith("_")}
     assert len(public) <= 60
     assert [name for name in public if callable(one := getattr(kind, name, None)) and not inspect.getdoc(one)] == []
+
+
+@pytest.mark.parametrize("kind", [shortlist.Categorizer, shortlist.TunedIndex])
+def test_few_classes_stand_above_a_model_and_its_learner(kind):
+    assert sum(base.__module__.startswith("shortlist") for base in kind.__mro__[1:]) <= 5

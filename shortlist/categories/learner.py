@@ -51,7 +51,7 @@ from shortlist.concurrency import (
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, available_if, not_fitted
 from shortlist.files.container import Later, text_to_array
-from shortlist.files.store import Saved, State
+from shortlist.files.store import State, save_learner
 from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, numbered
 from shortlist.ranking import Explanation, Ranking
 
@@ -85,7 +85,7 @@ def at_once(learner: object, rows: Rows | RowStore, labels: LabelSets, order: Lo
     yield order
 
 
-class CategoryLearner(Saved, Estimator, ABC):
+class CategoryLearner(Estimator, ABC):
     """Base class of the learners of categories.
 
     X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each row, or an indicator
@@ -124,6 +124,7 @@ class CategoryLearner(Saved, Estimator, ABC):
     takes_pieces = False  # whether it can learn the rows of a store, some at a time
     ranks_ahead = False  # whether it can rank examples on the way, each before it is learned
     takes_partial = False  # whether it can leave labels alone that were not judged
+    save = save_learner
 
     # The learner's own steps.
 

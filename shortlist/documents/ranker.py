@@ -29,7 +29,7 @@ from shortlist.documents.queries import Pairs, Queries, QueryRanking, as_queries
 from shortlist.documents.structural_svm import RankingRisk, solve
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator
-from shortlist.files.store import Saved, State
+from shortlist.files.store import State, save_learner
 
 CERTIFICATE = ("objective_", "duality_gap_", "n_iter_", "n_constraints_", "n_active_constraints_")
 
@@ -38,7 +38,7 @@ class QueriesSetAside(UserWarning):
     """Queries without a relevant or without a non-relevant document were left out of training."""
 
 
-class LinearRanker(Saved, Estimator, BaseEstimator, ABC):
+class LinearRanker(Estimator, BaseEstimator, ABC):
     """A ranker by a linear score w·φ of each document. Subclasses set ``coef_``."""
 
     # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
@@ -49,6 +49,7 @@ class LinearRanker(Saved, Estimator, BaseEstimator, ABC):
     coef_: Floats
     n_features_in_: int
     feature_names_in_: Names
+    save = save_learner
     _score_needs_both = False  # whether the measure is undefined for a query whose documents are all relevant
 
     @abstractmethod

@@ -138,13 +138,10 @@ def save(model: Storable, path: str | os.PathLike[str], *, compact: bool = False
     write(model.to_state(), path, compact=compact)
 
 
-class Saved:
-    """A base class of learners, which can be saved alone."""
-
-    @reading
-    def save(self: Storable, path: str | os.PathLike[str], *, compact: bool = False) -> None:
-        """Write the learner to one file; ``shortlist.load`` opens it. ``compact``: see Categorizer.save."""
-        save(self, path, compact=compact)
+@reading
+def save_learner(self: Storable, path: str | os.PathLike[str], *, compact: bool = False) -> None:
+    """Write the learner to one file; ``shortlist.load`` opens it. ``compact``: see Categorizer.save."""
+    save(self, path, compact=compact)
 
 
 def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) -> None:

@@ -26,7 +26,7 @@ from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, 
 from shortlist.errors import InputError, counted, there_are
 from shortlist.estimators import Estimator
 from shortlist.files.container import text_to_array
-from shortlist.files.store import Saved, State
+from shortlist.files.store import State, save_learner
 from shortlist.ranking import Explanation
 from shortlist.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
@@ -36,7 +36,7 @@ RUN = 16  # rows that stay together when a pass is shuffled
 LARGEST = 1e100  # value of a row
 
 
-class RatingLearner(Saved, ClassifierMixin, Estimator, BaseEstimator, ABC):
+class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     """A learner of ratings on an ordered scale. A row has the rating between whose thresholds its score w·x lies.
 
     Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
@@ -55,6 +55,7 @@ class RatingLearner(Saved, ClassifierMixin, Estimator, BaseEstimator, ABC):
     """
 
     adds_biases = True  # whether a bias is a part of the score, not a threshold
+    save = save_learner
     classes_: NDArray[Any]
     n_features_in_: int
     _weights: Floats
