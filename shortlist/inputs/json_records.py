@@ -227,6 +227,10 @@ def _end_of_object(source: Source, text: str, begin: int, place: Place) -> int |
         raise InputError(
             f"{source.name}, {there}: expected a JSON object, found a mistake in it: {problem.msg}"
         ) from None
+    except ValueError:  # by Python's own limit
+        raise InputError(
+            f"{source.name}, {place}: expected a JSON object, found one with a number of more than 4,300 digits"
+        ) from None
 
 
 # Tasks of Label Studio, as its JSON export has them: an array of objects with ``data`` and ``annotations``. The text is

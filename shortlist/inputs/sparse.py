@@ -43,7 +43,7 @@ HEAD = re.compile(r"[ \t]*(?:([^ \t#:]+)(?![^ \t#]))?[ \t]*(qid:([^ \t#]*))?")  
 PAIR = re.compile(r"[^ \t]+")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 BLANKS = re.compile(rb"[\t\n]+")
-SIZES = re.compile(r"(\d{1,15})\s+(\d{1,10})\s+(\d{1,10})\s*", re.ASCII)  # of examples, features and labels
+SIZES = re.compile(r"(\d{1,15})\s+([1-9]\d{0,9})\s+(\d{1,10})\s*", re.ASCII)  # of examples, features and labels
 LINE = re.compile(r"[ \t]*([^\s:#]+[ \t]+)?(qid:\S+[ \t]+)?(\d+:[-+]?[\d.]\S*)([ \t]+\d+:[-+]?[\d.]\S*)*[ \t]*(#.*)?")
 
 Numbers = NDArray[np.float64]

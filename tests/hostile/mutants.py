@@ -32,7 +32,7 @@ INDEX = [f"tests/categories/test_{name}" for name in (  # the slow twins: other 
     "tuned_index.py::test_words_and_vector_have_their_shares_of_a_row",
 )]  # fmt: skip
 JOURNAL = [f"tests/server/test_{name}.py" for name in (
-    "journal", "journal_questions", "damage", "watching", "export", "label_changes",
+    "journal", "journal_questions", "damage", "export", "label_changes",
 )]  # fmt: skip
 TESTS = {
     "shortlist/server/journal.py": JOURNAL,
@@ -48,7 +48,6 @@ TESTS = {
     "shortlist/ratings/learner.py": ["tests/ratings/test_learners.py", "tests/ratings/test_prank.py"],
     "shortlist/ratings/widrow_hoff.py": ["tests/ratings/test_learners.py"],
     "shortlist/documents/svms.py": ["tests/documents/test_searches.py"],
-    "shortlist/measures/curves.py": ["tests/measures/test_by_hand.py"],
     "shortlist/vocabulary.py": ["tests/test_vocabulary.py"],
     "shortlist/arrays/kernels.py": ["tests/arrays/test_kernels.py"],
 }

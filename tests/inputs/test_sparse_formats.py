@@ -220,6 +220,8 @@ def test_a_first_line_of_sizes():
         whole("1 3 4\n1 3:1\n", "svmlight")
     with pytest.raises(InputError, match="line 1, column 3: expected index:value, found '10'"):
         whole("3 10\n1 0:1", "svmlight")
+    with pytest.raises(InputError, match="line 1, column 3: expected index:value, found '00'"):
+        whole("1 00 4\n1 3:1\n", "svmlight")  # no columns at all
 
 
 MANY = 2**31 - 2

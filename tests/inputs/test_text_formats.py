@@ -348,3 +348,8 @@ def test_annif_s_documents_are_texts_and_subjects():
     assert "text and labels, as Annif's" in stream.notes[0]
     other_way = "".join("\t".join(reversed(line.split("\t"))) + "\n" for line in data.splitlines())
     assert examples(other_way, "tsv")[:2] == (texts, labels)
+
+
+def test_a_number_that_python_does_not_read_is_refused_in_an_array():
+    data = '[{"text": "a", "labels": ["x"]}, {"text": "b", "labels": [' + "9" * 5000 + "]}]"
+    fails(data, "json", "line 1, column 34: .* a number of more than 4,300 digits")
