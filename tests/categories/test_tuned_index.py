@@ -405,6 +405,12 @@ def test_fit_gives_the_vector_a_larger_share_where_words_err_more(each, told):
     assert again._share == pytest.approx(expected), "a stream goes on with the share of fit"
 
 
+def test_examples_without_a_label_say_nothing_of_the_share():
+    rows = [[0.5, -0.5, 1.0], [-0.5, 0.5, 1.0]]
+    assert TunedIndex(vector=2).fit(rows, [[], []])._share == 0.65
+    assert TunedIndex(vector=2).fit(rows, [[], ["a"]])._share == pytest.approx(0.75)
+
+
 def test_words_and_vectors_are_better_than_either():
     (V, X, Y), (new_V, new_X, truth) = meanings(), meanings(seed=1)
     both = TunedIndex(vector=4).fit(np.hstack([V, X]), Y).score(np.hstack([new_V, new_X]), truth)

@@ -174,10 +174,10 @@ class TunedIndex(IndexLearner):
 
     def _share_found(self, rows: Rows | RowStore, labels: LabelSets) -> float:
         """The share of vectors beside words, by a sample of the examples if they have one label each."""
-        if not labels.single or self.values != "l2":
-            return retrieval.SHARE
         which = np.flatnonzero(np.diff(labels.indptr) == 1)
-        most = min(retrieval.SAMPLE, retrieval.CELLS // int(labels.ids.max() + 1))
+        if not which.size or not labels.single or self.values != "l2":
+            return retrieval.SHARE
+        most = min(retrieval.SAMPLE, 1 + retrieval.CELLS // int(labels.ids.max() + 1))
         which = which[:: -(-which.size // most)]
         words, own = retrieval.split(rows.take(which) if isinstance(rows, Rows) else rows.chosen(which), self.n_vector_)
         if not words.indices.size:
