@@ -34,23 +34,21 @@ class Set:
     def encode(self, texts):
         return np.array([self.known[text] for text in texts])
 
-    def learned(self, some, *, names=False):
-        """A model of words and vectors."""
-        model = Categorizer(encoder=self.encode)
-        if names:
-            model.set_vocabulary(LabelVocabulary.from_names(self.names))
-        return model.fit(*zip(*some, strict=True)) if some else model
+    def named(self, some):
+        """How often a model of words, vectors and the names of labels is right."""
+        model = Categorizer(encoder=self.encode).set_vocabulary(LabelVocabulary.from_names(self.names))
+        return self.ranked(model.fit(*zip(*some, strict=True)) if some else model)
 
-    def ranked(self, model):
-        return per_cent_right(model.rank(self.tested, 1).labels[:, 0], self.truth)
+    def ranked(self, model, vectors=None):
+        return per_cent_right(model.rank(self.tested, 1, vectors=vectors).labels[:, 0], self.truth)
 
     def ways(self, some):
         texts, labels = zip(*some, strict=True)
         V, new = self.encode(texts), self.encode(self.tested)
         yield self.ranked(Categorizer().fit(texts, labels))
         yield per_cent_right(TunedIndex().fit(V, labels).predict(new), self.truth)
-        yield self.ranked(self.learned(some))
-        yield self.ranked(self.learned(some, names=True)) if self.names else np.nan
+        yield self.ranked(Categorizer().fit(texts, labels, vectors=V), new)
+        yield self.named(some) if self.names else np.nan
         yield per_cent_right(LogisticRegression(C=10, max_iter=300).fit(V, labels).predict(new), self.truth)
 
 
@@ -63,7 +61,7 @@ def main():
     for name in given.sets:
         of = Set(given.data, given.vectors, name)
         if of.names:
-            show(row(f"{name}, no example", "", "", "", f"{of.ranked(of.learned([], names=True)):.1f}", ""))
+            show(row(f"{name}, no example", "", "", "", f"{of.named([]):.1f}", ""))
         for n in (1, 5, 10, 50, 0):
             draws = [few([label for _, label in of.train], n, seed) for seed in range(5 if n else 1)]
             found = np.mean([list(of.ways([of.train[i] for i in draw])) for draw in draws], axis=0)

@@ -101,6 +101,10 @@ class LabelVocabulary:
     def __contains__(self, label: object) -> bool:
         return str(label) in self.concepts
 
+    def current(self) -> list[str]:
+        """Return the labels that are not deprecated."""
+        return [concept.label for concept in self if not concept.deprecated]
+
     def get(self, label: Label) -> Concept | None:
         """Return the concept of a label, if there is one."""
         return self.concepts.get(str(label))

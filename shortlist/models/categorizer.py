@@ -25,7 +25,7 @@ from shortlist.models import encoding
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import Assigned, CategoryModel, RankedLabels
 from shortlist.models.confidence import Confidence
-from shortlist.models.encoding import VectorPart, named_vectors, suited
+from shortlist.models.encoding import NamesOfLabels, VectorPart, suited
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Stream
 from shortlist.models.relabelling import Change, Labelled
@@ -69,7 +69,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     encoder : str or callable, default=None
         Makes vectors of texts, which are learned beside the words: the name of an encoder whose weights are installed,
         such as "all-MiniLM-L6-v2", or the folder of one (encoders/); or a callable from a list of texts to a matrix
-        with a row for each. With a vocabulary the model ranks before any example (``set_vocabulary``).
+        with a row for each. ``fit`` also encodes labels that are words, such as card_arrival; with a vocabulary the
+        model ranks before any example (``set_vocabulary``).
 
     Attributes
     ----------
@@ -197,6 +198,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             bound.check_labels(numbered(named, len(named)))
         if named:
             learner._expect_labels(named)
+            if self.encoder is not None and isinstance(learner, TunedIndex) and not learner.n_examples_:
+                learner.name_labels(list(chain.from_iterable(named)), NamesOfLabels(self.vocabulary_, self.encoder))
         with nothing_if_refused(self):
             if bound is not None:
                 self._have_parts(text, learner, bound)
@@ -271,8 +274,9 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if (first := next(pairs, None)) is not None:  # the learner takes vectors if the first texts have any
             learner, first_texts = suited(learner, self.encoder, first[0])
             pairs = chain([(first_texts, first[1])], pairs)
-        if self.vocabulary_ is not None and self.encoder is not None and isinstance(learner, TunedIndex):
-            learner.name_labels(*named_vectors(self.vocabulary_, self.encoder))
+        if self.encoder is not None and isinstance(learner, TunedIndex):
+            named = [] if self.vocabulary_ is None else self.vocabulary_.current()
+            learner.name_labels(named, NamesOfLabels(self.vocabulary_, self.encoder))
         text = self._new_text()
         bound, first_pass = self._bound(text, learner), FirstPass()
         if bound is not None:
@@ -582,11 +586,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     def _begin_with_names(self, vocabulary: LabelVocabulary, encoder: encoding.Encoder) -> None:
         if self.__sklearn_is_fitted__():
             if isinstance(self.learner_, TunedIndex) and self.n_vector_:
-                self.learner_.name_labels(*named_vectors(vocabulary, encoding.loaded(encoder, self._encoder_digest)))
+                checked = encoding.loaded(encoder, self._encoder_digest)
+                self.learner_.name_labels(vocabulary.current(), NamesOfLabels(vocabulary, checked))
             return
         text, (learner, _) = self._new_text().fit([]), suited(self._new_learner(), encoder, [])
         if isinstance(learner, TunedIndex):
-            learner.name_labels(*named_vectors(vocabulary, encoder))
+            learner.name_labels(vocabulary.current(), NamesOfLabels(vocabulary, encoder))
             self._have_parts(text, learner)
 
     def rename_label(self, label: Label, name: Label) -> Self:

@@ -7,15 +7,18 @@ with a row for each. A model file holds its name and the digest of its weights, 
 from __future__ import annotations
 
 import importlib
+import re
 import traceback
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shortlist.arrays.given_labels import Label
 from shortlist.categories.index.tuned_index import TunedIndex, beside_vector
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concepts import LabelVocabulary
@@ -27,6 +30,7 @@ Encoder = Callback | str
 BATCH = 1024  # texts that an encoder is given at a time
 OURS = Path(__file__).parent.parent
 MOST_SAID = 300  # letters of another program's error message
+BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
 def with_vectors(texts: Sequence[Document], vectors: ArrayLike | None) -> Sequence[Any]:
@@ -180,11 +184,32 @@ def suited(
     return beside_vector(learner, given.vectors.shape[1]), given
 
 
-def named_vectors(vocabulary: LabelVocabulary, encoder: Encoder) -> tuple[list[str], Vectors]:
-    """The labels of a vocabulary except deprecated ones, and for each the mean of the vectors of its names."""
-    concepts = [one for one in vocabulary if not one.deprecated]
-    names = [(one.name, *one.synonyms) for one in concepts]
-    found = encoded(loaded(encoder), [name for of_one in names for name in of_one] or [""])
-    ends = np.cumsum([len(of_one) for of_one in names])
-    means = [part.mean(axis=0) for part in np.split(found, ends)[: len(concepts)]]
-    return [one.label for one in concepts], np.array(means, dtype=np.float32).reshape(-1, found.shape[1])
+class NamesOfLabels:
+    """The vectors of the names of labels: the mean of those in the vocabulary, or of the label itself if it is words.
+
+    A label is words if it has at least two letters and no digit: "card arrival", card_arrival, CardArrival. Any other
+    one, such as Q42, gets zeros.
+    """
+
+    def __init__(self, vocabulary: LabelVocabulary | None, encoder: Encoder) -> None:
+        self._vocabulary, self._encoder = vocabulary, encoder
+        self._known: dict[Label, Vectors] = {}
+
+    def __call__(self, labels: Sequence[Label]) -> Vectors:
+        """A row for each label."""
+        new = [label for label in labels if label not in self._known]
+        names = [self._names(label) for label in new]
+        found = encoded(self._encoder, [*chain.from_iterable(names)] or [""])
+        end = 0
+        for label, own in zip(new, names, strict=True):
+            begin, end = end, end + len(own)
+            self._known[label] = found[begin:end].sum(axis=0) / max(1, len(own))
+        return np.array([self._known[label] for label in labels], dtype=np.float32).reshape(-1, found.shape[1])
+
+    def _names(self, label: Label) -> tuple[str, ...]:
+        concept = None if self._vocabulary is None else self._vocabulary.get(label)
+        if concept is not None:
+            return concept.name, *concept.synonyms
+        if not isinstance(label, str) or any(map(str.isdigit, label)) or sum(map(str.isalpha, label)) < 2:
+            return ()
+        return (" ".join(BETWEEN_WORDS.split(label)),)

@@ -67,6 +67,34 @@ def test_names_in_a_dictionary_and_deprecated_ones():
     assert model.classes_.tolist() == ["c1"]
 
 
+def test_labels_that_are_words_are_their_own_names():
+    texts, labels = ["corn fell", "rates rose", "they won"] * 2, ["cerealHarvest", "bank_loan", "q1"] * 2
+    labels[0] = "bank_loan"
+    learner = sl.TunedIndex(step=0)  # the weights stay as they begin
+    fitted = sl.Categorizer(learner, encoder=encoder).fit(texts, labels)
+    kept = fitted.learner_._weights
+    names = encoder(["bank loan", "cereal Harvest"])
+    expected = np.vstack([2 * names / np.linalg.norm(names, axis=1, keepdims=True), np.zeros(3)])
+    assert fitted.classes_.tolist() == ["bank_loan", "cerealHarvest", "q1"]
+    np.testing.assert_allclose(kept[:, :3].T, expected, rtol=1e-6)
+    bounded = sl.Categorizer(learner, encoder=encoder, max_memory="1GB").fit(texts, labels)
+    assert bounded.learner_._weights.tobytes() == kept.tobytes()
+    named = sl.Categorizer(encoder=encoder).partial_fit([], [], classes=["cereal", "loan", "q1"])
+    assert named.rank(["wheat fell", "my bank"], k=1).labels.tolist() == [["cereal"], ["loan"]]
+
+
+@pytest.mark.parametrize(
+    ("label", "names"),
+    [
+        ("card_arrival", ("card arrival",)), ("AddToPlaylist", ("Add To Playlist",)), ("体育", ("体育",)),
+        ("rec.sport/hockey", ("rec sport hockey",)), ("Q42", ()), ("A", ()), ("", ()), (7, ()),
+        ("c1", ("cereal", "harvest")),
+    ],
+)  # fmt: skip
+def test_what_a_label_is_called(label, names):
+    assert encoding.NamesOfLabels(NAMES, encoder)._names(label) == names
+
+
 def test_without_an_encoder_a_vocabulary_ranks_nothing():
     model = sl.Categorizer().set_vocabulary(NAMES)
     with pytest.raises(ValueError, match="learned nothing yet"):

@@ -107,8 +107,9 @@ def test_an_explanation_has_the_vector_in_one_line_and_adds_up():
 
 def test_an_encoder_does_it_by_itself(tmp_path):
     texts, topics = stories()
-    model = Categorizer(encoder=meaning).fit(texts, topics)
-    given = taught()
+    codes = [f"{topic}1" for topic in topics]  # words would be encoded, too
+    model = Categorizer(encoder=meaning).fit(texts, codes)
+    given = Categorizer().fit(texts, codes, vectors=meaning(texts))
     assert model.rank(texts).scores.tobytes() == given.rank(texts, vectors=meaning(texts)).scores.tobytes()
     assert model.describe() | {"encoder": None} == given.describe() | {"encoder": None}
     assert model.describe()["vector"] == WIDE
@@ -139,7 +140,7 @@ def test_an_encoder_sees_each_text_once_and_many_at_a_time():
 
     texts, topics = stories(1500)
     model = Categorizer(encoder=counting).fit(texts, topics)
-    assert seen == [1024, 476]
+    assert seen == [1024, 476, 4]  # the texts, and the names of the labels
     seen.clear()
     model.rank(texts[:50])
     model.learn_many(texts[:3], topics[:3])

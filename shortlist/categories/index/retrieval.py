@@ -31,7 +31,7 @@ AHEAD = 1.2  # errors of words for one of the vector, from which on the vector g
 ASSUMED = 6.5, 5.0  # errors of words and of the vector before any was counted
 SAMPLE, CELLS = 16_384, 1 << 22  # examples by which they are compared, and examples times labels, at most
 TINY = 1e-12
-NAMED = np.float32(5.0)  # the length of the initial weights of a label that has a name and no example
+NAMED, NAMED_IN_FIT = 5.0, 2.0  # the length of the initial weights of a label by its name; in ``fit`` with examples
 MOST_WEIGHTS = 1 << 30  # 4 GiB
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
 

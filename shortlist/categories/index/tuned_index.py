@@ -86,7 +86,8 @@ class TunedIndex(IndexLearner):
     nonnegative = False  # words must be, vectors need not: _of_right_signs
     takes_partial = True
     leakage = True  # dropped edges still count in the total of a feature
-    _named: tuple[list[Label], retrieval.Vectors] = ([], retrieval.NO_WEIGHTS)  # labels known by name
+    _named: Sequence[Label] = ()  # labels that are ranked by their names before any example of them
+    _vectors_of: Callable[[Sequence[Label]], retrieval.Vectors] | None = None  # the vectors of the names of labels
 
     def __init__(
         self,
@@ -170,6 +171,10 @@ class TunedIndex(IndexLearner):
             self._share = self._share_found(rows, labels.sets)
         found = super()._take_up(rows, labels, shuffled)
         self._weights = wider
+        if shuffled:
+            own = np.bincount(found.ids, minlength=len(self._labels))
+            new = np.flatnonzero((own > 0) & (own == self._label_counts[: own.size]))
+            self._weigh_by_names(new, retrieval.NAMED_IN_FIT)
         return found
 
     def _share_found(self, rows: Rows | RowStore, labels: LabelSets) -> float:
@@ -201,35 +206,40 @@ class TunedIndex(IndexLearner):
     def ranks_ahead(self) -> bool:  # type: ignore[override]
         return getattr(self, "n_vector_", 0) == 0
 
-    def name_labels(self, labels: Sequence[Label], named: retrieval.Vectors) -> None:
-        """Rank labels by the vectors of their names before any example of them is learned.
+    def name_labels(self, labels: Sequence[Label], vectors_of: Callable[[Sequence[Label]], retrieval.Vectors]) -> None:
+        """Rank these labels by the vectors of their names, which ``vectors_of`` gives, before any example of them.
 
-        The vector of its name is the initial weight vector of a label; examples correct it. ``fit`` starts so, too.
+        The vector of its name, scaled to the length NAMED, is the initial weight vector of a label; examples correct
+        it. ``fit`` names all labels that it meets, and takes a shorter vector for them (NAMED_IN_FIT).
         """
-        self._named = list(labels), named
-        if not self.__sklearn_is_fitted__():
-            self._start()
-        else:
+        self._named, self._vectors_of = list(labels), vectors_of
+        if self.__sklearn_is_fitted__():
             self._begin_with_names()
+        elif labels:
+            self._start()
 
     def _start(self) -> None:
         super()._start()
         self._begin_with_names()
 
     def _begin_with_names(self) -> None:
-        labels, named = self._named
-        if not labels:
+        if self._named:
+            self._expect_labels([[label] for label in self._named])
+            self._label_counts = grown(self._label_counts, len(self._labels))
+            numbers = np.array([self._labels.find(label) for label in self._named], dtype=np.int64)
+            self._weigh_by_names(numbers[self._label_counts[numbers] == 0], retrieval.NAMED)
+
+    def _weigh_by_names(self, numbers: Longs, length: float) -> None:
+        if self._vectors_of is None or not numbers.size:
             return
+        named = self._vectors_of([self._labels.names[number] for number in numbers.tolist()])
         if not self._has_learned():
-            self.n_vector_, self._weights = named.shape[1], np.zeros((named.shape[1], 0), dtype=np.float32)
+            self.n_vector_ = named.shape[1]
+            self._weights = np.zeros((self.n_vector_, 0), dtype=np.float32)
         elif named.shape[1] != self.n_vector_:
             raise InputError(f"the names of labels have vectors of {named.shape[1]} numbers, not {self.n_vector_}")
-        self._expect_labels([[label] for label in labels])
         self._weights = retrieval.widened(self._weights, len(self._labels))
-        self._label_counts = grown(self._label_counts, len(self._labels))
-        numbers = np.array([self._labels.find(label) for label in labels], dtype=np.int64)
-        new = self._label_counts[numbers] == 0
-        self._weights[:, numbers[new]] = retrieval.NAMED * retrieval.unit(named[new]).T
+        self._weights[:, numbers] = np.float32(length) * retrieval.unit(named).T
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """How often ``fit`` goes through that many rows, which have so many labels together."""
