@@ -15,8 +15,8 @@ from collections import Counter
 import numpy as np
 
 from benchmarks.running import arguments, row, show, table, timed
-from benchmarks.sets import laws
-from shortlist import Categorizer, Rules, read_vocabulary
+from benchmarks.sets import laws, subjects
+from shortlist import Categorizer, Rules
 
 K = 5
 POWERS = (0.0, 0.05, 0.1)
@@ -63,7 +63,7 @@ def teach(data, most):
     counts = Counter(label for own in labels for label in own)
     found = []
     for taught in (0, 5):
-        names = read_vocabulary(data / "eurlex57k" / "labels.json", teach=taught)
+        names = subjects(data, taught)
         model = Categorizer().set_vocabulary(names).fit(titles(train), labels)
         ranked = model.rank(titles(test), K).labels
         found.append([f"{recall(ranked, truth, counts, *ends):.3f}" for ends in GROUPS.values()])

@@ -12,7 +12,7 @@ taught the start, so that labels never seen can be shown. What comes last is onl
 
 import shortlist as sl
 from benchmarks.running import arguments, row, show, table
-from benchmarks.sets import laws
+from benchmarks.sets import laws, subjects
 
 SHOWN, ON_THE_PAGE = 5, 10  # labels
 TOGETHER = 50  # texts that are ranked before any of them is learned
@@ -78,7 +78,7 @@ def main():
     for name, (n_shown, judge, with_names) in WAYS.items():
         figures = []
         for teach in (0, 5)[: 1 + with_names]:
-            names = sl.read_vocabulary(given.data / "eurlex57k" / "labels.json", teach=teach) if teach else None
+            names = subjects(given.data, teach) if teach else None
             model = sl.Categorizer().set_vocabulary(names).fit(*map(list, zip(*start, strict=True)))
             if judge:
                 go_on(model, more, n_shown, judge)

@@ -10,7 +10,9 @@ import numpy as np
 from papers.corpora.contexts import word_contexts
 from papers.index_data import split
 from papers.rcv1 import subset
+from shortlist import LabelVocabulary
 from shortlist.arrays.rows import Rows
+from shortlist.concepts import Concept
 from shortlist.inputs import read
 
 SHORT = {"hwu64": "hwu64", "snips": "snips", "stackoverflow": "Stack Overflow", "dbpedia": "DBpedia"}
@@ -73,6 +75,15 @@ def short_texts(data, name, part="train"):
     """Texts, and the one label of each."""
     texts, labels = jsonl(data / "short_texts" / f"{name}.{part}.jsonl")
     return texts, [own[0] for own in labels]
+
+
+def subjects(data, teach=0):
+    """The vocabulary of EURLEX57K."""
+    found = json.loads((data / "eurlex57k" / "labels.json").read_text(encoding="utf-8"))
+    concepts = [
+        Concept(label, one["label"], tuple(one["alt_labels"]), tuple(one["parents"])) for label, one in found.items()
+    ]
+    return LabelVocabulary(concepts, teach=teach)
 
 
 def laws(data, part):

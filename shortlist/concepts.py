@@ -335,6 +335,9 @@ def _of_json(text: str, where: str) -> Iterator[Concept]:
         own = {"name": value} if isinstance(value, str) and key is not None else value
         if not isinstance(own, dict):
             raise InputError(f"{where}, concept {number}: expected an object, found {type(own).__name__}")
+        if unknown := own.keys() - set(COLUMNS):
+            fields = f"unknown fields {', '.join(sorted(unknown))}"
+            raise InputError(f"{where}, concept {number}: {fields}; the known ones are {', '.join(COLUMNS)}")
         label = own.get("label") if key is None else key
         if not isinstance(label, (str, int)) or label == "":
             raise InputError(f"{where}, concept {number}: expected a label that is text, found {label!r}")

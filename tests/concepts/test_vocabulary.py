@@ -86,6 +86,11 @@ def test_skos(tmp_path, form):
         ("a.tsv", "\n", "holds no concepts"),
         ("a.json", "[7]", "a.json, concept 1: expected an object, found int"),
         ("a.json", "{", "a.json is not JSON"),
+        (
+            "a.json",
+            '{"c1": {"prefLabel": "x"}}',
+            "concept 1: unknown fields prefLabel; the known ones are label, name, ",
+        ),
         ("a.json", '[{"name": "x"}]', "concept 1: expected a label that is text, found None"),
     ],
 )
