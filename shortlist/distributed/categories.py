@@ -143,7 +143,7 @@ class Learning:
         return sorted({name for found in self.surveys for name in array_to_text(found.array("labels", np.uint8))})
 
     def mix(self, learner: PartedLearner) -> PartedLearner:
-        """Fit a learner that goes from row to row: each pass learns every part by itself (categories/merging.py)."""
+        """Fit a learner that goes from row to row: each pass learns every part by itself (categories/learner.py)."""
         learner._start()
         learner._labels.learn([[name] for name in self._names()], len(self._names()))
         for found in self.surveys:
