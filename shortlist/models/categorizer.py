@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Self, TypeAlias, cast
 
@@ -25,7 +26,7 @@ from shortlist.models import encoding
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import Assigned, CategoryModel, RankedLabels
 from shortlist.models.confidence import Confidence
-from shortlist.models.encoding import NamesOfLabels, VectorPart, suited
+from shortlist.models.encoding import VectorPart, suited, vectors_of_names
 from shortlist.models.memory import Bound
 from shortlist.models.observing import FirstPass, Stream
 from shortlist.models.relabelling import Change, Labelled
@@ -199,7 +200,9 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if named:
             learner._expect_labels(named)
             if self.encoder is not None and isinstance(learner, TunedIndex) and not learner.n_examples_:
-                learner.name_labels(list(chain.from_iterable(named)), NamesOfLabels(self.vocabulary_, self.encoder))
+                learner.name_labels(
+                    list(chain.from_iterable(named)), partial(vectors_of_names, self.vocabulary_, self.encoder)
+                )
         with nothing_if_refused(self):
             if bound is not None:
                 self._have_parts(text, learner, bound)
@@ -276,7 +279,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             pairs = chain([(first_texts, first[1])], pairs)
         if self.encoder is not None and isinstance(learner, TunedIndex):
             named = [] if self.vocabulary_ is None else self.vocabulary_.current()
-            learner.name_labels(named, NamesOfLabels(self.vocabulary_, self.encoder))
+            learner.name_labels(named, partial(vectors_of_names, self.vocabulary_, self.encoder))
         text = self._new_text()
         bound, first_pass = self._bound(text, learner), FirstPass()
         if bound is not None:
@@ -587,11 +590,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if self.__sklearn_is_fitted__():
             if isinstance(self.learner_, TunedIndex) and self.n_vector_:
                 checked = encoding.loaded(encoder, self._encoder_digest)
-                self.learner_.name_labels(vocabulary.current(), NamesOfLabels(vocabulary, checked))
+                self.learner_.name_labels(vocabulary.current(), partial(vectors_of_names, vocabulary, checked))
             return
         text, (learner, _) = self._new_text().fit([]), suited(self._new_learner(), encoder, [])
         if isinstance(learner, TunedIndex):
-            learner.name_labels(vocabulary.current(), NamesOfLabels(vocabulary, encoder))
+            learner.name_labels(vocabulary.current(), partial(vectors_of_names, vocabulary, encoder))
             self._have_parts(text, learner)
 
     def rename_label(self, label: Label, name: Label) -> Self:

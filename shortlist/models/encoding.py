@@ -184,32 +184,26 @@ def suited(
     return beside_vector(learner, given.vectors.shape[1]), given
 
 
-class NamesOfLabels:
-    """The vectors of the names of labels: the mean of those in the vocabulary, or of the label itself if it is words.
+def vectors_of_names(vocabulary: LabelVocabulary | None, encoder: Encoder, labels: Sequence[Label]) -> Vectors:
+    """For each label the mean of the vectors of its names; zeros if it has none."""
+    names = [names_of(vocabulary, label) for label in labels]
+    found = encoded(encoder, [*chain.from_iterable(names)] or [""])
+    means, end = np.zeros((len(labels), found.shape[1]), dtype=np.float32), 0
+    for mean, own in zip(means, names, strict=True):
+        begin, end = end, end + len(own)
+        if own:
+            mean[:] = found[begin:end].mean(axis=0)
+    return means
 
-    A label is words if it has at least two letters and no digit: "card arrival", card_arrival, CardArrival. Any other
-    one, such as Q42, gets zeros.
+
+def names_of(vocabulary: LabelVocabulary | None, label: Label) -> tuple[str, ...]:
+    """The names of a label in the vocabulary; otherwise its own words, "card arrival" for card_arrival or CardArrival.
+
+    Words have at least two letters and no digit; any other label, such as Q42, is a code.
     """
-
-    def __init__(self, vocabulary: LabelVocabulary | None, encoder: Encoder) -> None:
-        self._vocabulary, self._encoder = vocabulary, encoder
-        self._known: dict[Label, Vectors] = {}
-
-    def __call__(self, labels: Sequence[Label]) -> Vectors:
-        """A row for each label."""
-        new = [label for label in labels if label not in self._known]
-        names = [self._names(label) for label in new]
-        found = encoded(self._encoder, [*chain.from_iterable(names)] or [""])
-        end = 0
-        for label, own in zip(new, names, strict=True):
-            begin, end = end, end + len(own)
-            self._known[label] = found[begin:end].sum(axis=0) / max(1, len(own))
-        return np.array([self._known[label] for label in labels], dtype=np.float32).reshape(-1, found.shape[1])
-
-    def _names(self, label: Label) -> tuple[str, ...]:
-        concept = None if self._vocabulary is None else self._vocabulary.get(label)
-        if concept is not None:
-            return concept.name, *concept.synonyms
-        if not isinstance(label, str) or any(map(str.isdigit, label)) or sum(map(str.isalpha, label)) < 2:
-            return ()
-        return (" ".join(BETWEEN_WORDS.split(label)),)
+    concept = None if vocabulary is None else vocabulary.get(label)
+    if concept is not None:
+        return concept.name, *concept.synonyms
+    if not isinstance(label, str) or any(map(str.isdigit, label)) or sum(map(str.isalpha, label)) < 2:
+        return ()
+    return (" ".join(BETWEEN_WORDS.split(label)),)

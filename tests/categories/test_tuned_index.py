@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 
 from shortlist import FeatureFocus, InputError, ModelFileError, TunedIndex, load
-from shortlist.categories.index.retrieval import NO_WEIGHTS
+from shortlist.categories.index.retrieval import NAMED, NO_WEIGHTS, unit
 from shortlist.categories.relabelling import merged, split_off
 from shortlist.files.store import State
 from tests.contract import as_bytes
@@ -105,6 +105,39 @@ def test_words_and_vectors_are_exactly_its_twin(stream, data, max_edges, passes)
     for label, score in found:
         assert score == pytest.approx(scores[label], abs=1e-9)
         assert learner.explain(X[[0]], label).score == pytest.approx(score, abs=1e-12)
+
+
+def by_number(labels):
+    """A vector for the name of each label."""
+    return np.array([[np.cos(label), np.sin(label)] for label in labels], dtype=np.float32)
+
+
+@given(any_stream, st.data(), st.sampled_from([0.0, 0.3]), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_labels_with_names_are_exactly_its_twin(stream, data, step, one_by_one):
+    V = [data.draw(vectors) for _ in stream]
+    slow = SlowTunedIndex(step=step, min_weight=0.05)
+    learner = TunedIndex(step=step, min_weight=0.05, passes=1, values="raw", vector=2)
+    learner.name_labels(list(range(9)), by_number)  # 7 and 8 never have an example
+    for label, vector in enumerate(unit(by_number(range(9)))):
+        slow.name(label, np.float32(NAMED) * vector)
+    X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(stream)]).tocsr()
+    for first in range(len(stream)) if one_by_one else [slice(0, None)]:
+        some = slice(first, first + 1) if one_by_one else first
+        learner.partial_fit(X[some], [labels for _, labels in stream[some]])
+    for (row, labels), v in zip(stream, V, strict=True):
+        slow.learn([(f + 2, x) for f, x in row], labels, v)
+    assert learned(learner) == learned_by(slow)
+    assert weights_of(learner) == {pair: u for pair, u in slow.weights.items() if u}
+
+
+def test_names_are_as_long_as_the_weights_beside_them():
+    V, words, y = few_with_vectors(5, 20, 0.5, seed=1)
+    learner = TunedIndex(vector=6)
+    learner.name_labels(["late"], lambda labels: np.eye(6, dtype=np.float32)[[0] * len(labels)])
+    learner.fit(np.hstack([V, words]), y)
+    lengths = np.linalg.norm(learner._weights[:, :6], axis=0)
+    assert lengths[learner._labels.find("late")] == pytest.approx(0.8 * lengths[learner.label_counts_ > 0].mean())
 
 
 @given(any_stream)

@@ -92,7 +92,7 @@ def test_labels_that_are_words_are_their_own_names():
     ],
 )  # fmt: skip
 def test_what_a_label_is_called(label, names):
-    assert encoding.NamesOfLabels(NAMES, encoder)._names(label) == names
+    assert encoding.names_of(NAMES, label) == names
 
 
 def test_without_an_encoder_a_vocabulary_ranks_nothing():

@@ -7,7 +7,7 @@ import numpy as np
 
 from tests.reference.feature_focus import raised, rounded
 
-MARGIN, FURTHER, BIAS_RATE = 2.0, 0.5, 0.04
+MARGIN, BEHIND, FURTHER, BIAS_RATE = 2.0, 0.5, 0.5, 0.04
 KEPT = 512
 
 
@@ -17,6 +17,7 @@ class SlowTunedIndex:
         self.edges = {}  # f -> list of [c, w'_fc, u_fc], heaviest first
         self.total, self.seen = {}, {}  # f -> w'_f, #_f
         self.weights = {}  # (g, c) -> U_gc
+        self.named, self.met = set(), set()  # labels with a name, and with an example
         self.bias = {}
         self.n_examples = self.n_labels = 0
         self.kept = []  # the last examples of a stream
@@ -30,12 +31,17 @@ class SlowTunedIndex:
                 scores[c] = scores.get(c, 0.0) + (share / self.total[f] * w + value * u)
         if any(v):
             known = set(scores)
-            scores = {c: scores.get(c, 0.0) for c in sorted({*scores, *self.bias})}
+            scores = {c: scores.get(c, 0.0) for c in sorted({*scores, *self.bias, *self.named})}
             for g, value in enumerate(v):
                 for c in scores:
                     scores[c] += value * self.weights.get((g, c), 0.0)
             scores = {c: s for c, s in scores.items() if s != 0 or c in known or self.bias.get(c, 0.0) != 0}
         return scores
+
+    def name(self, c, vector):
+        """The initial weights of a label."""
+        self.named.add(c)
+        self.weights |= {(g, c): float(np.float32(value)) for g, value in enumerate(vector)}
 
     def answer(self, x, v=()):
         return {c: score + self.bias.get(c, 0.0) for c, score in self.scores(x, v).items()}
@@ -48,7 +54,10 @@ class SlowTunedIndex:
                 n = max(n, self.n_labels / self.n_examples if self.n_examples else 1)
             self.n_examples += 1
             self.n_labels += n
+        self.met |= set(labels)
         scores = self.scores(x, v)
+        less = (MARGIN if self.is_single() else 1.0) - BEHIND if any(v) else 0.0
+        scores = {c: score if c in self.met else score - less for c, score in scores.items()}
         if wrong is not None:
             scores = {c: score for c, score in scores.items() if c in labels or c in wrong}
         scores |= {c: 0.0 for c in labels if c not in scores}

@@ -32,7 +32,9 @@ ASSUMED = 6.5, 5.0  # errors of words and of the vector before any was counted
 SAMPLE, CELLS = 16_384, 1 << 22  # examples by which they are compared, and examples times labels, at most
 TINY = 1e-12
 NAMED, NAMED_IN_FIT = 5.0, 2.0  # the length of the initial weights of a label by its name; in ``fit`` with examples
+NAMED_BESIDE = 0.8  # of the mean length of the weights of learned labels, where there are some
 MOST_WEIGHTS = 1 << 30  # 4 GiB
+EVERY = np.zeros(0, dtype=np.bool_)  # label
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
 
 
@@ -150,10 +152,13 @@ def has_vector(vector: Vectors) -> bool:
 
 
 @part
-def add_vector_votes(vector: Vectors, weights: Weights, bias: Floats, scores: Floats, touched: Ints) -> int:
+def add_vector_votes(
+    vector: Vectors, weights: Weights, bias: Floats, met: NDArray[np.bool_], less: float, scores: Floats, touched: Ints
+) -> int:
     """Add v[g]·U_gc to the scores of all labels that were learned, and list these; returns their number.
 
     A label that was learned has a bias or a score. If its votes cancel, it gets the least score, not 0.
+    met: bool[labels]; all others get ``less``. Empty for ranking, where nobody does.
     """
     for g in range(vector.size):
         v, own = np.float64(vector[g]), weights[g]
@@ -162,6 +167,8 @@ def add_vector_votes(vector: Vectors, weights: Weights, bias: Floats, scores: Fl
     n = 0
     for c in range(scores.size):
         if bias[c] != 0.0 or scores[c] != 0.0:
+            if met.size > 0 and not met[c]:
+                scores[c] -= less
             touched[n] = c
             n += 1
             scores[c] = scores[c] if scores[c] != 0.0 else LEAST
@@ -264,7 +271,7 @@ def retrieve(
     fetch_lists(rows, i, index)
     n = add_votes(rows, i, index, max_edges, rare, scores, touched)
     if has_vector(dense.vectors[i]):
-        n = add_vector_votes(dense.vectors[i], dense.weights, bias, scores, touched)
+        n = add_vector_votes(dense.vectors[i], dense.weights, bias, EVERY, 0.0, scores, touched)
     return n
 
 

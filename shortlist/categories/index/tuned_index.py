@@ -20,7 +20,7 @@ from shortlist.categories.index.lists import Index, are_counts, are_rows, cut_li
 from shortlist.categories.index.rehearsal import NO_RING, Ring
 from shortlist.categories.index.retrieval import Ahead, Dense, room_for_rankings
 from shortlist.categories.index.tuning import EXAMPLES, LABELS, Learned, Rules, learn, least_share
-from shortlist.categories.learner import CategoryLearner
+from shortlist.categories.learner import CategoryLearner, Watch, at_once
 from shortlist.concurrency import learning, reading
 from shortlist.errors import InputError
 from shortlist.estimators import clone
@@ -123,6 +123,7 @@ class TunedIndex(IndexLearner):
         self._ring, self._ring_settings = NO_RING, (self.values, self.step)
         self._planned, self._pass = FEWEST_PASSES, 0
         self._share = retrieval.SHARE
+        self._have_examples = np.zeros(0, dtype=np.bool_)  # of labels, while they are learned
 
     # Words and vectors.
 
@@ -171,11 +172,16 @@ class TunedIndex(IndexLearner):
             self._share = self._share_found(rows, labels.sets)
         found = super()._take_up(rows, labels, shuffled)
         self._weights = wider
+        counts = self._label_counts[: len(self._labels)]
+        before = counts - np.bincount(found.ids, minlength=counts.size)
         if shuffled:
-            own = np.bincount(found.ids, minlength=len(self._labels))
-            new = np.flatnonzero((own > 0) & (own == self._label_counts[: own.size]))
-            self._weigh_by_names(new, retrieval.NAMED_IN_FIT)
+            self._weigh_by_names(np.flatnonzero((before == 0) & (counts > 0)), retrieval.NAMED_IN_FIT)
+        self._have_examples = (counts if shuffled else before) > 0
         return found
+
+    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
+        yield from super()._learn_passes(rows, Y, watch)
+        self._begin_with_names()
 
     def _share_found(self, rows: Rows | RowStore, labels: LabelSets) -> float:
         """The share of vectors beside words, by a sample of the examples if they have one label each."""
@@ -209,8 +215,9 @@ class TunedIndex(IndexLearner):
     def name_labels(self, labels: Sequence[Label], vectors_of: Callable[[Sequence[Label]], retrieval.Vectors]) -> None:
         """Rank these labels by the vectors of their names, which ``vectors_of`` gives, before any example of them.
 
-        The vector of its name, scaled to the length NAMED, is the initial weight vector of a label; examples correct
-        it. ``fit`` names all labels that it meets, and takes a shorter vector for them (NAMED_IN_FIT).
+        The vector of its name, scaled, is the weight vector of a label until its first example, and is corrected from
+        then on: NAMED long, or beside labels that were learned NAMED_BESIDE times as long as their weights are. ``fit``
+        names all labels that it meets, and takes a shorter vector for them (NAMED_IN_FIT).
         """
         self._named, self._vectors_of = list(labels), vectors_of
         if self.__sklearn_is_fitted__():
@@ -227,16 +234,17 @@ class TunedIndex(IndexLearner):
             self._expect_labels([[label] for label in self._named])
             self._label_counts = grown(self._label_counts, len(self._labels))
             numbers = np.array([self._labels.find(label) for label in self._named], dtype=np.int64)
-            self._weigh_by_names(numbers[self._label_counts[numbers] == 0], retrieval.NAMED)
+            learned = np.flatnonzero(self._label_counts)
+            length = retrieval.NAMED
+            if learned.size and self.n_vector_:
+                length = retrieval.NAMED_BESIDE * np.linalg.norm(self._weights[:, learned], axis=0).mean()
+            self._weigh_by_names(numbers[self._label_counts[numbers] == 0], length)
 
     def _weigh_by_names(self, numbers: Longs, length: float) -> None:
         if self._vectors_of is None or not numbers.size:
             return
         named = self._vectors_of([self._labels.names[number] for number in numbers.tolist()])
-        if not self._has_learned():
-            self.n_vector_ = named.shape[1]
-            self._weights = np.zeros((self.n_vector_, 0), dtype=np.float32)
-        elif named.shape[1] != self.n_vector_:
+        if named.shape[1] != self.n_vector_:
             raise InputError(f"the names of labels have vectors of {named.shape[1]} numbers, not {self.n_vector_}")
         self._weights = retrieval.widened(self._weights, len(self._labels))
         self._weights[:, numbers] = np.float32(length) * retrieval.unit(named).T
@@ -267,7 +275,7 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         words, own = self._split(rows)
-        learned = Learned(self._index, self._weights, self._biases[: len(self._labels)])
+        learned = Learned(self._index, self._weights, self._biases[: len(self._labels)], self._have_examples)
         rules = Rules(self.max_edges, super()._least_share(), self.rare, cap, float(self.step))
         return learn(
             words, own, labels, order, done, first_pass, learned, self._counts, self._to_come, rules, self._ahead,

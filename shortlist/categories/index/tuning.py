@@ -30,7 +30,8 @@ Seen again, in a further pass of ``fit`` or rehearsed in a stream (rehearsal.py)
 half the step; in ``fit`` it falls evenly to 0. In a contest it is multiplied by 1 − (s_c − s_y), down to 0, while a
 wrong label c still scores higher: an example that is misranked after it was learned is likely to be mislabelled.
 
-Labels that were not judged (arrays/rows.py) count as not retrieved: nothing about them changes.
+Labels that were not judged (arrays/rows.py) count as not retrieved: nothing about them changes. Labels that no example
+had yet, which may have the vector of their name for weights (retrieval.py), need only be 0.5 behind the true one.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, loop, part
 from shortlist.arrays.rows import Rows, is_complete
@@ -67,6 +69,7 @@ from shortlist.categories.index.retrieval import (
 from shortlist.labels import SINGLE, LabelSets
 
 MARGIN = 2.0
+BEHIND = 0.5  # the margin of a label that no example had yet
 FURTHER = 0.5  # of the step, where an example is seen again
 BIAS_RATE = 0.04  # a bias learns like a feature that every row has with the value 0.2
 DOUBT = 1.0  # by how much the step shrinks if the true label is behind by 1
@@ -80,6 +83,7 @@ class Learned(NamedTuple):
     words: Index
     weights: Weights  # float32[columns of a vector, labels or more]
     bias: Floats
+    met: NDArray[np.bool_]  # the labels that some example had
 
 
 class Rules(NamedTuple):
@@ -158,13 +162,15 @@ def learn_one(
     learned: Learned, rules: Rules, ahead: Ahead, scratch: Scratch,
 ) -> None:  # fmt: skip
     """Score example i, find the errors, and correct; count it, too, if this is the ``first`` time."""
-    index, weights, bias = learned
+    index, weights, bias, met = learned
     own, scores = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.scores
+    for c in own:
+        met[c] = True
     fetch_lists(rows, i, index)
     n = add_votes(rows, i, index, rules.max_edges, rules.rare, scores, scratch.touched)
     with_vector = has_vector(vector)
     if with_vector:
-        n = add_vector_votes(vector, weights, bias, scores, scratch.touched)
+        n = add_vector_votes(vector, weights, bias, met, (MARGIN if contest else 1.0) - BEHIND, scores, scratch.touched)
     n = only_judged(labels, i, scratch, n)
     if first:
         rank_ahead(rows, i, index, bias, scratch, n, ahead)
