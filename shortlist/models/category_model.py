@@ -251,8 +251,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     @reading
     def _chosen(self, ranking: Ranking, aim: Aim) -> NDArray[np.bool_]:
-        """Which labels of rankings to assign for an aim."""
+        """Which labels of rankings to assign for an aim; one that nobody has used yet is suggested, never assigned."""
         kept = self.confidence_.assigned(ranking.scores, aim, ranking.probabilities)
+        kept &= np.append(self.label_counts_, 0)[ranking.ids] > 0
         if self._one_label_each:
             kept[:, 1:] = False
         return kept

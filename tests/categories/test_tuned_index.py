@@ -131,13 +131,15 @@ def test_labels_with_names_are_exactly_its_twin(stream, data, step, one_by_one):
     assert weights_of(learner) == {pair: u for pair, u in slow.weights.items() if u}
 
 
-def test_names_are_as_long_as_the_weights_beside_them():
+@pytest.mark.parametrize(("labels_each", "times"), [(1, 0.8), (2, 0.15)])
+def test_names_are_as_long_as_the_weights_beside_them(labels_each, times):
     V, words, y = few_with_vectors(5, 20, 0.5, seed=1)
+    y = [[label, (label + 1) % 5][:labels_each] for label in y.tolist()]
     learner = TunedIndex(vector=6)
     learner.name_labels(["late"], lambda labels: np.eye(6, dtype=np.float32)[[0] * len(labels)])
     learner.fit(np.hstack([V, words]), y)
     lengths = np.linalg.norm(learner._weights[:, :6], axis=0)
-    assert lengths[learner._labels.find("late")] == pytest.approx(0.8 * lengths[learner.label_counts_ > 0].mean())
+    assert lengths[learner._labels.find("late")] == pytest.approx(times * lengths[learner.label_counts_ > 0].mean())
 
 
 @given(any_stream)

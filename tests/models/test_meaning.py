@@ -51,6 +51,13 @@ def test_examples_take_over_and_labels_without_any_stay():
     assert fitted.label_counts_[fitted.classes_.tolist().index("c3")] == 0
 
 
+def test_a_label_that_nobody_has_used_is_suggested_and_never_decided():
+    texts, labels = ["corn and wheat", "bank rates", "a loan"] * 60, ["c1", "c2", "c2"] * 60
+    model = sl.Categorizer(encoder=encoder).set_vocabulary(NAMES).fit(texts, labels)
+    assert model.rank("the team", k=1).labels[0] == "c3"
+    assert (model.assign("the team", precision=0.5), model.assign("bank rates", precision=0.5)) == ([], ["c2"])
+
+
 def test_a_vocabulary_that_comes_later_names_new_labels_only():
     model = sl.Categorizer(encoder=encoder).fit(["corn and wheat", "bank rates"] * 10, ["c1", "c2"] * 10)
     before = model.rank("corn", k=1).scores

@@ -56,7 +56,7 @@ class SlowTunedIndex:
             self.n_labels += n
         self.met |= set(labels)
         scores = self.scores(x, v)
-        less = (MARGIN if self.is_single() else 1.0) - BEHIND if any(v) else 0.0
+        less = MARGIN - BEHIND if any(v) and self.is_single() else 0.0
         scores = {c: score if c in self.met else score - less for c, score in scores.items()}
         if wrong is not None:
             scores = {c: score for c, score in scores.items() if c in labels or c in wrong}

@@ -32,7 +32,7 @@ ASSUMED = 6.5, 5.0  # errors of words and of the vector before any was counted
 SAMPLE, CELLS = 16_384, 1 << 22  # examples by which they are compared, and examples times labels, at most
 TINY = 1e-12
 NAMED, NAMED_IN_FIT = 5.0, 2.0  # the length of the initial weights of a label by its name; in ``fit`` with examples
-NAMED_BESIDE = 0.8  # of the mean length of the weights of learned labels, where there are some
+NAMED_BESIDE = 0.8, 0.15  # times the mean length of learned weights: examples with one label each, and with several
 MOST_WEIGHTS = 1 << 30  # 4 GiB
 EVERY = np.zeros(0, dtype=np.bool_)  # label
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)

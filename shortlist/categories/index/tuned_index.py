@@ -215,9 +215,9 @@ class TunedIndex(IndexLearner):
     def name_labels(self, labels: Sequence[Label], vectors_of: Callable[[Sequence[Label]], retrieval.Vectors]) -> None:
         """Rank these labels by the vectors of their names, which ``vectors_of`` gives, before any example of them.
 
-        The vector of its name, scaled, is the weight vector of a label until its first example, and is corrected from
-        then on: NAMED long, or beside labels that were learned NAMED_BESIDE times as long as their weights are. ``fit``
-        names all labels that it meets, and takes a shorter vector for them (NAMED_IN_FIT).
+        The vector of its name is the initial weight vector of a label; examples correct it. It is NAMED long; beside
+        labels that were learned, NAMED_BESIDE times as long as their weights. ``fit`` names all labels that it meets,
+        and takes a shorter vector for them (NAMED_IN_FIT).
         """
         self._named, self._vectors_of = list(labels), vectors_of
         if self.__sklearn_is_fitted__():
@@ -237,7 +237,9 @@ class TunedIndex(IndexLearner):
             learned = np.flatnonzero(self._label_counts)
             length = retrieval.NAMED
             if learned.size and self.n_vector_:
-                length = retrieval.NAMED_BESIDE * np.linalg.norm(self._weights[:, learned], axis=0).mean()
+                several = int(self._counts[LABELS] > SINGLE * self._counts[EXAMPLES])
+                mean = np.linalg.norm(self._weights[:, learned], axis=0).mean()
+                length = retrieval.NAMED_BESIDE[several] * mean
             self._weigh_by_names(numbers[self._label_counts[numbers] == 0], length)
 
     def _weigh_by_names(self, numbers: Longs, length: float) -> None:

@@ -30,8 +30,8 @@ Seen again, in a further pass of ``fit`` or rehearsed in a stream (rehearsal.py)
 half the step; in ``fit`` it falls evenly to 0. In a contest it is multiplied by 1 − (s_c − s_y), down to 0, while a
 wrong label c still scores higher: an example that is misranked after it was learned is likely to be mislabelled.
 
-Labels that were not judged (arrays/rows.py) count as not retrieved: nothing about them changes. Labels that no example
-had yet, which may have the vector of their name for weights (retrieval.py), need only be 0.5 behind the true one.
+Labels that were not judged (arrays/rows.py) count as not retrieved: nothing about them changes. In a contest, labels
+that no example had yet, which may have the vector of their name for weights (retrieval.py), need only be 0.5 behind.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def learn_one(
     n = add_votes(rows, i, index, rules.max_edges, rules.rare, scores, scratch.touched)
     with_vector = has_vector(vector)
     if with_vector:
-        n = add_vector_votes(vector, weights, bias, met, (MARGIN if contest else 1.0) - BEHIND, scores, scratch.touched)
+        n = add_vector_votes(vector, weights, bias, met, MARGIN - BEHIND if contest else 0.0, scores, scratch.touched)
     n = only_judged(labels, i, scratch, n)
     if first:
         rank_ahead(rows, i, index, bias, scratch, n, ahead)
