@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel
+from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel, scale_to_unit_length
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_SEED, as_choice, as_real, as_whole
 from shortlist.categories.learner import BIAS
@@ -31,6 +31,13 @@ from shortlist.labels import LabelSets
 
 CLASSIFIERS = ("perceptron", "committee", "svm")
 MAX_ITER = 10_000  # of liblinear, which stops long before
+
+
+def of_unit_length(rows: Rows) -> Rows:
+    """The rows, each divided by its Euclidean length."""
+    data = rows.data.copy()
+    scale_to_unit_length(rows.indptr, data)
+    return rows._replace(data=data)
 
 
 class OneVersusRest(PrototypeLearner):
@@ -99,7 +106,7 @@ class OneVersusRest(PrototypeLearner):
 
     def _prepare(self, rows: Rows) -> Rows:
         """Rows of unit length, without columns that were never learned, and with a constant one behind the others."""
-        return with_constant(rows.of_unit_length() if self.values == "l2" else rows, self.n_features_in_)
+        return with_constant(of_unit_length(rows) if self.values == "l2" else rows, self.n_features_in_)
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         n_labels = len(self._labels)

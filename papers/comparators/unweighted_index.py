@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from papers.comparators.one_versus_rest import of_unit_length
 from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
 from shortlist.arrays.rows import MatrixLike, Rows
 from shortlist.arrays.validation import as_real, as_whole
@@ -102,7 +103,7 @@ class UnweightedIndex(CategoryLearner):
         self._starts = np.random.default_rng(self.random_state or 0).uniform(-1, 1, N_STARTS)
 
     def _prepare(self, rows: Rows) -> Rows:
-        return rows.of_unit_length()
+        return of_unit_length(rows)
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         self._index = self._index.for_features(rows.n_features)

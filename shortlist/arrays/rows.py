@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel, part, scale_to_unit_length, step
+from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel, part, step
 from shortlist.errors import InputError
 
 
@@ -64,12 +64,6 @@ class Rows(NamedTuple):
         """The columns and the values of row i."""
         part = slice(self.indptr[i], self.indptr[i + 1])
         return self.indices[part], self.data[part]
-
-    def of_unit_length(self) -> Rows:
-        """The rows, each divided by its Euclidean length."""
-        data = self.data.copy()
-        scale_to_unit_length(self.indptr, data)
-        return Rows(self.indptr, self.indices, data, self.n_features)
 
     def to_matrix(self) -> scipy.sparse.csr_array:
         """As a SciPy matrix, with the 32-bit offsets that scikit-learn's estimators ask for where they suffice."""

@@ -149,7 +149,15 @@ class RocSVM(StructuralRanker):
     relevant. ``score`` is the ROC area, averaged over the queries that have both a relevant and a non-relevant
     document.
 
-    Parameters and attributes are those of :class:`~shortlist.documents.svms.MapSVM`.
+    Parameters
+    ----------
+    C, tol, max_iter
+        As those of :class:`~shortlist.documents.svms.MapSVM`.
+
+    Attributes
+    ----------
+    coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
+        As those of :class:`~shortlist.documents.svms.MapSVM`.
 
     Examples
     --------
@@ -204,7 +212,15 @@ class MrrSVM(StructuralRanker):
     Minimises ½‖w‖² + (C/n)·Σ_i ξ_i, where Σ_i ξ_i/n bounds 1 − MRR. A relevance above 0 counts as relevant. ``score``
     is the mean of 1/(rank of the first relevant document).
 
-    Parameters and attributes are those of :class:`~shortlist.documents.svms.MapSVM`.
+    Parameters
+    ----------
+    C, tol, max_iter
+        As those of :class:`~shortlist.documents.svms.MapSVM`.
+
+    Attributes
+    ----------
+    coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
+        As those of :class:`~shortlist.documents.svms.MapSVM`.
 
     Examples
     --------
@@ -286,8 +302,13 @@ class NdcgSVM(StructuralRanker):
     ----------
     k : int, default 10
         How many of the first documents count.
+    C, tol, max_iter
+        As those of :class:`~shortlist.documents.svms.MapSVM`.
 
-    The others, and the attributes, are those of :class:`~shortlist.documents.svms.MapSVM`.
+    Attributes
+    ----------
+    coef_, objective_, duality_gap_, n_iter_, n_constraints_, n_active_constraints_, queries_set_aside_
+        As those of :class:`~shortlist.documents.svms.MapSVM`.
 
     Examples
     --------

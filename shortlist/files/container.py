@@ -137,7 +137,8 @@ class SafeTensors(NamedTuple):
 @contextlib.contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[SafeTensors]:
     """Open a file and read its layout."""
-    with open(path, "rb", opener=_without_waiting) as file:
+    no_waiting = getattr(os, "O_NONBLOCK", 0)  # for a writer, if it is a pipe
+    with open(path, "rb", opener=lambda path, flags: os.open(path, flags | no_waiting)) as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise NoContainer
@@ -151,11 +152,6 @@ def opened(path: str | os.PathLike[str]) -> Iterator[SafeTensors]:
         except (AttributeError, RecursionError, TypeError, ValueError):
             raise NoContainer from None
         yield SafeTensors(file, texts, layout, 8 + length, found.st_size)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Open a file; if it is a pipe, do not wait for a writer."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 # Packed arrays: the bytes of their numbers plane by plane, compressed.

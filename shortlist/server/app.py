@@ -21,9 +21,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from shortlist import __version__
-from shortlist.errors import InputError, counted
+from shortlist.errors import InputError
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.encoding import encoded, failure, is_called, name_of
+from shortlist.models.encoding import VectorPart, failure, name_of
 from shortlist.server import people, schemas, snapshots
 from shortlist.server.journal import check_journal
 from shortlist.server.learning import LearningRoutes, QueueRoutes
@@ -172,19 +172,12 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
     if not isinstance(model, Categorizer) or model.n_vector_ == 0:
         raise InputError("--encoder is for a model that was learned with vectors, and this one was not")
     try:
-        found = encoded(encoder, ["a text"]).shape[1]
+        VectorPart(model.n_vector_, encoder, model.encoder_name_).apart(["a text"])
     except InputError as problem:
-        raise InputError(f"--encoder: {problem}; it is given a list of texts, here of one") from None
+        raise InputError(f"--encoder: {problem}") from None
     except Exception as problem:
         what = f"{name_of(encoder)} failed on a list of one text: {failure(problem)}"
         raise InputError(f"--encoder: {what}; mend it, or serve without it and send vectors with the texts") from None
-    known = model.encoder_name_
-    if found != model.n_vector_ or (known is not None and not is_called(encoder, known)):
-        by = "" if known is None else f" by the encoder {known}"
-        raise InputError(
-            f"the model was learned with vectors of {counted(model.n_vector_, 'numbers')}{by}, and --encoder gives "
-            f"{counted(found, 'numbers')} by {name_of(encoder)}"
-        )
 
 
 def run(server: uvicorn.Server, listening: socket.socket) -> None:

@@ -497,10 +497,6 @@ def likeness(own: frozenset[str], others: Iterable[frozenset[str]]) -> float:
     return max((len(own & one) / max(1, len(own | one)) for one in others), default=0.0)
 
 
-def words_of(text: Document) -> frozenset[str]:
-    return frozenset(shown(text).casefold().split())
-
-
 def letters_of(item: Item) -> str:
     return shown(item.text)
 
@@ -549,7 +545,7 @@ class Handing:
 
     async def _by_gain(self, found: list[Item]) -> tuple[list[int], list[tuple[int, float]]]:
         """Return the numbers of some texts, best first, and the gain of each."""
-        words = {one.number: words_of(one.text) for one in found}
+        words = {one.number: frozenset(shown(one.text).casefold().split()) for one in found}
         for number, own in words.items():
             self._novelty.meet(number, own)
         gained: dict[int, float] = {}
