@@ -198,7 +198,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             bound.check_labels(Y)
             bound.check_labels(numbered(named, len(named)))
         if named:
-            learner._expect_labels(named)
+            if self.encoder is None or not learner.__sklearn_is_fitted__() or learner.n_examples_:
+                learner._expect_labels(named)
             if self.encoder is not None and isinstance(learner, TunedIndex) and not learner.n_examples_:
                 learner.name_labels(
                     list(chain.from_iterable(named)), partial(vectors_of_names, self.vocabulary_, self.encoder)
@@ -587,15 +588,17 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         return self
 
     def _begin_with_names(self, vocabulary: LabelVocabulary, encoder: encoding.Encoder) -> None:
+        labels = vocabulary.current()
         if self.__sklearn_is_fitted__():
             if isinstance(self.learner_, TunedIndex) and self.n_vector_:
-                checked = encoding.loaded(encoder, self._encoder_digest)
-                self.learner_.name_labels(vocabulary.current(), partial(vectors_of_names, vocabulary, checked))
-            return
-        text, (learner, _) = self._new_text().fit([]), suited(self._new_learner(), encoder, [])
-        if isinstance(learner, TunedIndex):
-            learner.name_labels(vocabulary.current(), partial(vectors_of_names, vocabulary, encoder))
-            self._have_parts(text, learner)
+                encoder = self._vectors()._checked_encoder()
+                self.learner_.name_labels(labels, partial(vectors_of_names, vocabulary, encoder))
+        elif labels:
+            text, (learner, _) = self._new_text().fit([]), suited(self._new_learner(), encoder, [])
+            learner._expect_labels([[label] for label in labels])
+            if isinstance(learner, TunedIndex):
+                learner.name_labels(labels, partial(vectors_of_names, vocabulary, encoder))
+                self._have_parts(text, learner)
 
     def rename_label(self, label: Label, name: Label) -> Self:
         """Give a label another name; it keeps its weights."""

@@ -206,4 +206,4 @@ def names_of(vocabulary: LabelVocabulary | None, label: Label) -> tuple[str, ...
         return concept.name, *concept.synonyms
     if not isinstance(label, str) or any(map(str.isdigit, label)) or sum(map(str.isalpha, label)) < 2:
         return ()
-    return (" ".join(BETWEEN_WORDS.split(label)),)
+    return (" ".join(BETWEEN_WORDS.split(label)).strip(),)

@@ -118,6 +118,7 @@ def test_labels_with_names_are_exactly_its_twin(stream, data, step, one_by_one):
     V = [data.draw(vectors) for _ in stream]
     slow = SlowTunedIndex(step=step, min_weight=0.05)
     learner = TunedIndex(step=step, min_weight=0.05, passes=1, values="raw", vector=2)
+    learner._expect_labels([[label] for label in range(9)])
     learner.name_labels(list(range(9)), by_number)  # 7 and 8 never have an example
     for label, vector in enumerate(unit(by_number(range(9)))):
         slow.name(label, np.float32(NAMED) * vector)
@@ -134,7 +135,7 @@ def test_labels_with_names_are_exactly_its_twin(stream, data, step, one_by_one):
 @pytest.mark.parametrize(("labels_each", "times"), [(1, 0.8), (2, 0.15)])
 def test_names_are_as_long_as_the_weights_beside_them(labels_each, times):
     V, words, y = few_with_vectors(5, 20, 0.5, seed=1)
-    y = [[label, (label + 1) % 5][:labels_each] for label in y.tolist()]
+    y = [[f"c{label}", f"c{(label + 1) % 5}"][:labels_each] for label in y]
     learner = TunedIndex(vector=6)
     learner.name_labels(["late"], lambda labels: np.eye(6, dtype=np.float32)[[0] * len(labels)])
     learner.fit(np.hstack([V, words]), y)
@@ -399,6 +400,11 @@ def meanings(n=900, n_labels=8, seed=0):
     V = np.eye(n_labels // 2)[y // 2] * 1.5 - 0.7 + random.normal(scale=0.5, size=(n, n_labels // 2))
     X = np.eye(2)[y % 2] + (random.random((n, 2)) < 0.2)
     return V, X, y.tolist()
+
+
+def test_vectors_too_small_for_float32_give_no_nan():
+    learner = TunedIndex(vector=1).partial_fit([[1e-40, 1.0], [-1e-40, 1.0], [1.0, 0.0]], ["a", "b", "a"])
+    assert np.isfinite(learner.rank([[1e-40, 1.0]], k=2).scores).all()
 
 
 def test_signed_dense_rows_are_vectors():

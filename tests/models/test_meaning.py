@@ -58,6 +58,56 @@ def test_a_label_that_nobody_has_used_is_suggested_and_never_decided():
     assert (model.assign("the team", precision=0.5), model.assign("bank rates", precision=0.5)) == ([], ["c2"])
 
 
+def named(labels="c1 c2 c3", **options):
+    names = dict(zip(labels.split(), ["cereal harvest", "finance", "game"], strict=True))
+    return sl.Categorizer(encoder=encoder, **options).set_vocabulary(LabelVocabulary.from_names(names))
+
+
+def test_labels_that_have_only_names_can_be_merged(tmp_path):
+    model = named()
+    model.save(tmp_path / "m.shortlist")
+    opened = sl.load(tmp_path / "m.shortlist")
+    opened.encoder = encoder
+    for one in (model.set_vocabulary(LabelVocabulary(list(NAMES)[::-1])), opened):
+        one.encoder = None  # merging encodes nothing
+        one.merge_labels(["c1"], "c3")
+        vector = encoder(["a loan"])[0]
+        assert one.rank("a loan", k=1, vector=vector).labels[0] == "c2"
+
+
+def test_fit_sorts_the_labels_that_have_only_names_and_knows_numbers():
+    texts, labels = ["corn and wheat", "bank rates"] * 60, ["c1", "c3"] * 60
+    model = named("c3 c2 c1").fit(texts, labels)
+    assert model.classes_.tolist() == ["c1", "c2", "c3"]
+    assert model.predict_proba(["wheat"]).shape == (1, 3)
+    assert named("1 2 3").fit(texts, [1, 3] * 60).classes_.tolist() == [1, 3]
+    bounded = named("c3 c2 c1", max_memory="1GB").fit(texts, labels)
+    assert bounded.rank(texts).scores.tolist() == model.rank(texts).scores.tolist()
+
+
+def test_names_that_cannot_be_encoded_change_nothing():
+    model = named()
+
+    def failing(texts):
+        raise RuntimeError("down")
+
+    failing.__module__, failing.__qualname__ = encoder.__module__, encoder.__qualname__
+    model.encoder = failing
+    for call in (
+        lambda: model.set_vocabulary(LabelVocabulary([*NAMES, Concept("c4", "loan")])),
+        lambda: model.partial_fit([], [], classes=["loan"]),
+    ):
+        with pytest.raises(RuntimeError, match="down"):
+            call()
+        assert (model.classes_.tolist(), len(model.vocabulary_)) == (["c1", "c2", "c3"], 3)
+    model.encoder = np.cos  # any other
+    with pytest.raises(sl.InputError, match="mean nothing to the other"):
+        model.set_vocabulary(NAMES)
+    nothing = sl.Categorizer(encoder=encoder).set_vocabulary(LabelVocabulary([Concept("c1", "x", deprecated=True)]))
+    with pytest.raises(ValueError, match="this Categorizer has learned nothing yet"):
+        nothing.rank("wheat")
+
+
 def test_a_vocabulary_that_comes_later_names_new_labels_only():
     model = sl.Categorizer(encoder=encoder).fit(["corn and wheat", "bank rates"] * 10, ["c1", "c2"] * 10)
     before = model.rank("corn", k=1).scores
@@ -94,7 +144,7 @@ def test_labels_that_are_words_are_their_own_names():
     ("label", "names"),
     [
         ("card_arrival", ("card arrival",)), ("AddToPlaylist", ("Add To Playlist",)), ("体育", ("体育",)),
-        ("rec.sport/hockey", ("rec sport hockey",)), ("Q42", ()), ("A", ()), ("", ()), (7, ()),
+        ("_rec.sport/hockey", ("rec sport hockey",)), ("Q42", ()), ("A", ()), ("", ()), (7, ()),
         ("c1", ("cereal", "harvest")),
     ],
 )  # fmt: skip

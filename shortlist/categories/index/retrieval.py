@@ -30,7 +30,7 @@ MORE = 0.2  # of the vector, at most
 AHEAD = 1.2  # errors of words for one of the vector, from which on the vector gets more
 ASSUMED = 6.5, 5.0  # errors of words and of the vector before any was counted
 SAMPLE, CELLS = 16_384, 1 << 22  # examples by which they are compared, and examples times labels, at most
-TINY = 1e-12
+TINY, SMALLEST = 1e-12, 1e-70  # a vector whose square is not above that cannot be scaled in float32
 NAMED, NAMED_IN_FIT = 5.0, 2.0  # the length of the initial weights of a label by its name; in ``fit`` with examples
 NAMED_BESIDE = 0.8, 0.15  # times the mean length of learned weights: examples with one label each, and with several
 MOST_WEIGHTS = 1 << 30  # 4 GiB
@@ -86,7 +86,7 @@ def balance(indptr: Longs, data: Floats, vectors: Vectors, share: float) -> None
         square = 0.0
         for value in vectors[i]:
             square += np.float64(value) * np.float64(value)
-        if square > 0.0:
+        if square > SMALLEST:
             has_words = indptr[i] < indptr[i + 1]
             vectors[i] *= np.float32(np.sqrt((share if has_words else 1.0) / square))
             for j in range(indptr[i], indptr[i + 1]):

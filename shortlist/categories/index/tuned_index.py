@@ -25,7 +25,7 @@ from shortlist.concurrency import learning, reading
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State
-from shortlist.labels import SINGLE, LabelSets, numbered
+from shortlist.labels import SINGLE, LabelSets, numbered, sorting
 
 # How many rows all passes of ``fit`` see together, and the most passes: where examples have one label, and several.
 OF_ONE, OF_SEVERAL = (30_000, 10), (100_000, 3)
@@ -170,18 +170,24 @@ class TunedIndex(IndexLearner):
         wider = retrieval.widened(self._weights, len(self._labels) + len(labels.names))  # first, since it may raise
         if shuffled and self.n_vector_ and not self._has_learned():
             self._share = self._share_found(rows, labels.sets)
+        if shuffled and self._named:  # all labels are sorted, the unused ones, too
+            names = {labels.names[number] for number in labels.sets.ids.tolist()}
+            self._named = self._named if all(isinstance(name, str) for name in names) else []
+            self._expect_labels([[name] for name in sorted(names.union(self._named), key=sorting)])
         found = super()._take_up(rows, labels, shuffled)
         self._weights = wider
         counts = self._label_counts[: len(self._labels)]
         before = counts - np.bincount(found.ids, minlength=counts.size)
         if shuffled:
-            self._weigh_by_names(np.flatnonzero((before == 0) & (counts > 0)), retrieval.NAMED_IN_FIT)
+            new = np.flatnonzero((before == 0) & (counts > 0)).tolist()
+            self._weigh_by_names([self._labels.names[number] for number in new], retrieval.NAMED_IN_FIT)
         self._have_examples = (counts if shuffled else before) > 0
         return found
 
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         yield from super()._learn_passes(rows, Y, watch)
-        self._begin_with_names()
+        if self._named:
+            self._name_unused()
 
     def _share_found(self, rows: Rows | RowStore, labels: LabelSets) -> float:
         """The share of vectors beside words, by a sample of the examples if they have one label each."""
@@ -216,40 +222,31 @@ class TunedIndex(IndexLearner):
         """Rank these labels by the vectors of their names, which ``vectors_of`` gives, before any example of them.
 
         The vector of its name is the initial weight vector of a label; examples correct it. It is NAMED long; beside
-        labels that were learned, NAMED_BESIDE times as long as their weights. ``fit`` names all labels that it meets,
-        and takes a shorter vector for them (NAMED_IN_FIT).
+        labels that were learned, NAMED_BESIDE times as long as their weights. A learner that has not begun waits for
+        ``fit``, which names all labels that it meets, and takes a shorter vector for them (NAMED_IN_FIT).
         """
         self._named, self._vectors_of = list(labels), vectors_of
         if self.__sklearn_is_fitted__():
-            self._begin_with_names()
-        elif labels:
-            self._start()
+            self._name_unused()
 
-    def _start(self) -> None:
-        super()._start()
-        self._begin_with_names()
+    def _name_unused(self) -> None:
+        learned, length = np.flatnonzero(self._label_counts), retrieval.NAMED
+        used = {self._labels.names[number] for number in learned.tolist()}
+        if used:
+            several = int(self._counts[LABELS] > SINGLE * self._counts[EXAMPLES])
+            length = retrieval.NAMED_BESIDE[several] * np.linalg.norm(self._weights[:, learned], axis=0).mean()
+        self._weigh_by_names([label for label in self._named if label not in used], length)
 
-    def _begin_with_names(self) -> None:
-        if self._named:
-            self._expect_labels([[label] for label in self._named])
-            self._label_counts = grown(self._label_counts, len(self._labels))
-            numbers = np.array([self._labels.find(label) for label in self._named], dtype=np.int64)
-            learned = np.flatnonzero(self._label_counts)
-            length = retrieval.NAMED
-            if learned.size and self.n_vector_:
-                several = int(self._counts[LABELS] > SINGLE * self._counts[EXAMPLES])
-                mean = np.linalg.norm(self._weights[:, learned], axis=0).mean()
-                length = retrieval.NAMED_BESIDE[several] * mean
-            self._weigh_by_names(numbers[self._label_counts[numbers] == 0], length)
-
-    def _weigh_by_names(self, numbers: Longs, length: float) -> None:
-        if self._vectors_of is None or not numbers.size:
+    def _weigh_by_names(self, labels: list[Label], length: float) -> None:
+        if self._vectors_of is None or not labels:
             return
-        named = self._vectors_of([self._labels.names[number] for number in numbers.tolist()])
+        named = np.float32(length) * retrieval.unit(self._vectors_of(labels))  # first, since it may fail
         if named.shape[1] != self.n_vector_:
             raise InputError(f"the names of labels have vectors of {named.shape[1]} numbers, not {self.n_vector_}")
-        self._weights = retrieval.widened(self._weights, len(self._labels))
-        self._weights[:, numbers] = np.float32(length) * retrieval.unit(named).T
+        self._weights = retrieval.widened(self._weights, len(self._labels) + len(labels))
+        self._expect_labels([[label] for label in labels])
+        self._label_counts = grown(self._label_counts, len(self._labels))
+        self._weights[:, [self._labels.find(label) for label in labels]] = named.T
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """How often ``fit`` goes through that many rows, which have so many labels together."""
@@ -350,7 +347,8 @@ class TunedIndex(IndexLearner):
         self._index = tuned_by(self._index, seen / np.maximum(1, seen + seen_there))
         self._counts = self._counts + other._counts
         super()._merge(theirs, numbers)
-        share, n_labels = other.n_examples_ / max(1, self.n_examples_ + other.n_examples_), len(self._labels)
+        n_labels = len(self._labels)
+        share = other.n_examples_ / (self.n_examples_ + other.n_examples_) if self.n_examples_ else 1.0
         self._share = (1.0 - share) * self._share + share * other._share
         self._biases = (1.0 - share) * grown(self._biases, n_labels)
         np.add.at(self._biases, numbers, share * other._bias())
