@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 
 from shortlist import FeatureFocus, InputError, ModelFileError, TunedIndex, load
+from shortlist.categories.best import DONE
 from shortlist.categories.index.retrieval import NAMED, NO_WEIGHTS, unit
 from shortlist.categories.relabelling import merged, split_off
 from shortlist.files.store import State
@@ -141,6 +142,22 @@ def test_names_are_as_long_as_the_weights_beside_them(labels_each, times):
     learner.fit(np.hstack([V, words]), y)
     lengths = np.linalg.norm(learner._weights[:, :6], axis=0)
     assert lengths[learner._labels.find("late")] == pytest.approx(times * lengths[learner.label_counts_ > 0].mean())
+
+
+def test_the_loop_knows_of_each_label_whether_it_has_examples(monkeypatch, tmp_path):
+    """Also in a learner from a file that learns a part of a pass, as on a cluster: Numba checks no bounds."""
+    X, Y = np.eye(3), ["a", "b", "c"]
+    TunedIndex().fit(X, Y).save(tmp_path / "m.shortlist")
+    shard, sizes = load(tmp_path / "m.shortlist")._shard(2), []
+
+    def learn(rows, vectors, labels, order, position, first, learned, *others):
+        sizes.append((learned.met.size, learned.bias.size, bool(learned.met.all())))
+        return order.size, DONE, 0
+
+    monkeypatch.setattr("shortlist.categories.index.tuned_index.learn", learn)
+    shard._learn(shard._prepare(shard._as_rows(X)), shard._labels.look_up(Y, 3), np.arange(3), False)
+    TunedIndex().fit(X, Y)
+    assert set(sizes) == {(3, 3, True)}
 
 
 @given(any_stream)

@@ -122,8 +122,7 @@ class TunedIndex(IndexLearner):
         self._counts = np.zeros(LABELS + 1)
         self._ring, self._ring_settings = NO_RING, (self.values, self.step)
         self._planned, self._pass = FEWEST_PASSES, 0
-        self._share = retrieval.SHARE
-        self._have_examples = np.zeros(0, dtype=np.bool_)  # of labels, while they are learned
+        self._share, self._have_examples = retrieval.SHARE, retrieval.EVERY  # the latter while labels are learned
 
     # Words and vectors.
 
@@ -186,8 +185,7 @@ class TunedIndex(IndexLearner):
 
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
         yield from super()._learn_passes(rows, Y, watch)
-        if self._named:
-            self._name_unused()
+        self._name_unused()
 
     def _share_found(self, rows: Rows | RowStore, labels: LabelSets) -> float:
         """The share of vectors beside words, by a sample of the examples if they have one label each."""
@@ -221,9 +219,8 @@ class TunedIndex(IndexLearner):
     def name_labels(self, labels: Sequence[Label], vectors_of: Callable[[Sequence[Label]], retrieval.Vectors]) -> None:
         """Rank these labels by the vectors of their names, which ``vectors_of`` gives, before any example of them.
 
-        The vector of its name is the initial weight vector of a label; examples correct it. It is NAMED long; beside
-        labels that were learned, NAMED_BESIDE times as long as their weights. A learner that has not begun waits for
-        ``fit``, which names all labels that it meets, and takes a shorter vector for them (NAMED_IN_FIT).
+        The vector of its name, NAMED long or NAMED_BESIDE times as long as learned weights, is the initial weight
+        vector of a label. An empty learner waits for ``fit``, which names all labels that it meets (NAMED_IN_FIT).
         """
         self._named, self._vectors_of = list(labels), vectors_of
         if self.__sklearn_is_fitted__():
@@ -232,7 +229,7 @@ class TunedIndex(IndexLearner):
     def _name_unused(self) -> None:
         learned, length = np.flatnonzero(self._label_counts), retrieval.NAMED
         used = {self._labels.names[number] for number in learned.tolist()}
-        if used:
+        if used and self._named:
             several = int(self._counts[LABELS] > SINGLE * self._counts[EXAMPLES])
             length = retrieval.NAMED_BESIDE[several] * np.linalg.norm(self._weights[:, learned], axis=0).mean()
         self._weigh_by_names([label for label in self._named if label not in used], length)
@@ -274,11 +271,14 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         words, own = self._split(rows)
-        learned = Learned(self._index, self._weights, self._biases[: len(self._labels)], self._have_examples)
+        met, n_labels = self._have_examples, len(self._labels)
+        if met.size != n_labels:  # of another machine, which learns a part of a pass
+            met = np.ones(n_labels, dtype=np.bool_)
+        learned = Learned(self._index, self._weights, self._biases[:n_labels], met)
         rules = Rules(self.max_edges, super()._least_share(), self.rare, cap, float(self.step))
         return learn(
             words, own, labels, order, done, first_pass, learned, self._counts, self._to_come, rules, self._ahead,
-            self._ring_to_fill(), make_scratch(len(self._labels)),
+            self._ring_to_fill(), make_scratch(n_labels),
         )  # fmt: skip
 
     def _ring_to_fill(self) -> Ring:
