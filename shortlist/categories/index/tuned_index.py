@@ -175,12 +175,13 @@ class TunedIndex(IndexLearner):
             self._expect_labels([[name] for name in sorted(names.union(self._named), key=sorting)])
         found = super()._take_up(rows, labels, shuffled)
         self._weights = wider
-        counts = self._label_counts[: len(self._labels)]
-        before = counts - np.bincount(found.ids, minlength=counts.size)
-        if shuffled:
-            new = np.flatnonzero((before == 0) & (counts > 0)).tolist()
-            self._weigh_by_names([self._labels.names[number] for number in new], retrieval.NAMED_IN_FIT)
-        self._have_examples = (counts if shuffled else before) > 0
+        if self.n_vector_:
+            counts = self._label_counts[: len(self._labels)]
+            before = counts - np.bincount(found.ids, minlength=counts.size)
+            if shuffled:
+                new = np.flatnonzero((before == 0) & (counts > 0)).tolist()
+                self._weigh_by_names([self._labels.names[number] for number in new], retrieval.NAMED_IN_FIT)
+            self._have_examples = (counts if shuffled else before) > 0
         return found
 
     def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
@@ -271,9 +272,8 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         words, own = self._split(rows)
-        met, n_labels = self._have_examples, len(self._labels)
-        if met.size != n_labels:  # of another machine, which learns a part of a pass
-            met = np.ones(n_labels, dtype=np.bool_)
+        n_labels = len(self._labels)
+        met = self._have_examples if self._have_examples.size == n_labels else retrieval.EVERY
         learned = Learned(self._index, self._weights, self._biases[:n_labels], met)
         rules = Rules(self.max_edges, super()._least_share(), self.rare, cap, float(self.step))
         return learn(

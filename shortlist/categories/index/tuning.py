@@ -83,7 +83,7 @@ class Learned(NamedTuple):
     words: Index
     weights: Weights  # float32[columns of a vector, labels or more]
     bias: Floats
-    met: NDArray[np.bool_]  # the labels that some example had
+    met: NDArray[np.bool_]  # the labels that some example had; empty for all
 
 
 class Rules(NamedTuple):
@@ -164,7 +164,7 @@ def learn_one(
     """Score example i, find the errors, and correct; count it, too, if this is the ``first`` time."""
     index, weights, bias, met = learned
     own, scores = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.scores
-    for c in own:
+    for c in own[: met.size]:  # none where met is empty
         met[c] = True
     fetch_lists(rows, i, index)
     n = add_votes(rows, i, index, rules.max_edges, rules.rare, scores, scratch.touched)
