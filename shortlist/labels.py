@@ -317,8 +317,9 @@ def _mentioned(sets: LabelSets) -> NDArray[np.int32]:
 
 def _in_order(ids: NDArray[np.int32]) -> list[int]:
     """The distinct numbers, in order of first appearance."""
-    different, first = np.unique(ids, return_index=True)
-    return list(different[np.argsort(first)].tolist())
+    first = np.full(ids.max(initial=-1) + 1, ids.size)
+    first[ids[::-1]] = np.arange(ids.size)[::-1]  # of several places of a number the last one written stays
+    return list(ids[np.sort(first[first < ids.size])].tolist())
 
 
 def repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:

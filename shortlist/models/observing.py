@@ -27,7 +27,6 @@ import numpy as np
 
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import Rows, RowStore
-from shortlist.categories.index.learner import PIECE
 from shortlist.categories.learner import CategoryLearner
 from shortlist.labels import LabelSets
 from shortlist.models.calibration import TOGETHER, WIDTH
@@ -40,7 +39,6 @@ DEPTH = 100  # labels of a calibration ranking: no list can promise more
 STRETCHES = 20  # of the second half of the rows
 SHARE = 10
 LARGER, LEAST, ENOUGH = 8, 512, 1024  # few rows: one in LARGER, at most ENOUGH; at least LEAST, or half of the rows
-MOST_ON_THE_WAY = 2 * STRETCHES * PIECE  # rows of a fit; of more, a stretch is ranked by several threads
 ROWS = 64  # rows to measure the level of scores
 
 # On a stream, a piece has a PART-th of the examples so far, within these bounds.
@@ -51,8 +49,8 @@ Stretch = tuple[int, int, Longs]  # learn order[first:last], after ranking the r
 
 
 def _in_stretches(
-    learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, plan: Iterable[Stretch],
-    on_the_way: bool, whole: bool, note: Callable[[Seen], None],
+    learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, plan: Iterable[Stretch], whole: bool,
+    note: Callable[[Seen], None],
 ) -> Iterator[Longs]:  # fmt: skip
     """The order in the stretches of a plan; the rankings of each are noted once it is learned."""
     for first, last, which in plan:
@@ -61,9 +59,8 @@ def _in_stretches(
         asked = order[which]
         if not which.size:
             yield order[first:last]
-        elif on_the_way:  # of a store, a stretch is one piece, whose rows count from 0
-            n, places = (rows.n_rows, asked) if isinstance(rows, Rows) else (last - first, which - first)
-            ahead = learner._rank_ahead(n, places, DEPTH, whole)
+        elif learner.ranks_ahead:
+            ahead = learner._rank_ahead(rows.n_rows, asked, DEPTH, whole)
             yield order[first:last]
             note(look(ahead.ids, ahead.scores, labels.chosen(asked), ahead.known))
         else:
@@ -91,10 +88,9 @@ class FirstPass:
         if not learner.takes_pieces:
             yield order
             return
-        on_the_way = learner.ranks_ahead and order.size <= MOST_ON_THE_WAY
-        plan = stretches(order.size, PIECE if on_the_way else 0)
-        note = self._found.append
-        yield from _in_stretches(learner, rows, labels, order, plan, on_the_way, self._whole, note)
+        n = order.size
+        plan = [(0, n, ranked_of(n))] if learner.ranks_ahead else stretches(n)
+        yield from _in_stretches(learner, rows, labels, order, plan, self._whole, self._found.append)
         if self._found:
             some = rows_of_few_labels(order, labels.indptr)
             kept = rows.take(some) if isinstance(rows, Rows) else rows.chosen(some)
@@ -145,10 +141,8 @@ class Stream:
         else:
             which = np.arange(first, order.size, STRIDE)
             which = which[~in_runs[which]]
-            on_the_way = learner.ranks_ahead
-            plan = [(0, order.size, which)] if on_the_way else pieces(before, order.size, which)
-            note = self._confidence.note
-            yield from _in_stretches(learner, rows, labels, order, plan, on_the_way, self._whole, note)
+            plan = [(0, order.size, which)] if learner.ranks_ahead else pieces(before, order.size, which)
+            yield from _in_stretches(learner, rows, labels, order, plan, self._whole, self._confidence.note)
         self._confidence.runs = runs
 
 
@@ -170,13 +164,17 @@ def how_many(n: int) -> int:
     return min(SIZE, n, max(n // SHARE, LEAST, min(ENOUGH, n // LARGER)))
 
 
-def stretches(n: int, longest: int = 0) -> Iterator[Stretch]:
-    """The first pass over n rows, stretch by stretch; stretches ranked on the way have at most ``longest`` rows."""
+def ranked_of(n: int) -> Longs:
+    """The places of a fit's n rows that are ranked, all in the second half."""
     half = n // 2
     wanted = min(n - half, how_many(n))
-    ranked = half + np.arange(wanted) * (n - half) // max(1, wanted)
-    count = max(1, -(-(n - half) // longest)) if longest else STRETCHES
-    edges = [0, *(half + np.arange(count + 1) * (n - half) // count).tolist()]
+    return half + np.arange(wanted) * (n - half) // max(1, wanted)
+
+
+def stretches(n: int) -> Iterator[Stretch]:
+    """The first pass over n rows, stretch by stretch."""
+    half, ranked = n // 2, ranked_of(n)
+    edges = [0, *(half + np.arange(STRETCHES + 1) * (n - half) // STRETCHES).tolist()]
     for first, last in pairwise(edges):
         if last > first:
             yield first, last, within(ranked, first, last)

@@ -5,6 +5,7 @@ import pytest
 
 from shortlist import Categorizer, TunedIndex
 from shortlist.arrays.validation import as_rows
+from shortlist.categories.index import learner
 from shortlist.files.store import checksum
 from shortlist.labels import in_sorted_order, numbered
 from shortlist.models import observing
@@ -36,10 +37,10 @@ def assert_alike(ways):
         assert np.array_equal(getattr(on_the_way, name), getattr(one_by_one, name)), name
 
 
-@pytest.mark.parametrize("piece", [observing.LEAST, 40], ids=["one stretch", "several"])
+@pytest.mark.parametrize("piece", [512, 40], ids=["one piece", "several"])
 @pytest.mark.parametrize("n_labels", [1, 2])
 def test_texts(monkeypatch, piece, n_labels):
-    monkeypatch.setattr(observing, "PIECE", piece)
+    monkeypatch.setattr(learner, "PIECE", piece)
     given = texts(400, n_labels)
     ways = []
     for make in (lambda _: None, asked_one_by_one):
@@ -69,10 +70,3 @@ def test_what_is_learned_is_the_same():
     alone = TunedIndex()._fit_rows(asked.text_.rows(given[0]), in_sorted_order(numbered(given[1], 400)))
     assert asked.confidence_.ready
     assert checksum(asked.learner_.to_state()) == checksum(alone.to_state())
-
-
-def test_of_very_many_rows_the_learner_is_asked_ahead(monkeypatch):
-    given = texts(400)
-    monkeypatch.setattr(observing, "MOST_ON_THE_WAY", 399)
-    monkeypatch.setattr(TunedIndex, "_rank_ahead", lambda *_: pytest.fail("it was asked on the way"))
-    assert Categorizer().fit(*given).confidence_.window.n_examples == 200

@@ -11,7 +11,6 @@ from shortlist import Categorizer, TextVectorizer
 from shortlist.arrays.rows import Rows
 from shortlist.categories.index import learner
 from shortlist.files.store import checksum
-from shortlist.models import observing
 from shortlist.text.counts import CountedRows
 from tests.contract import as_bytes
 
@@ -85,7 +84,6 @@ def test_learning_in_pieces_changes_nothing(monkeypatch):
     texts = [f"{own[0]} " + " ".join(f"w{w}" for w in random.zipf(1.4, 6)) for own in labels]
     whole = Categorizer().fit(texts, labels)
     monkeypatch.setattr(learner, "PIECE", 7)
-    monkeypatch.setattr(observing, "PIECE", 7)
     assert as_bytes(Categorizer().fit(texts, labels)) == as_bytes(whole)
 
 

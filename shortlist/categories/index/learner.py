@@ -131,8 +131,9 @@ class IndexLearner(MergingLearner, PartedLearner):
             return run, self._prepare(rows.chosen(order[run]))
 
         # Threads make rows ahead of the thread that learns.
-        pieces, jobs = runs(order.size, PIECE), self._jobs()
+        pieces, jobs, ahead = runs(order.size, PIECE), self._jobs(), self._ahead
         for run, some in map(made, pieces) if jobs == 1 else by_threads(made, pieces, jobs):
+            self._ahead = ahead._replace(place=ahead.place[order[run]] if ahead.place.size else ahead.place)
             yield some, labels.chosen(order[run]), np.arange(run.stop - run.start)
 
     # Ranking.
