@@ -308,6 +308,11 @@ def by_threads(function: Callable[[Given], Item], items: Iterable[Given], worker
         pool.shutdown(wait=wait, cancel_futures=True)
 
 
+def spread(function: Callable[[Given], Item], items: Iterable[Given], workers: int) -> Iterator[Item]:
+    """``by_threads`` where there are several workers; otherwise made when it is asked for."""
+    return by_threads(function, items, workers) if workers > 1 else map(function, items)
+
+
 def is_stuck() -> bool:
     """Whether a stage is still running after the user has stopped the program."""
     return any(thread.name.startswith(NAME) for thread in threading.enumerate())

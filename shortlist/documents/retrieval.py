@@ -153,7 +153,7 @@ class RetrievalIndex:
     def _count(self, texts: Iterable[str]) -> tuple[scipy.sparse.csr_array, list[str]]:
         """Return how often each text has each word, and the term of each word; several words may share a term."""
         vectorizer = TextVectorizer(min_length=1, stop_words="english" if self._stop else None)
-        counts = vectorizer.fit_rows(_batches(texts)).to_matrix()
+        counts = vectorizer.fit_counts(_batches(texts)).all().to_matrix()
         words = vectorizer.names(range(counts.shape[1]))
         return counts, _stems(words) if self._stem else words
 

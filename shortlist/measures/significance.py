@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays.kernels import kernel
 from shortlist.arrays.validation import MOST_SEED, as_jobs, as_whole
-from shortlist.concurrency import by_threads
+from shortlist.concurrency import spread
 from shortlist.errors import InputError
 
 # The bootstrap. (SciPy's copies every example's row for every sample; here a sample is n weights.)
@@ -46,7 +46,7 @@ def resampled_sums(
 
     firsts = range(0, resamples, BATCH)
     jobs = as_jobs(n_jobs)
-    deque(map(fill, firsts) if n < MANY or jobs == 1 else by_threads(fill, firsts, jobs), maxlen=0)
+    deque(spread(fill, firsts, 1 if n < MANY else jobs), maxlen=0)
     return found
 
 

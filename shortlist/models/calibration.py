@@ -256,7 +256,7 @@ def limit(ascending: Floats, alpha: Floats | float) -> Floats:
     """The ⌈(n + 1)(1 − α)⌉-th of n numbers; infinite if there are too few."""
     n = ascending.size
     at = np.ceil((n + 1) * (1.0 - np.asarray(alpha)) - 1e-9).astype(np.int64) - 1
-    found: Floats = np.append(ascending, np.inf)[np.clip(at, 0, n)]
+    found: Floats = np.append(ascending, np.inf)[np.minimum(np.maximum(at, 0), n)]
     return found
 
 
@@ -265,7 +265,8 @@ def move_levels(strange: Floats, ascending: Floats, since: int, levels: Floats) 
     for m, one in enumerate(strange.tolist(), since + 1):
         root = math.sqrt(m)
         step = STEP / (root * math.sqrt(math.sqrt(root)))
-        levels = np.clip(levels + step * (LEVELS - (one > limit(ascending, levels))), 0.0, 1.0)
+        moved = levels + step * (LEVELS - (one > limit(ascending, levels)))
+        levels = np.minimum(np.maximum(moved, 0.0), 1.0)  # several times as fast as np.clip
     return levels
 
 

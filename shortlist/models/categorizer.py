@@ -211,7 +211,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             for part_texts, part_labels in parts:
                 plain, own_vectors = self._apart(part_texts, learner)
                 before = getattr(learner, "n_examples_", 0)
-                taken = text.take(plain, recurring=part_labels.sets.recurring)
+                taken = text.take(plain, recurring=part_labels.sets.recurring, n_jobs=learner._jobs())
                 try:
                     self._learn(text, learner, beside(own_vectors, text.weighted(taken.rows)), part_labels)
                 except BaseException:  # the text part forgets the words of texts that were not learned

@@ -179,69 +179,67 @@ def stretch_to_keep(seen: Seen) -> int:
 
 
 WINDOW = 64  # examples
+EVERY = (1 << WINDOW) - 1  # a bit for each of them
 LEAST = 16  # examples before a run is detected
 HALFWAY = 0.5
 TOO_COMMON = 0.9  # two random examples have a label in common so often that a run cannot be detected
 
 
-class Runs:
+class Runs(NamedTuple):
     """Counts, along a stream, how often an example has a label of the one before it."""
 
-    def __init__(self) -> None:
-        self._same = 0  # a bit for each of the last examples: whether it had a label of the one before
-        self._last: frozenset[int] = frozenset()  # the labels of the last example
-        self._squares = 0  # Σ count² over labels
-        self._seen = 0  # examples
-        self._several = False  # whether there was more than one label
+    same: int = 0  # a bit for each of the last examples: whether it had a label of the one before
+    last: frozenset[int] = frozenset()  # the labels of the last example
+    squares: int = 0  # Σ count² over labels
+    seen: int = 0  # examples
+    several: bool = False  # whether there was more than one label
 
-    def note(self, labels: LabelSets, order: Longs, counts: Longs) -> NDArray[np.bool_]:
-        """For each example of ``order``, whether the stream is in a run then; ``counts`` includes all of them."""
+    def after(self, labels: LabelSets, order: Longs, counts: Longs) -> tuple[NDArray[np.bool_], Runs]:
+        """For each example of ``order``, whether it is in a run; and the Runs then. ``counts`` includes all of them."""
         ids, ends = labels.ids.tolist(), labels.indptr.tolist()
         sets = [ids[ends[i] : ends[i + 1]] for i in order.tolist()]
         counted = {label: int(counts[label]) for label in set(chain.from_iterable(sets))}
         for label in chain.from_iterable(sets):  # the counts before these examples
             counted[label] -= 1
         found = []
-        for labels_of_one in sets:
-            same = not self._last.isdisjoint(labels_of_one)
-            self._same = (self._same << 1 | same) & (1 << WINDOW) - 1
-            for label in labels_of_one:
-                self._squares += 2 * counted[label] + 1
+        bits, last, squares, seen, several = self
+        for own in sets:
+            same = not last.isdisjoint(own)
+            bits = (bits << 1 | same) & EVERY
+            for label in own:
+                squares += 2 * counted[label] + 1
                 counted[label] += 1
-            self._several = self._several or (bool(self._last) and not same)
-            self._last = frozenset(labels_of_one) or self._last
-            self._seen += 1
-            found.append(self.now)
-        return np.array(found, dtype=np.bool_)
+            several = several or (bool(last) and not same)
+            last = frozenset(own) or last
+            seen += 1
+            found.append(in_run(bits, squares, seen, several))
+        return np.array(found, dtype=np.bool_), Runs(bits, last, squares, seen, several)
 
     @property
     def now(self) -> bool:
         """Whether the stream is in a run."""
-        if self._seen < LEAST:
-            return False
-        if not self._several:  # one label so far
-            return True
-        expected = self._squares / self._seen**2
-        share = self._same.bit_count() / min(self._seen, WINDOW)
-        return expected < TOO_COMMON and share > expected + HALFWAY * (1.0 - expected)
-
-    # Model files.
+        return in_run(self.same, self.squares, self.seen, self.several)
 
     def to_settings(self) -> dict[str, Any]:
         return {
-            "now": self.now, "same": f"{self._same:x}", "noted": min(self._seen, WINDOW), "last": sorted(self._last),
-            "squares": self._squares, "seen": self._seen, "several": self._several,
+            "now": self.now, "same": f"{self.same:x}", "noted": min(self.seen, WINDOW), "last": sorted(self.last),
+            "squares": self.squares, "seen": self.seen, "several": self.several,
         }  # fmt: skip
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> Runs:
-        runs = cls()
-        runs._several = bool(settings["several"])
-        runs._same = int(str(settings["same"]), 16) & (1 << WINDOW) - 1
-        runs._last = frozenset(as_whole(label, "last") for label in settings["last"])
-        runs._squares = as_whole(settings["squares"], "squares", most=MOST_AMOUNT**2)
-        runs._seen = as_whole(settings["seen"], "seen", most=MOST_AMOUNT)
-        return runs
+        same, last = int(str(settings["same"]), 16) & EVERY, {as_whole(label, "last") for label in settings["last"]}
+        squares = as_whole(settings["squares"], "squares", most=MOST_AMOUNT**2)
+        seen = as_whole(settings["seen"], "seen", most=MOST_AMOUNT)
+        return cls(same, frozenset(last), squares, seen, bool(settings["several"]))
+
+
+def in_run(same: int, squares: int, seen: int, several: bool) -> bool:
+    """Whether a stream is in a run, by the counts of ``Runs``."""
+    if seen < LEAST or not several:
+        return seen >= LEAST  # one label so far
+    expected, share = squares / seen**2, same.bit_count() / min(seen, WINDOW)
+    return expected < TOO_COMMON and share > expected + HALFWAY * (1.0 - expected)
 
 
 # Why no label is assigned to a text.

@@ -17,7 +17,6 @@ would make the votes of the others lighter.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
@@ -134,8 +133,9 @@ class Stream:
         if not learner.takes_pieces:
             yield order
             return
-        runs, before = copy.copy(self._confidence.runs), learner.n_examples_ - order.size
-        in_runs, first = runs.note(labels, order, learner.label_counts_), (-1 - before) % STRIDE
+        before = learner.n_examples_ - order.size
+        in_runs, runs = self._confidence.runs.after(labels, order, learner.label_counts_)
+        first = (-1 - before) % STRIDE
         if first >= order.size:  # most single examples
             yield order
         else:

@@ -304,7 +304,7 @@ def compare(
             texts = [data[i] for i in train]
             recurring = numbered(learned, len(learned)).sets.recurring
             vectorizer = (default_text() if text is None else text).settled(texts, recurring)
-            train_rows, test_rows = vectorizer.fit_rows([texts]), vectorizer.rows([data[i] for i in test])
+            train_rows, test_rows = vectorizer.fit_counts([texts]).all(), vectorizer.rows([data[i] for i in test])
         for contestant, learner in zip(contestants, learners, strict=True):
             if not contestant.seconds:  # compile before the clock starts
                 clone(learner)._fit_rows(train_rows.take([0]), learned[:1])._rank_rows(test_rows.take([0]))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays.rows import Rows, give_back
 from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
-from shortlist.concurrency import Noting, by_threads, learning, merging, reading, snapshot, stop_here, writing
+from shortlist.concurrency import Noting, by_threads, learning, merging, reading, snapshot, spread, stop_here, writing
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone, not_fitted
 from shortlist.files.store import State
@@ -346,7 +346,7 @@ class TextVectorizer(Estimator):
 
     def fit_transform(self, texts: Iterable[Document], y: object = None) -> scipy.sparse.csr_array:
         """Learn from these texts alone and return their rows; each text is read once."""
-        return self.fit_rows([as_documents(texts)]).to_matrix()
+        return self.fit_counts([as_documents(texts)]).all().to_matrix()
 
     def partial_fit(self, texts: Iterable[Document], y: object = None) -> Self:
         """Go on learning from more texts. Features that were there keep their columns."""
@@ -391,10 +391,6 @@ class TextVectorizer(Estimator):
         """Return the rows of these texts; features never seen in learning count as nothing."""
         return self.rows(as_documents(texts)).to_matrix()
 
-    def fit_rows(self, batches: Iterable[Sequence[Document]]) -> Rows:
-        """Learn from these batches of texts alone and return the rows of all of them."""
-        return self.fit_counts(batches).all()
-
     @writing
     def fit_counts(self, batches: Iterable[Sequence[Document]], n_jobs: int = 1) -> CountedRows:
         """Learn from these batches of texts alone; return their rows, which are weighted when they are used.
@@ -434,7 +430,7 @@ class TextVectorizer(Estimator):
         return self.weighted(self.take(texts).rows)
 
     @learning
-    def take(self, texts: Iterable[Document], *, recurring: bool = False) -> Taken:
+    def take(self, texts: Iterable[Document], *, recurring: bool = False, n_jobs: int = 1) -> Taken:
         """Learn from these texts, all or none, and return what ``give_back`` needs to undo it.
 
         ``recurring``: their labels come up again and again; used where the first texts choose settings.
@@ -445,8 +441,9 @@ class TextVectorizer(Estimator):
         counted = []
         try:
             self.settle(texts, recurring)
-            for block in blocks(texts):
-                counted.append(self._counted(*self._features(texts[block]), learning=True))
+            pieces = map(texts.__getitem__, blocks(texts))
+            for words, features in spread(self._features, pieces, min(n_jobs, len(texts))):
+                counted.append(self._counted(words, features, learning=True))
                 stop_here()
         except BaseException:
             self._settings, self.vocabulary_ = settings, self.vocabulary_.first(n_features)
@@ -489,9 +486,7 @@ class TextVectorizer(Estimator):
         def made(block: slice) -> Rows:
             return self.weighted(self._counted(*self._features(given[block]), learning=False))
 
-        runs = blocks(given)
-        made_of = map(made, runs) if n_jobs == 1 or len(given) == 1 else by_threads(made, runs, n_jobs)
-        return Rows.stack(list(made_of) or [made(slice(0, 0))])
+        return Rows.stack(list(spread(made, blocks(given), min(n_jobs, len(given)))) or [made(slice(0, 0))])
 
     @property
     def n_features_(self) -> int:

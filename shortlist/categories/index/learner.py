@@ -40,7 +40,7 @@ from shortlist.categories.index.lists import (
 )
 from shortlist.categories.index.retrieval import Dense
 from shortlist.categories.learner import Allowed, MergingLearner, PartedLearner
-from shortlist.concurrency import by_threads, learning, reading, runs
+from shortlist.concurrency import learning, reading, runs, spread
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
@@ -131,8 +131,8 @@ class IndexLearner(MergingLearner, PartedLearner):
             return run, self._prepare(rows.chosen(order[run]))
 
         # Threads make rows ahead of the thread that learns.
-        pieces, jobs, ahead = runs(order.size, PIECE), self._jobs(), self._ahead
-        for run, some in map(made, pieces) if jobs == 1 else by_threads(made, pieces, jobs):
+        ahead = self._ahead
+        for run, some in spread(made, runs(order.size, PIECE), self._jobs()):
             self._ahead = ahead._replace(place=ahead.place[order[run]] if ahead.place.size else ahead.place)
             yield some, labels.chosen(order[run]), np.arange(run.stop - run.start)
 

@@ -25,7 +25,8 @@ def noted(sets, cuts=()):
         some = [sets[i] for i in own.tolist()]
         for labels in some:
             counts[labels] += 1
-        found += runs.note(LabelSets.of(some), np.arange(len(some)), counts).tolist()
+        more, runs = runs.after(LabelSets.of(some), np.arange(len(some)), counts)
+        found += more.tolist()
     return runs, found
 
 
