@@ -166,8 +166,8 @@ class VectorPart(NamedTuple):
         return loaded(self.encoder, self.digest)
 
     def silent(self, names: Sequence[str]) -> Sequence[Any]:
-        """Names that teach labels: the encoder makes their vectors, or they are zero."""
-        if self.size == 0 or self.encoder is not None:
+        """Names that teach labels by their words; their meaning is in the first weights of the labels already."""
+        if self.size == 0:
             return names
         return WithVectors(names, np.zeros((len(names), self.size), dtype=np.float32))
 

@@ -51,6 +51,13 @@ def test_examples_take_over_and_labels_without_any_stay():
     assert fitted.label_counts_[fitted.classes_.tolist().index("c3")] == 0
 
 
+def test_beside_an_encoder_names_teach_their_words():
+    names = LabelVocabulary(NAMES, teach=5)
+    model = sl.Categorizer(encoder=encoder).set_vocabulary(names)
+    model.fit(["corn and wheat", "bank rates"] * 9, [["c1", "c4"], ["c2", "c4"]] * 9)
+    assert dict(model.explain("a game", "c3").votes)["game"] > 0.0
+
+
 def test_a_label_that_nobody_has_used_is_suggested_and_never_decided():
     texts, labels = ["corn and wheat", "bank rates", "a loan"] * 60, ["c1", "c2", "c2"] * 60
     model = sl.Categorizer(encoder=encoder).set_vocabulary(NAMES).fit(texts, labels)
