@@ -32,6 +32,7 @@ Hashes = NDArray[np.uint64]
 # letter at the end of a word and another elsewhere. Texts that hold them are lower-cased by Python first.
 NOT_ONE_TO_ONE = "\u0130\u03a3"
 
+FIRST_MARK = 0x300  # letters below it do not change when letters and marks are put together
 CODES = 0x110000  # code points of Unicode
 LETTERS = 0x40000  # behind them is no letter, digit or space: planes that are empty, private, or hold marks only
 DIGIT = np.uint32(1 << 31)  # set in the table for digits, where numbers are folded
@@ -66,8 +67,11 @@ class Words(NamedTuple):
 def split(texts: Sequence[str], table: Codes, min_length: int, lowercase: bool, composed: bool = False) -> Words:
     """Cut texts into words of at least ``min_length`` letters; ``composed``: letters and marks put together first."""
     laid = Texts.of(texts)
-    if composed and not unicodedata.is_normalized("NFC", laid.whole):
-        laid = Texts.of([unicodedata.normalize("NFC", text) for text in laid])
+    if composed and not laid.whole.isascii() and (at := np.flatnonzero(laid.codes >= FIRST_MARK)).size:
+        apart = list(laid)
+        for i in np.unique(np.searchsorted(laid.starts, at, side="right") - 1).tolist():
+            apart[i] = unicodedata.normalize("NFC", apart[i])
+        laid = Texts.of(apart)
     if lowercase and not laid.whole.isascii() and any(letter in laid.whole for letter in NOT_ONE_TO_ONE):
         laid = Texts.of([text.lower() if any(one in text for one in NOT_ONE_TO_ONE) else text for text in laid])
     with hashing():
