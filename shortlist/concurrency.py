@@ -309,8 +309,9 @@ def by_threads(function: Callable[[Given], Item], items: Iterable[Given], worker
 
 
 def spread(function: Callable[[Given], Item], items: Iterable[Given], workers: int) -> Iterator[Item]:
-    """``by_threads`` where there are several workers; otherwise made when it is asked for."""
-    return by_threads(function, items, workers) if workers > 1 else map(function, items)
+    """``by_threads`` where there are several items and workers; otherwise made when it is asked for."""
+    items = list(items)
+    return by_threads(function, items, workers) if min(workers, len(items)) > 1 else map(function, items)
 
 
 def is_stuck() -> bool:

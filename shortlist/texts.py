@@ -39,9 +39,6 @@ class Texts:
         """The code points of the whole."""
         return to_codes(self.whole)
 
-    def __len__(self) -> int:
-        return self.starts.size
-
     def __iter__(self) -> Iterator[str]:
         for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True):
             yield self.whole[start:end]

@@ -441,8 +441,7 @@ class TextVectorizer(Estimator):
         counted = []
         try:
             self.settle(texts, recurring)
-            pieces = map(texts.__getitem__, blocks(texts))
-            for words, features in spread(self._features, pieces, min(n_jobs, len(texts))):
+            for words, features in spread(lambda block: self._features(texts[block]), blocks(texts), n_jobs):
                 counted.append(self._counted(words, features, learning=True))
                 stop_here()
         except BaseException:
@@ -486,7 +485,7 @@ class TextVectorizer(Estimator):
         def made(block: slice) -> Rows:
             return self.weighted(self._counted(*self._features(given[block]), learning=False))
 
-        return Rows.stack(list(spread(made, blocks(given), min(n_jobs, len(given)))) or [made(slice(0, 0))])
+        return Rows.stack(list(spread(made, blocks(given), n_jobs)) or [made(slice(0, 0))])
 
     @property
     def n_features_(self) -> int:
