@@ -201,9 +201,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             if self.encoder is None or not learner.__sklearn_is_fitted__() or learner.n_examples_:
                 learner._expect_labels(named)
             if self.encoder is not None and isinstance(learner, TunedIndex) and not learner.n_examples_:
-                learner.name_labels(
-                    list(chain.from_iterable(named)), partial(vectors_of_names, self.vocabulary_, self.encoder)
-                )
+                names = [*chain.from_iterable(named)]
+                learner.name_labels(names, partial(vectors_of_names, self.vocabulary_, self.encoder))
         with nothing_if_refused(self):
             if bound is not None:
                 self._have_parts(text, learner, bound)
@@ -278,12 +277,13 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if (first := next(pairs, None)) is not None:  # the learner takes vectors if the first texts have any
             learner, first_texts = suited(learner, self.encoder, first[0])
             pairs = chain([(first_texts, first[1])], pairs)
+        named = [] if self.vocabulary_ is None or self.encoder is None else self.vocabulary_.current()
         if self.encoder is not None and isinstance(learner, TunedIndex):
-            named = [] if self.vocabulary_ is None else self.vocabulary_.current()
             learner.name_labels(named, partial(vectors_of_names, self.vocabulary_, self.encoder))
         text = self._new_text()
         bound, first_pass = self._bound(text, learner), FirstPass()
         if bound is not None:
+            bound.check_labels(numbered(named, len(named)))
             bound.learn_windows(self._checked_apart(pairs, learner), first_pass)
         else:
             labels, part = LabelBatches(), self._vectors(learner)
@@ -589,16 +589,18 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     def _begin_with_names(self, vocabulary: LabelVocabulary, encoder: encoding.Encoder) -> None:
         labels = vocabulary.current()
-        if self.__sklearn_is_fitted__():
-            if isinstance(self.learner_, TunedIndex) and self.n_vector_:
-                encoder = self._vectors()._checked_encoder()
-                self.learner_.name_labels(labels, partial(vectors_of_names, vocabulary, encoder))
-        elif labels:
+        if self.n_vector_:
+            text, learner, encoder = self.text_, self.learner_, self._vectors()._checked_encoder()
+        elif labels and not self.__sklearn_is_fitted__():
             text, (learner, _) = self._new_text().fit([]), suited(self._new_learner(), encoder, [])
             learner._expect_labels([[label] for label in labels])
-            if isinstance(learner, TunedIndex):
-                learner.name_labels(labels, partial(vectors_of_names, vocabulary, encoder))
-                self._have_parts(text, learner)
+        else:
+            return
+        if (bound := self._bound(text, learner)) is not None:
+            bound.check_labels(numbered(labels, len(labels)))
+        if isinstance(learner, TunedIndex):
+            learner.name_labels(labels, partial(vectors_of_names, vocabulary, encoder))
+        self._have_parts(text, learner)
 
     def rename_label(self, label: Label, name: Label) -> Self:
         """Give a label another name; it keeps its weights."""
@@ -680,12 +682,11 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     def _take_settings(self, state: State) -> None:
         settings = state.settings
-        retired, columns, encoder = settings.get("retired", []), settings.get("columns"), settings.get("encoder")
+        retired, columns = settings.get("retired", []), settings.get("columns")
+        encoder, digest = settings.get("encoder"), settings.get("encoder_digest")
         state.require(isinstance(retired, list) and all(map(self._knows, retired)), "its retired labels are its own")
         state.require(columns is None or are_columns(columns), "the columns of its training file have names")
-        digest = settings.get("encoder_digest")
-        named = all(one is None or isinstance(one, str) for one in (encoder, digest))
-        state.require(named, "its encoder has a name and a digest")
+        state.require({type(encoder), type(digest)} <= {str, type(None)}, "its encoder has a name and a digest")
         self.retired_, self._trained_from = tuple(retired), columns
         self.encoder_name_, self._encoder_digest = encoder, digest
         if digest is not None:

@@ -30,7 +30,7 @@ Encoder = Callback | str
 BATCH = 1024  # texts that an encoder is given at a time
 OURS = Path(__file__).parent.parent
 MOST_SAID = 300  # letters of another program's error message
-BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])")
 
 
 def with_vectors(texts: Sequence[Document], vectors: ArrayLike | None) -> Sequence[Any]:
@@ -145,10 +145,8 @@ class VectorPart(NamedTuple):
                 return plain, np.zeros((0, self.size), dtype=np.float32)
             vectors = encoded(self._checked_encoder(), plain)
         if vectors.shape[1] != self.size:
-            raise InputError(
-                f"the model was learned with vectors of {counted(self.size, 'numbers')}, and these have "
-                f"{vectors.shape[1]}"
-            )
+            learned = f"the model was learned with vectors of {counted(self.size, 'numbers')}"
+            raise InputError(f"{learned}, and these have {vectors.shape[1]}")
         return plain, vectors
 
     def _checked_encoder(self) -> Callback:
@@ -167,9 +165,7 @@ class VectorPart(NamedTuple):
 
     def silent(self, names: Sequence[str]) -> Sequence[Any]:
         """Names that teach labels by their words; their meaning is in the first weights of the labels already."""
-        if self.size == 0:
-            return names
-        return WithVectors(names, np.zeros((len(names), self.size), dtype=np.float32))
+        return names if self.size == 0 else WithVectors(names, np.zeros((len(names), self.size), dtype=np.float32))
 
 
 def suited(

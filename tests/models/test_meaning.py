@@ -123,6 +123,24 @@ def test_a_vocabulary_that_comes_later_names_new_labels_only():
     assert model.rank("corn", k=1).scores == before
 
 
+def test_names_for_which_max_memory_has_no_room_change_nothing():
+    def wide(texts):
+        return np.pad(encoder(texts), [(0, 0), (0, 4093)])
+
+    many = LabelVocabulary([*NAMES, *[Concept(f"d{n}", "game") for n in range(997)]])
+    model = sl.Categorizer(encoder=wide, max_memory="64MB").set_vocabulary(NAMES)
+    new, plain = sl.Categorizer(encoder=wide, max_memory="64MB"), sl.Categorizer(max_memory="64MB")
+    for call in (
+        lambda: model.set_vocabulary(many), lambda: new.set_vocabulary(many),
+        lambda: plain.set_vocabulary(many).set_params(encoder=wide).fit(["wheat"], ["c1"]),
+        lambda: model.partial_fit([], [], classes=[f"game {n}" for n in range(997)]),
+    ):  # fmt: skip
+        with pytest.raises(sl.InputError, match="max_memory is too small for 1,000 labels"):
+            call()
+    assert (model.classes_.tolist(), len(model.vocabulary_)) == (["c1", "c2", "c3"], 3)
+    assert (new.__sklearn_is_fitted__(), new.vocabulary_) == (False, None)
+
+
 def test_names_in_a_dictionary_and_deprecated_ones():
     names = LabelVocabulary.from_names({"c1": "cereal", 2: "finance"})
     assert (names.name("c1"), names.name(2), len(names)) == ("cereal", "finance", 2)
@@ -151,8 +169,8 @@ def test_labels_that_are_words_are_their_own_names():
     ("label", "names"),
     [
         ("card_arrival", ("card arrival",)), ("AddToPlaylist", ("Add To Playlist",)), ("体育", ("体育",)),
-        ("_rec.sport/hockey", ("rec sport hockey",)), ("Q42", ()), ("A", ()), ("", ()), (7, ()),
-        ("c1", ("cereal", "harvest")),
+        ("_rec.sport/hockey", ("rec sport hockey",)), ("größeÄnderung", ("größe Änderung",)),
+        ("Q42", ()), ("A", ()), ("", ()), (7, ()), ("c1", ("cereal", "harvest")),
     ],
 )  # fmt: skip
 def test_what_a_label_is_called(label, names):
