@@ -101,7 +101,7 @@ def jsonl(path):
 
 def texts_of(path, **options):
     batches = list(read(path, **options))
-    return [text for batch in batches for text in batch.texts], [own for batch in batches for own in batch.labels]
+    return [text for batch in batches for text in batch.texts], [own for batch in batches for own in batch.labels or []]
 
 
 def vectors_of(path, **options):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import sets
 from benchmarks.rivals import page
 
 ROOT = Path(__file__).parents[2]
@@ -64,3 +65,10 @@ def test_jobs_are_chosen_by_set_and_tool():
     assert main.chosen("hwu64", "fastText", ["hwu64"])
     assert main.chosen("hwu64", "VW oaa", ["finna", "/VW*"])
     assert not main.chosen("hwu64-5", "fastText", ["hwu64", "/VW*"])
+
+
+def test_books_have_texts_and_no_labels(tmp_path):
+    (tmp_path / "emma.txt").write_text("CHAPTER I\n\nEmma was handsome, clever, and rich.\n", encoding="utf-8")
+    texts, labels = sets.texts_of(tmp_path, format="books")
+    assert "clever" in texts[0]
+    assert labels == []
