@@ -223,7 +223,7 @@ def test_a_list_has_at_most_so_many_edges_and_the_newest_label_is_among_them(max
     assert learner.classes_.tolist().index(40) in edges["label"].tolist()
 
 
-@pytest.mark.parametrize(("n_rows", "passes"), [(1, 10), (3000, 10), (4000, 8), (9000, 4), (15_000, 2), (10**6, 2)])
+@pytest.mark.parametrize(("n_rows", "passes"), [(1, 10), (2500, 10), (4000, 7), (9000, 3), (12_500, 2), (10**6, 2)])
 def test_few_rows_are_gone_through_more_often(n_rows, passes):
     assert TunedIndex().passes_through(n_rows, n_rows) == passes
     assert TunedIndex().passes_through(n_rows, 2 * n_rows) == (2 if n_rows >= 50_000 else 3)  # with several labels

@@ -28,7 +28,7 @@ from shortlist.files.store import State
 from shortlist.labels import SINGLE, LabelSets, numbered, sorting
 
 # How many rows all passes of ``fit`` see together, and the most passes: where examples have one label, and several.
-OF_ONE, OF_SEVERAL = (30_000, 10), (100_000, 3)
+OF_ONE, OF_SEVERAL = (25_000, 10), (100_000, 3)
 FEWEST_PASSES = 2
 MOST_STEP = 10.0  # of rows of unit length 2 are too many
 WHOLE = 2.0  # a share that no edge has
@@ -46,7 +46,7 @@ class TunedIndex(IndexLearner):
         How many edges a feature has; the lightest one makes room for a new one.
     passes : int or None, default=None
         How often ``fit`` goes through the examples. The first pass counts and corrects, later ones only correct. None:
-        30,000 / examples passes, at least 2 and at most 10; with several labels each 3, or 2 from 50,000 examples on.
+        25,000 / examples passes, at least 2 and at most 10; with several labels each 3, or 2 from 50,000 examples on.
         With None, ``partial_fit`` also learns some of the last examples again with each new one (rehearsal.py).
     step : float, default=0.5
         The learning rate; 0 only counts.
