@@ -67,11 +67,8 @@ class Words(NamedTuple):
 def split(texts: Sequence[str], table: Codes, min_length: int, lowercase: bool, composed: bool = False) -> Words:
     """Cut texts into words of at least ``min_length`` letters; ``composed``: letters and marks put together first."""
     laid = Texts.of(texts)
-    if composed and not laid.whole.isascii() and (at := np.flatnonzero(laid.codes >= FIRST_MARK)).size:
-        apart = list(laid)
-        for i in np.unique(np.searchsorted(laid.starts, at, side="right") - 1).tolist():
-            apart[i] = unicodedata.normalize("NFC", apart[i])
-        laid = Texts.of(apart)
+    if composed and not laid.whole.isascii() and laid.codes.max() >= FIRST_MARK:
+        laid = Texts.of([unicodedata.normalize("NFC", text) for text in laid])
     if lowercase and not laid.whole.isascii() and any(letter in laid.whole for letter in NOT_ONE_TO_ONE):
         laid = Texts.of([text.lower() if any(one in text for one in NOT_ONE_TO_ONE) else text for text in laid])
     with hashing():
