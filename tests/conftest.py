@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,7 @@ ALL_THE_SAME = {"server/page"}
 
 def pytest_configure(config):
     """A property is tried with fewer examples where long tests are left out; all of them are tried by .ci/run."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores Ctrl-C
     settings.load_profile("quick" if config.option.markexpr == "not long" else "shortlist")
 
 
