@@ -1,15 +1,17 @@
-"""One benchmark, one run: shortlist beside the tools that people use now, on the same splits and the same machine.
+"""One benchmark, one run: shortlist beside the tools that people use now, on the same splits and
+the same machine.
 
     python -m benchmarks DATA [--out DIR] [--quick] [--only SET/TOOL …] [--again] [--publish]
 
-DATA holds the data sets as `python -m papers` has them; a set that is not there is left out. Each rival is installed
-from PyPI into an environment of its own under --cache. Each job, a set with a tool, runs in a process of its own, with
-one thread, one after the other. What is done is kept in DIR/jobs.jsonl, a line for each job, so that a run
-that was stopped goes on; --again runs the chosen jobs anew. A job has a limit of processor time (rivals/sets.py).
-Where a name in --only is left out, or has a *, it stands for all: --only hwu64 "/fastText" "finna/VW*".
+DATA holds the data sets as `python -m papers` has them; a set that is not there is left out. Each
+rival is installed from PyPI into an environment of its own under --cache. Each job, a set with a
+tool, runs in a process of its own, with one thread, one after the other. What is done is kept in
+DIR/jobs.jsonl, a line for each job, so that a run that was stopped goes on; --again runs the chosen
+jobs anew. A job has a limit of processor time (rivals/sets.py). Where a name in --only is left out,
+or has a *, it stands for all: --only hwu64 "/fastText" "finna/VW*".
 
-Writes DIR/results.json. With --publish, the results become benchmarks/results.json, and the tables and plots of
-docs/benchmarks.md are drawn from them.
+Writes DIR/results.json. With --publish, the results become benchmarks/results.json, and the tables
+and plots of docs/benchmarks.md are drawn from them.
 """
 
 import json
@@ -29,7 +31,8 @@ from benchmarks.running import arguments
 HERE = Path(__file__).resolve().parent
 ROOT, RIVALS = HERE.parent, HERE / "rivals"
 
-# tool -> its file in tools/ and the entry there, and its environment: one of its own, or a folder beside ours, or None
+# tool -> its file in tools/ and the entry there, and its environment: one of its own, or a folder
+# beside ours, or None
 TOOLS = {
     "shortlist": ("shortlist_learners:words", None),
     "shortlist + MiniLM": ("shortlist_learners:meaning", "meaning"),
@@ -51,12 +54,18 @@ TOOLS = {
 MEANING = ["shortlist + MiniLM", "static + LR", "MiniLM + LR"]
 FEW = ["shortlist", "LinearSVC", "SGDClassifier", "ComplementNB", "fastText", *MEANING]
 STREAM = ["shortlist", "SGDClassifier", "VW oaa", "river"]
-RATERS = {"shortlist": None, "mord LogisticAT": "mord", "mord LogisticIT": "mord", "LinearSVC": None,
-          "Ridge, rounded": None}  # fmt: skip
+RATERS = {
+    "shortlist": None,
+    "mord LogisticAT": "mord",
+    "mord LogisticIT": "mord",
+    "LinearSVC": None,
+    "Ridge, rounded": None,
+}
 RANKERS = {"shortlist": None, "pairwise LinearSVC": None, "LightGBM": "lightgbm"}
 VECTORS = {"rcv1", "bibtex", "delicious", "austen"}
 MANY = {"finna", "austen", "eurlex"}  # thousands of labels
-ONE_EACH = {"LinearSVC", "LinearSVC, words", "SGDClassifier", "ComplementNB", "VW oaa", "river"}  # weights for each
+# weights for each
+ONE_EACH = {"LinearSVC", "LinearSVC, words", "SGDClassifier", "ComplementNB", "VW oaa", "river"}
 WARM_UP_LIMIT = 900  # seconds of the clock before a job is warm, on a machine with much else to do
 PATIENCE = 20  # seconds of the clock for each second of processor time that a job may take
 MEMORY = 0.6  # of the machine's
@@ -70,7 +79,11 @@ def tools_for(name, given):
     if given.kind in ("few", "stream"):
         return STREAM if given.kind == "stream" else FEW + ["SetFit"] * (given.examples == 5)
     left_out = {"SetFit"} if name in sets.SHORT else {"SetFit", *MEANING}
-    return [tool for tool in TOOLS if tool not in left_out | ({"LinearSVC"} if name in VECTORS else set())]
+    return [
+        tool
+        for tool in TOOLS
+        if tool not in left_out | ({"LinearSVC"} if name in VECTORS else set())
+    ]
 
 
 def run_job(name, tool, options):
@@ -111,11 +124,19 @@ def run_job(name, tool, options):
 
 def run(python, command, where, path, scratch, limit):
     """One process; gives the problem if there is one."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, filter(None, [ROOT, RIVALS, path])))}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(map(str, filter(None, [ROOT, RIVALS, path])))
+    }
     environment |= {"PYTHONWARNINGS": "ignore"} | dict.fromkeys(THREADS, "1")
     with open(scratch / "said.txt", "w+", encoding="utf-8") as said:
-        child = subprocess.Popen([python, *map(str, command)], cwd=where, env=environment, stdout=said, stderr=said,
-                                 preexec_fn=confined)  # fmt: skip
+        child = subprocess.Popen(
+            [python, *map(str, command)],
+            cwd=where,
+            env=environment,
+            stdout=said,
+            stderr=said,
+            preexec_fn=confined,
+        )
         ends, warm = time.monotonic() + WARM_UP_LIMIT, False
         while child.poll() is None and time.monotonic() < ends:
             if not warm and (scratch / "warm").exists():
@@ -124,7 +145,11 @@ def run(python, command, where, path, scratch, limit):
         if child.poll() is None:
             child.kill()
             child.wait()
-            return "over the limit" if warm else f"not ready for its first document after {WARM_UP_LIMIT} s"
+            return (
+                "over the limit"
+                if warm
+                else f"not ready for its first document after {WARM_UP_LIMIT} s"
+            )
         if child.returncode in (-24, -9):  # what the system does to a process at its limit
             return "over the limit"
         if child.returncode < 0:  # most often an allocation that was refused and not looked at
@@ -152,19 +177,33 @@ def chosen(name, tool, only):
 def main():
     parser = arguments(__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "benchmarks")
-    parser.add_argument("--quick", action="store_true", help="minutes: parts of the sets; give it a DIR of its own")
+    parser.add_argument(
+        "--quick", action="store_true", help="minutes: parts of the sets; give it a DIR of its own"
+    )
     parser.add_argument("--only", nargs="+", metavar="SET/TOOL", help="some jobs")
     parser.add_argument("--again", action="store_true", help="run also what has been run")
-    parser.add_argument("--publish", action="store_true", help="write benchmarks/results.json and docs/benchmarks.md")
-    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "shortlist-benchmarks")
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="write benchmarks/results.json and docs/benchmarks.md",
+    )
+    parser.add_argument(
+        "--cache", type=Path, default=Path.home() / ".cache" / "shortlist-benchmarks"
+    )
     options = parser.parse_args()
-    options.cache, options.out, options.data = options.cache.resolve(), options.out.resolve(), options.data.resolve()
+    options.cache, options.out, options.data = (
+        options.cache.resolve(),
+        options.out.resolve(),
+        options.data.resolve(),
+    )
     options.out.mkdir(parents=True, exist_ok=True)
     options.cache.mkdir(parents=True, exist_ok=True)
     kept = options.out / "jobs.jsonl"
     done = {}
     if kept.exists():
-        done = {(one["set"], one["tool"]): one for one in map(json.loads, kept.read_text().splitlines())}
+        done = {
+            (one["set"], one["tool"]): one for one in map(json.loads, kept.read_text().splitlines())
+        }
     for name, given in sets.SETS.items():
         jobs = [(name, tool) for tool in tools_for(name, given) if chosen(name, tool, options.only)]
         jobs = [job for job in jobs if options.again or job not in done]
@@ -178,7 +217,10 @@ def main():
                 continue
         for job in jobs:
             load = round(os.getloadavg()[0], 1)  # how many processes had work when the job began
-            result = done[job] = run_job(*job, options) | {"date": date.today().isoformat(), "load": load}
+            result = done[job] = run_job(*job, options) | {
+                "date": date.today().isoformat(),
+                "load": load,
+            }
             with open(kept, "a", encoding="utf-8") as file:
                 file.write(json.dumps(result) + "\n")
             said = result.get("problem") or f"{result['measures']}, {result['train']:.2f} s"

@@ -2,11 +2,13 @@
 
     python -m benchmarks.ablation DATA [--rules RULE ...] [--sets SET ...]
 
-DATA is a folder with the sets in their publishers' layout. Every seventh training example is held out (of EURLEX57K the
-dev part); no test part is read. Texts are read as Categorizer() reads them. Each rule is switched off in a process of
-its own, with a cache of compiled loops of its own. Kinds of lines: all examples; 5, 10 and 50 of each label; a third of
-the labels wrong; a stream, one example after the other; a change of what all labels mean half-way through a stream (P@1
-on each example before it is learned, in the second half). Writes lines of JSON to standard error and a Markdown table.
+DATA is a folder with the sets in their publishers' layout. Every seventh training example is held
+out (of EURLEX57K the dev part); no test part is read. Texts are read as Categorizer() reads them.
+Each rule is switched off in a process of its own, with a cache of compiled loops of its own. Kinds
+of lines: all examples; 5, 10 and 50 of each label; a third of the labels wrong; a stream, one
+example after the other; a change of what all labels mean half-way through a stream (P@1 on each
+example before it is learned, in the second half). Writes lines of JSON to standard error and a
+Markdown table.
 """
 
 import argparse
@@ -25,7 +27,8 @@ from papers.corpora.contexts import word_contexts
 from papers.rcv1 import subset
 
 ROOM = "shortlist.categories.index"
-SEVERAL = ("reuters", "rcv1", "bibtex", "delicious", "finna", "eurlex")  # sets with several labels a text
+# sets with several labels a text
+SEVERAL = ("reuters", "rcv1", "bibtex", "delicious", "finna", "eurlex")
 # Of each rule: constants of modules that switch it off, and parameters of TunedIndex.
 RULES = {
     "all rules": {},
@@ -43,7 +46,17 @@ RULES = {
     "step of 0.3": {"step": 0.3},
     "counts alone": {"step": 0.0},
 }
-NAMES = ["newsgroups", "reuters", "rcv1", "bibtex", "delicious", "finna", "eurlex", "austen", *SHORT]
+NAMES = [
+    "newsgroups",
+    "reuters",
+    "rcv1",
+    "bibtex",
+    "delicious",
+    "finna",
+    "eurlex",
+    "austen",
+    *SHORT,
+]
 LINES = [
     *NAMES,
     *(f"{name}, {n} a label" for name in SHORT for n in (5, 10, 50)),
@@ -68,7 +81,10 @@ def austen(data):
 
 SETS = {
     "newsgroups": lambda data: texts(
-        data / "20newsgroups" / "20news-bydate-train", format="folders", encoding="latin-1", headers=False
+        data / "20newsgroups" / "20news-bydate-train",
+        format="folders",
+        encoding="latin-1",
+        headers=False,
     ),
     "reuters": lambda data: texts(data / "reuters21578", format="reuters", split="train"),
     "rcv1": lambda data: subset(data)[1:],
@@ -90,10 +106,13 @@ def loaded(data, name):
     else:
         every, labels = SETS[name](data)
         (documents, Y), (new, truth) = (
-            (some(every, rows), [list(labels[i]) for i in rows]) for rows in every_seventh(len(labels))
+            (some(every, rows), [list(labels[i]) for i in rows])
+            for rows in every_seventh(len(labels))
         )
     if isinstance(documents, list):
-        reader = default_text().settled(documents[:1000], numbered(Y[:1000], len(Y[:1000])).sets.recurring)
+        reader = default_text().settled(
+            documents[:1000], numbered(Y[:1000], len(Y[:1000])).sets.recurring
+        )
         return reader.fit_transform(documents), Y, reader.transform(new), truth
     return documents, Y, new, truth
 
@@ -101,7 +120,9 @@ def loaded(data, name):
 def precision(model, X, truth):
     """P@1 and P@5 in per cent."""
     found = model.rank(X, k=5).labels.tolist()
-    hits = np.array([[label in own for label in one] for one, own in zip(found, truth, strict=True)])
+    hits = np.array(
+        [[label in own for label in one] for one, own in zip(found, truth, strict=True)]
+    )
     return 100 * hits[:, 0].mean(), 20 * hits.sum(axis=1).mean()
 
 
@@ -131,7 +152,9 @@ def tried(kind, learner, X, Y, new, truth):
             some = order[first : first + 50]
             own = [[other[Y[i][0]]] if first >= len(Y) // 2 else Y[i] for i in some]
             if first >= len(Y) // 2:
-                hits += [label == one[0] for label, one in zip(model.predict(X[some]), own, strict=True)]
+                hits += [
+                    label == one[0] for label, one in zip(model.predict(X[some]), own, strict=True)
+                ]
             model.partial_fit(X[some], own)
         return 100 * np.mean(hits), 0.0, 0.0
     model, seconds = timed(learner().fit, X, Y)
@@ -154,7 +177,12 @@ def measure(data, rule, lines):
             X, Y, new, truth = loaded(data, name)
             TunedIndex(**parameters).fit(X[:50], Y[:50])  # compiled before it is timed
         found = tried(line.partition(", ")[2], lambda: TunedIndex(**parameters), X, Y, new, truth)
-        print(json.dumps({"rule": rule, "line": line, "found": [round(float(one), 2) for one in found]}), flush=True)
+        print(
+            json.dumps(
+                {"rule": rule, "line": line, "found": [round(float(one), 2) for one in found]}
+            ),
+            flush=True,
+        )
 
 
 def main():
@@ -173,12 +201,18 @@ def main():
             command = [sys.executable, "-m", "benchmarks.ablation", str(given.data), "--here", rule]
             command += ["--sets", *given.sets]
             done = subprocess.run(
-                command, env=os.environ | {"NUMBA_CACHE_DIR": cache}, stdout=subprocess.PIPE, text=True, check=True
+                command,
+                env=os.environ | {"NUMBA_CACHE_DIR": cache},
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
             )
         for found in map(json.loads, done.stdout.splitlines()):
             lines[found["line"]][rule] = found["found"]
         sys.stderr.write(done.stdout)
-    cells = [[line, *(f"{found[rule][0]:.1f}" for rule in given.rules)] for line, found in lines.items()]
+    cells = [
+        [line, *(f"{found[rule][0]:.1f}" for rule in given.rules)] for line, found in lines.items()
+    ]
     show(table(["", *given.rules], cells) + "\n" + summary(lines, given.rules[1:]))
 
 
@@ -190,9 +224,16 @@ def summary(lines, rules):
     for rule in rules:
         change = {line: found[rule][0] - found["all rules"][0] for line, found in lines.items()}
         means = [np.mean([change[line] for line in kind]) if kind else np.nan for kind in kinds]
-        ends = [f"{change[end]:+.1f} {end}" for end in (best(change, key=change.get) for best in (min, max))]
+        ends = [
+            f"{change[end]:+.1f} {end}"
+            for end in (best(change, key=change.get) for best in (min, max))
+        ]
         rows.append((means, [rule, *(f"{mean:+.2f}" for mean in means), *ends]))
-    head = [f"mean of {len(lines)} lines", f"{len(kinds[1])} with one label each", f"{len(several)} with several"]
+    head = [
+        f"mean of {len(lines)} lines",
+        f"{len(kinds[1])} with one label each",
+        f"{len(several)} with several",
+    ]
     cells = [cells for _, cells in sorted(rows, key=lambda row: row[0][0])]
     return table(["without it, or with", *head, "largest loss", "largest gain"], cells)
 

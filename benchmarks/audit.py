@@ -2,9 +2,10 @@
 
     python -m benchmarks.audit DATA [SET ...] [--most 10000]
 
-Every label of a random 5 % of the texts is exchanged for another one of the set, at random; then the first 5 % of
-the list should be these. Sets: those of the folder short_texts, the first 10,000 texts of their training parts, in
-random order. Times are of the processor, with all that it takes: vectors, training and ranking.
+Every label of a random 5 % of the texts is exchanged for another one of the set, at random; then
+the first 5 % of the list should be these. Sets: those of the folder short_texts, the first 10,000
+texts of their training parts, in random order. Times are of the processor, with all that it takes:
+vectors, training and ranking.
 """
 
 import numpy as np
@@ -28,10 +29,13 @@ def planted(labels):
 
 def main():
     parser = arguments(__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET", default=["hwu64", "stackoverflow", "dbpedia"])
+    parser.add_argument(
+        "sets", nargs="*", metavar="SET", default=["hwu64", "stackoverflow", "dbpedia"]
+    )
     parser.add_argument("--most", type=int, default=10_000)
     given = parser.parse_args()
-    sl.Categorizer().audit([f"text {n}" for n in range(10)], ["a", "b"] * 5)  # compiles, or loads what was compiled
+    # compiles, or loads what was compiled
+    sl.Categorizer().audit([f"text {n}" for n in range(10)], ["a", "b"] * 5)
     show(table(["set", "texts", "labels", "found, %", "s"]))
     for name in given.sets:
         texts, true = short_texts(given.data, name)

@@ -1,10 +1,12 @@
-"""Encoders: processor time of a text beside sentence-transformers on the same weights, in one run and one thread.
+"""Encoders: processor time of a text beside sentence-transformers on the same weights, in one run
+and one thread.
 
     python -m benchmarks.encoders DATA [--encoder all-MiniLM-L6-v2]
 
-DATA has the folder short_texts: 3,000 texts of hwu64, in batches, and 300 of them one by one; the better of three runs.
-sentence-transformers is measured where it is installed, and the largest difference of a number in the vectors of 1,000
-texts. First, what opening an encoder and a first text take in a new process: processor time, and memory at most.
+DATA has the folder short_texts: 3,000 texts of hwu64, in batches, and 300 of them one by one; the
+better of three runs. sentence-transformers is measured where it is installed, and the largest
+difference of a number in the vectors of 1,000 texts. First, what opening an encoder and a first
+text take in a new process: processor time, and memory at most.
 """
 
 import subprocess
@@ -50,23 +52,34 @@ def main():
     parser.add_argument("--encoder", default="all-MiniLM-L6-v2")
     asked = parser.parse_args()
     command = [sys.executable, "-c", START, asked.encoder]
-    seconds, megabytes = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    seconds, megabytes = subprocess.run(
+        command, capture_output=True, text=True, check=True
+    ).stdout.split()
     print(
-        f"opening and a first text: {float(seconds):.2f} s of processor time, {float(megabytes):.0f} MB at most\n",
+        f"opening and a first text: {float(seconds):.2f} s of processor time, "
+        f"{float(megabytes):.0f} MB at most\n",
         flush=True,
     )
     texts = list(dict.fromkeys(short_texts(asked.data, "hwu64")[0]))[:SEVERAL]
-    ways = {asked.encoder: ours(asked.encoder), f"{asked.encoder}:static": ours(f"{asked.encoder}:static")}
+    ways = {
+        asked.encoder: ours(asked.encoder),
+        f"{asked.encoder}:static": ours(f"{asked.encoder}:static"),
+    }
     if find_spec("sentence_transformers"):
         ways["sentence-transformers"] = theirs(asked.encoder)
     show(table(["milliseconds of processor time per text", "one by one", "in batches"]))
     for name, encode in ways.items():
         encode(texts[:1])
-        single = milliseconds(lambda some, encode=encode: [encode([text]) for text in some], texts[:SINGLY])
+        single = milliseconds(
+            lambda some, encode=encode: [encode([text]) for text in some], texts[:SINGLY]
+        )
         show(row(name, f"{single:.2f}", f"{milliseconds(encode, texts):.2f}"))
     if "sentence-transformers" in ways:
         found = load_encoder(asked.encoder)(texts[:COMPARED])
-        print(f"\nlargest difference: {np.abs(found - ways['sentence-transformers'](texts[:COMPARED])).max():.1e}")
+        print(
+            "\nlargest difference: "
+            f"{np.abs(found - ways['sentence-transformers'](texts[:COMPARED])).max():.1e}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""Finnish titles and German descriptions: words, the multilingual encoder, and both. P@1 in per cent.
+"""Finnish titles and German descriptions: words, the multilingual encoder, and both. P@1 in per
+cent.
 
     python -m benchmarks.languages DATA [DEBIAN] [--encoder NAME]
 
-DATA has the folder finna: titles of a library catalogue, most in Finnish or Swedish, whose first subject is one of
-the 50 most frequent ones; that subject is their label. DEBIAN has two files of Debian 12 (main):
-``i18n/Translation-de.bz2`` and ``binary-amd64/Packages.xz``: the German one-line description of one package of each
-source, and its section where at least 120 others have the same one. 5, 20 and 100 of each label to learn (three draws),
-1,000 others to rank.
+DATA has the folder finna: titles of a library catalogue, most in Finnish or Swedish, whose first
+subject is one of the 50 most frequent ones; that subject is their label. DEBIAN has two files of
+Debian 12 (main): ``i18n/Translation-de.bz2`` and ``binary-amd64/Packages.xz``: the German one-line
+description of one package of each source, and its section where at least 120 others have the same
+one. 5, 20 and 100 of each label to learn (three draws), 1,000 others to rank.
 """
 
 import bz2
@@ -56,7 +57,11 @@ def german(folder):
             source = package.get("Source", one["Package"]).split()[0]
             described.setdefault(source, (one["Description-de"], package["Section"]))
     count = Counter(section for _, section in described.values())
-    return [(text, section) for text, section in described.values() if section and count[section] >= MEMBERS]
+    return [
+        (text, section)
+        for text, section in described.values()
+        if section and count[section] >= MEMBERS
+    ]
 
 
 def stanzas(lines):
@@ -80,7 +85,9 @@ def compare(name, found, encode):
         right = []
         for seed in range(3):
             some = [train[i] for i in few([label for _, label in train], n, seed)]
-            right.append([accuracy(way, some, test, encode) for way in ("words", "meaning", "both")])
+            right.append(
+                [accuracy(way, some, test, encode) for way in ("words", "meaning", "both")]
+            )
         show(row(f"{name}, {n} a label", *(f"{value:.1f}" for value in np.mean(right, axis=0))))
 
 

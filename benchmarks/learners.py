@@ -2,7 +2,8 @@
 
     python -m benchmarks.learners DATA [SET ...]
 
-P@1 (one label each) or nDCG@5 (several) on the test part, and the processor time from texts or rows to a model.
+P@1 (one label each) or nDCG@5 (several) on the test part, and the processor time from texts or rows
+to a model.
 """
 
 import shortlist as sl
@@ -17,7 +18,9 @@ LEARNERS = {
         step="passive-aggressive", margin=1.0, hypothesis="averaged", passes=5
     ),
     "MMP()": sl.MMP(),
-    "TopicPerceptron(hypothesis='averaged', passes=5)": sl.TopicPerceptron(hypothesis="averaged", passes=5),
+    "TopicPerceptron(hypothesis='averaged', passes=5)": sl.TopicPerceptron(
+        hypothesis="averaged", passes=5
+    ),
     "Rocchio()": sl.Rocchio(),
     "FrequencyBaseline()": sl.FrequencyBaseline(),
 }
@@ -38,13 +41,19 @@ def main():
     given = parser.parse_args()
     parts = {name: SETS[name](given.data) for name in given.sets}
     measures = {
-        name: "nDCG@5" if any(len(own) > 1 for own in train[1]) else "P@1" for name, (train, _) in parts.items()
+        name: "nDCG@5" if any(len(own) > 1 for own in train[1]) else "P@1"
+        for name, (train, _) in parts.items()
     }
-    show(table(["learner"] + [cell for name in parts for cell in (f"{name}, {measures[name]}", "s")]))
+    show(
+        table(["learner"] + [cell for name in parts for cell in (f"{name}, {measures[name]}", "s")])
+    )
     for called, learner in LEARNERS.items():
         cells = []
         for name, (train, test) in parts.items():
-            tried(learner, *([some[:50] for some in part] for part in (train, test)), measures[name])  # compiled
+            # compiled
+            tried(
+                learner, *([some[:50] for some in part] for part in (train, test)), measures[name]
+            )
             value, seconds = tried(learner, train, test, measures[name])
             cells += [f"{value:.3f}", f"{seconds:.2f}"]
         show(row(f"`{called}`", *cells))

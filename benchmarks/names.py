@@ -2,11 +2,14 @@
 
     python -m benchmarks.names DATA [--encoder all-MiniLM-L6-v2]
 
-DATA has the folders short_texts, 20newsgroups and reuters21578. First: 1, 5 and 20 texts of each label learned with and
-without names, of newsgroups and Reuters the first 1,500 letters; of Reuters the texts with one of the topics that have
-15. Then a half of the labels of hwu64 and snips is known by name alone and of each other label 5, 20 and 100 texts are
-learned: for texts of the unused labels P@1 and how often the right label is among the first five, and P@1 for the
-others. Every seventh training text is held out, and 1,000 of these at most are ranked.
+DATA has the folders short_texts, 20newsgroups and reuters21578. First: 1, 5 and 20 texts of each
+label learned with and without names, of newsgroups and Reuters the first 1,500 letters; of Reuters
+the texts with one of the topics that have
+15. Then a half of the labels of hwu64 and snips is known by name alone and of each other label 5,
+    20 and 100 texts are
+learned: for texts of the unused labels P@1 and how often the right label is among the first five,
+and P@1 for the others. Every seventh training text is held out, and 1,000 of these at most are
+ranked.
 """
 
 from collections import Counter
@@ -98,10 +101,18 @@ def main():
         for n in (1, 5, 20):
             figures = with_and_without(train, test, n, encode)
             show(row(f"{name}, {n} a label", *(f"{value:.1f}" for value in figures)))
-    show("\n" + table(["half of the labels unused", "texts of these", "in the first five", "other texts"]))
+    show(
+        "\n"
+        + table(["half of the labels unused", "texts of these", "in the first five", "other texts"])
+    )
     for name in ("hwu64", "snips"):
         for n in (5, 20, 100):
-            show(row(f"{name}, {n} a label", *(f"{value:.1f}" for value in half_unused(*sets[name], n, encode))))
+            show(
+                row(
+                    f"{name}, {n} a label",
+                    *(f"{value:.1f}" for value in half_unused(*sets[name], n, encode)),
+                )
+            )
 
 
 if __name__ == "__main__":

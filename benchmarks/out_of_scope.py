@@ -2,10 +2,10 @@
 
     python -m benchmarks.out_of_scope DATA [--encoder NAME] [SET ...]
 
-DATA has the folder short_texts. A fifth of the labels is left out of what is learned; a fifth of the texts of the other
-labels is held out. Then 20 and 100 texts of labels left out are judged "none of these", three others with their labels
-between them. "38, 92" are the texts of labels left out that are decided, and the model's own. Per cent, means of three
-draws.
+DATA has the folder short_texts. A fifth of the labels is left out of what is learned; a fifth of
+the texts of the other labels is held out. Then 20 and 100 texts of labels left out are judged "none
+of these", three others with their labels between them. "38, 92" are the texts of labels left out
+that are decided, and the model's own. Per cent, means of three draws.
 """
 
 import numpy as np
@@ -26,8 +26,12 @@ def main():
     show(table(["", "right of those decided", "decided", "after 20", "after 100"]))
     for name in asked.sets:
         pairs = list(zip(*short_texts(asked.data, name), strict=True))
-        right, *both = np.mean([100 * np.array(one_draw(pairs, seed, asked.encoder)) for seed in range(3)], axis=0)
-        cells = [f"{strange:.0f}, {own:.0f}" for strange, own in zip(both[::2], both[1::2], strict=True)]
+        right, *both = np.mean(
+            [100 * np.array(one_draw(pairs, seed, asked.encoder)) for seed in range(3)], axis=0
+        )
+        cells = [
+            f"{strange:.0f}, {own:.0f}" for strange, own in zip(both[::2], both[1::2], strict=True)
+        ]
         show(row(name, f"{right:.0f}", *cells))
 
 
@@ -41,7 +45,11 @@ def one_draw(pairs, seed, encoder):
     own, later, train = others[:MOST], others[MOST : MOST + 300], others[MOST + 300 :]
     texts, truth = zip(*own, strict=True)
     model = Categorizer(encoder=encoder).fit(*zip(*train, strict=True))
-    found = [(best[0], true) for best, true in zip(model.assign(texts, precision=0.95), truth, strict=True) if best]
+    found = [
+        (best[0], true)
+        for best, true in zip(model.assign(texts, precision=0.95), truth, strict=True)
+        if best
+    ]
     shares = [np.mean([best == true for best, true in found])]
     judged = 0
     for more in (0, 20, 100):

@@ -1,13 +1,15 @@
 """Learning from people who judge only the labels that they are shown.
 
-    python -m benchmarks.partial_judgements DATA [--skip 37000] [--start 1500] [--more 5000] [--tested 1500]
+    python -m benchmarks.partial_judgements DATA [--skip 37000] [--start 1500] [--more 5000]
+    [--tested 1500]
 
-Titles of EURLEX57K, in the order of the file. The first are learned with all their labels, as a library's old records
-are. Then titles come one after the other: each is ranked, some labels are shown and judged, right or wrong, and the
-judgement is learned. Ways of doing that, each from the same start: no further learning; the five best labels; the ten
-that the page shows; the five best, and the person adds one label that is right and was not shown, and says "these are
-all the labels" where they are; every text with all its labels. All but the ten also where the vocabulary's names have
-taught the start, so that labels never seen can be shown. What comes last is only ranked.
+Titles of EURLEX57K, in the order of the file. The first are learned with all their labels, as a
+library's old records are. Then titles come one after the other: each is ranked, some labels are
+shown and judged, right or wrong, and the judgement is learned. Ways of doing that, each from the
+same start: no further learning; the five best labels; the ten that the page shows; the five best,
+and the person adds one label that is right and was not shown, and says "these are all the labels"
+where they are; every text with all its labels. All but the ten also where the vocabulary's names
+have taught the start, so that labels never seen can be shown. What comes last is only ranked.
 """
 
 import shortlist as sl
@@ -18,7 +20,8 @@ SHOWN, ON_THE_PAGE = 5, 10  # labels
 TOGETHER = 50  # texts that are ranked before any of them is learned
 
 
-# What is said of a text, of which some labels were shown: which are right, which are wrong, and whether that is all.
+# What is said of a text, of which some labels were shown: which are right, which are wrong, and
+# whether that is all.
 
 
 def all_labels(shown, own):
@@ -35,11 +38,16 @@ def one_added(shown, own):
     return right, wrong, len(right) == len(set(own))
 
 
-WAYS = {  # how many labels are shown, what is said of them, and whether that is also tried where names teach
+# how many labels are shown, what is said of them, and whether that is also tried where names teach
+WAYS = {
     "nothing more": (SHOWN, None, True),
     "the five best labels": (SHOWN, judged, True),
     "the ten best, as on the page": (ON_THE_PAGE, judged, False),
-    'five, one missing label added, "these are all the labels" where true': (SHOWN, one_added, True),
+    'five, one missing label added, "these are all the labels" where true': (
+        SHOWN,
+        one_added,
+        True,
+    ),
     "all labels": (SHOWN, all_labels, True),
 }
 
@@ -73,7 +81,11 @@ def main():
     every = [*laws(given.data, "train"), *laws(given.data, "dev")]
     some = every[given.skip : given.skip + given.start + given.more + given.tested]
     examples = [(law["title"], law["labels"]) for law in some if law["labels"]]
-    start, more, tested = examples[: given.start], examples[given.start : -given.tested], examples[-given.tested :]
+    start, more, tested = (
+        examples[: given.start],
+        examples[given.start : -given.tested],
+        examples[-given.tested :],
+    )
     show(table(["judged", "P@1", "P@5", "with names, P@1", "P@5"]))
     for name, (n_shown, judge, with_names) in WAYS.items():
         figures = []

@@ -1,12 +1,14 @@
-"""How many judgements the queue's order saves: P@1 against texts judged, by expected gain and at random.
+"""How many judgements the queue's order saves: P@1 against texts judged, by expected gain and at
+random.
 
-    python -m benchmarks.queue_order DATA [SET ...] [--seeds 10] [--judged 300] [--texts 1000] [--tested 500]
+    python -m benchmarks.queue_order DATA [SET ...] [--seeds 10] [--judged 300] [--texts 1000]
+    [--tested 500]
 
-DATA has the folder short_texts. For each seed a model learns 30 texts, and 1,000 others wait in the queue of a
-server. Over HTTP one person asks for the next text, answers with its true label, and goes on, 300 times. Twenty times
-on the way its model ranks the test part (the first 500 texts). Both orders begin with the same model and the same
-queue. Prints P@1 on the way, averaged over seeds, and how many judgements the order by gain needs to be as good as
-random order is at its end.
+DATA has the folder short_texts. For each seed a model learns 30 texts, and 1,000 others wait in the
+queue of a server. Over HTTP one person asks for the next text, answers with its true label, and
+goes on, 300 times. Twenty times on the way its model ranks the test part (the first 500 texts).
+Both orders begin with the same model and the same queue. Prints P@1 on the way, averaged over
+seeds, and how many judgements the order by gain needs to be as good as random order is at its end.
 """
 
 import tempfile
@@ -28,7 +30,9 @@ SHARES = (0, 0.2, 0.4, 0.6, 1)  # of the judgements, after which P@1 is shown
 
 
 def curve(train, test, order, seed, n_texts, judged):
-    """P@1 before the first judgement, and POINTS times on the way: one person, one order, one seed."""
+    """P@1 before the first judgement, and POINTS times on the way: one person, one order, one
+    seed.
+    """
     chosen = np.random.default_rng(seed).permutation(len(train[0]))[: BEGINNING + n_texts].tolist()
     texts, labels = ([column[n] for n in chosen] for column in train)
     truth = dict(zip(texts, labels, strict=True))
@@ -79,7 +83,9 @@ def main():
         test = [column[: given.tested] for column in short_texts(given.data, name, "test")]
         settings = given.texts, given.judged
         mean = {
-            order: np.mean([curve(train, test, order, seed, *settings) for seed in range(given.seeds)], axis=0)
+            order: np.mean(
+                [curve(train, test, order, seed, *settings) for seed in range(given.seeds)], axis=0
+            )
             for order in ("gain", "random")
         }
         reached = np.flatnonzero(mean["gain"] >= mean["random"][-1])

@@ -3,9 +3,10 @@
     python -m benchmarks.ratios                  # all
     python -m benchmarks.ratios files measures   # some comparisons
 
-Both times of a ratio are taken within one run, so that a busy machine slows both. Times never decide whether something
-is wrong, so nothing here fails because a machine is slow or busy; the exit code is 1 only where a comparison could not
-run. Comparisons that need a data set that is absent are left out, and say so.
+Both times of a ratio are taken within one run, so that a busy machine slows both. Times never
+decide whether something is wrong, so nothing here fails because a machine is slow or busy; the exit
+code is 1 only where a comparison could not run. Comparisons that need a data set that is absent are
+left out, and say so.
 """
 
 import csv
@@ -55,7 +56,9 @@ class Ratio(NamedTuple):
 
 
 def in_turn(*calls, repeats=5):
-    """The best time of each call in seconds of processor time, taken in turn, so that all fare alike."""
+    """The best time of each call in seconds of processor time, taken in turn, so that all fare
+    alike.
+    """
     best = [float("inf")] * len(calls)
     for _ in range(repeats):
         for n, call in enumerate(calls):
@@ -68,7 +71,10 @@ def in_turn(*calls, repeats=5):
 def files():
     """How fast files are read, against what people use now."""
     rng = np.random.default_rng(0)
-    words = ["".join(map(chr, rng.integers(ord("a"), ord("z") + 1, size))) for size in rng.integers(2, 12, 20_000)]
+    words = [
+        "".join(map(chr, rng.integers(ord("a"), ord("z") + 1, size)))
+        for size in rng.integers(2, 12, 20_000)
+    ]
     texts = [" ".join(words[i] for i in rng.zipf(1.2, 180) % 20_000) for _ in range(3000)]
     labels = [[f"label{i}" for i in rng.integers(0, 500, 3)] for _ in texts]
     matrix = scipy.sparse.random(1500, 40_000, 0.002, format="csr", random_state=rng)
@@ -92,7 +98,9 @@ def files():
     with tempfile.TemporaryDirectory() as folder:
         lines, tsv, svm = (Path(folder) / name for name in ("some.jsonl", "some.tsv", "some.svm"))
         both = list(zip(texts, labels, strict=True))
-        lines.write_text("".join(json.dumps({"text": text, "labels": own}) + "\n" for text, own in both))
+        lines.write_text(
+            "".join(json.dumps({"text": text, "labels": own}) + "\n" for text, own in both)
+        )
         tsv.write_text("".join(f"{' '.join(own)}\t{text}\n" for text, own in both))
         dump_svmlight_file(matrix, rng.integers(0, 100, 1500), str(svm), zero_based=False)
         yield Ratio("JSON lines, read: json.loads", *in_turn(exhaust(lines), with_json), 1.2)
@@ -106,7 +114,9 @@ def newsgroups():
     chosen = os.environ.get("SHORTLIST_DATA")
     root = Path(chosen) if chosen else unpacked("20newsgroups-original")
     if root is None or not (root / "20_newsgroups").exists():
-        raise Absent("the data set 20_newsgroups is absent; set SHORTLIST_DATA to the folder that holds it")
+        raise Absent(
+            "the data set 20_newsgroups is absent; set SHORTLIST_DATA to the folder that holds it"
+        )
     paths = sorted((root / "20_newsgroups").glob("*/*"))
     texts = [path.read_text(encoding="latin-1").partition("\n\n")[2] for path in paths]
     groups = [path.parent.name for path in paths]
@@ -129,8 +139,9 @@ def newsgroups():
 def measures():
     """Measures against scikit-learn's, which take dense matrices of rows × labels.
 
-    100 labels flatter it: with a million it could hold none of this, and sparse rankings do not notice. It gets only
-    the first fifth of the rows, and should take twenty times as long all the same.
+    100 labels flatter it: with a million it could hold none of this, and sparse rankings do not
+    notice. It gets only the first fifth of the rows, and should take twenty times as long all the
+    same.
     """
     n, fifth, n_labels, k = 100_000, 20_000, 100, 10
     names = ["P@10", "recall@10", "nDCG@10", "AP"]
@@ -139,7 +150,8 @@ def measures():
     ids = rng.permuted(np.tile(np.arange(n_labels, dtype=np.int32), (n, 1)), axis=1)[:, :k]
     best = np.sort(rng.random((n, k)), axis=1)[:, ::-1]
     np.put_along_axis(scores, ids.astype(np.int64), best, axis=1)
-    true = np.ascontiguousarray(ids[:, [0, 3, 7]])  # three true labels in each row, all of them retrieved
+    # three true labels in each row, all of them retrieved
+    true = np.ascontiguousarray(ids[:, [0, 3, 7]])
     truth = np.zeros((n, n_labels), dtype=np.int8)
     np.put_along_axis(truth, true.astype(np.int64), 1, axis=1)
     ranking = Ranking(np.ascontiguousarray(ids), np.ascontiguousarray(best), range(n_labels))

@@ -9,7 +9,9 @@ import numpy as np
 
 def arguments(description, *, data=True):
     """A parser with the text of a module as its help; DATA is the folder of the data sets."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     if data:
         parser.add_argument("data", type=Path, metavar="DATA", help="folder of the data sets")
     return parser

@@ -1,11 +1,13 @@
-"""From a thousand classes to a million: the time to learn and to rank one example, the edges of a feature, memory.
+"""From a thousand classes to a million: the time to learn and to rank one example, the edges of a
+feature, memory.
 
-    python -m benchmarks.scale                                        # 10^3 to 10^6 classes, a million examples each
-    python -m benchmarks.scale --classes 1000000 --examples 10000000  # the large one
+    python -m benchmarks.scale                                        # 10^3 to 10^6 classes, a
+    million examples each python -m benchmarks.scale --classes 1000000 --examples 10000000  # the
+    large one
 
-The stream is made up as it is learned (papers.myriad) and never held. Each number of classes runs in a
-process of its own. Times are processor time, one thread, of the last fifth of the stream; making the stream up is not
-counted.
+The stream is made up as it is learned (papers.myriad) and never held. Each number of classes runs
+in a process of its own. Times are processor time, one thread, of the last fifth of the stream;
+making the stream up is not counted.
 """
 
 import argparse
@@ -35,7 +37,10 @@ def one(n_classes, n_examples):
         "labels": n_classes,
         "examples": sum(n for n, _ in times),
         "edges": learner.n_edges_,
-        "edges of an active feature": sum(learner.edges_touched(rows.to_matrix()) for rows, _ in tested) / len(tested),
+        "edges of an active feature": sum(
+            learner.edges_touched(rows.to_matrix()) for rows, _ in tested
+        )
+        / len(tested),
         "learn, µs": 1e6 * sum(seconds for _, seconds in last) / sum(n for n, _ in last),
         "rank, µs": 1e6 * ranked / sum(rows.n_rows for rows, _ in tested),
         "R1": sum(learner._score_rows(*batch) for batch in tested) / len(tested),
@@ -54,11 +59,26 @@ def main():
         return
     results = []
     for n_classes in chosen.classes:
-        command = ["-m", "benchmarks.scale", "--one", "--classes", str(n_classes), "--examples", str(chosen.examples)]
+        command = [
+            "-m",
+            "benchmarks.scale",
+            "--one",
+            "--classes",
+            str(n_classes),
+            "--examples",
+            str(chosen.examples),
+        ]
         results.append(
-            json.loads(subprocess.run([sys.executable, *command], stdout=subprocess.PIPE, check=True).stdout)
+            json.loads(
+                subprocess.run(
+                    [sys.executable, *command], stdout=subprocess.PIPE, check=True
+                ).stdout
+            )
         )
-    cells = [[f"{cell:,}" if isinstance(cell, int) else f"{cell:,.3g}" for cell in one.values()] for one in results]
+    cells = [
+        [f"{cell:,}" if isinstance(cell, int) else f"{cell:,.3g}" for cell in one.values()]
+        for one in results
+    ]
     show(table(list(results[0]), cells))
 
 

@@ -1,14 +1,16 @@
 """The server under load: requests as fast as they are answered, or people at a queue.
 
     python -m benchmarks.serve MODEL TEXTS.tsv.gz [--seconds 30] [--connections 16] [--learn 50]
-    python -m benchmarks.serve MODEL TEXTS.tsv.gz --people 20 [--seconds 30] [--a-minute 500] [--order gain]
+    python -m benchmarks.serve MODEL TEXTS.tsv.gz --people 20 [--seconds 30] [--a-minute 500]
+    [--order gain]
 
-Starts ``shortlist serve MODEL`` and asks it from processes of its own on the same machine, over connections that stay
-open. Without --people each request ranks one title, with and without examples being learned at a steady rate. With
---people each of them, with a token of their own, takes the next text of a queue, asks for its ranking and sends a
-judgement, over and over. Prints requests a second, percentiles of the time to answer, and the server's processor time;
-beside them ``/healthz``, which does nothing: what a busy machine does to any request. Asking and answering share the
-machine's cores.
+Starts ``shortlist serve MODEL`` and asks it from processes of its own on the same machine, over
+connections that stay open. Without --people each request ranks one title, with and without examples
+being learned at a steady rate. With --people each of them, with a token of their own, takes the
+next text of a queue, asks for its ranking and sends a judgement, over and over. Prints requests a
+second, percentiles of the time to answer, and the server's processor time; beside them
+``/healthz``, which does nothing: what a busy machine does to any request. Asking and answering
+share the machine's cores.
 """
 
 import asyncio
@@ -59,15 +61,24 @@ class Client:
         sent = time.perf_counter()
         self.writer.write(message)
         head = await self.reader.readuntil(b"\r\n\r\n")
-        answer = await self.reader.readexactly(int(re.search(rb"content-length: (\d+)", head, re.IGNORECASE)[1]))
+        answer = await self.reader.readexactly(
+            int(re.search(rb"content-length: (\d+)", head, re.IGNORECASE)[1])
+        )
         self.times.setdefault(kind, []).append(time.perf_counter() - sent)
         assert head[9:12] == b"200", head
         return answer
 
 
 async def load(port, examples, chosen, kind, seconds):
-    """Ask over some connections, on each again as soon as it is answered; learn at a steady rate over eight."""
-    times, began, due, given = {}, time.perf_counter(), itertools.count(1), itertools.cycle(examples)
+    """Ask over some connections, on each again as soon as it is answered; learn at a steady
+    rate over eight.
+    """
+    times, began, due, given = (
+        {},
+        time.perf_counter(),
+        itertools.count(1),
+        itertools.cycle(examples),
+    )
 
     async def ask(messages):
         async with Client(port, times) as client:
@@ -82,8 +93,13 @@ async def load(port, examples, chosen, kind, seconds):
                 body = {"examples": [{"text": text, "labels": labels}]}
                 await client.ask("learning, on disk and in model", request("/v1/learn", body))
 
-    messages = [request("/v1/rank", {"text": text, "k": 10}) if kind in RANKED else NOTHING for text, _ in examples]
-    asked = [ask(itertools.cycle(messages[n :: chosen.connections])) for n in range(chosen.connections)]
+    messages = [
+        request("/v1/rank", {"text": text, "k": 10}) if kind in RANKED else NOTHING
+        for text, _ in examples
+    ]
+    asked = [
+        ask(itertools.cycle(messages[n :: chosen.connections])) for n in range(chosen.connections)
+    ]
     await asyncio.gather(*asked, *(teach() for _ in range(8 if kind == RANKED[0] else 0)))
     return times
 
@@ -100,9 +116,15 @@ async def judge(port, examples, chosen, tokens, seconds):
                 await asyncio.sleep(max(0.0, began + due - time.perf_counter()))
                 await client.ask("nothing (/healthz)", NOTHING)
                 asked = {"person": "whoever has the token", "order": chosen.order}
-                item = json.loads(await client.ask("the next text", request("/v1/queue/next", asked, token)))["item"]
+                item = json.loads(
+                    await client.ask("the next text", request("/v1/queue/next", asked, token))
+                )["item"]
                 await client.ask("its ranking", request("/v1/rank", {"text": item["text"]}, token))
-                example = {"text": item["text"], "labels": labels_of[item["text"]], "key": item["id"]}
+                example = {
+                    "text": item["text"],
+                    "labels": labels_of[item["text"]],
+                    "key": item["id"],
+                }
                 judged = request("/v1/learn", {"examples": [example]}, token)
                 await client.ask("judging, on disk and in model", judged)
                 due += pace
@@ -123,7 +145,17 @@ def processor(pid):
 
 def started(model, state):
     """The server, and its port."""
-    command = [sys.executable, "-m", "shortlist.cli", "serve", model, "--state", state, "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "shortlist.cli",
+        "serve",
+        model,
+        "--state",
+        state,
+        "--port",
+        "0",
+    ]
     said = state.parent / "said.txt"
     with open(said, "w") as stderr:
         server = subprocess.Popen(command, stderr=stderr)
@@ -137,9 +169,15 @@ def started(model, state):
 def told(times, seconds, used):
     for name, own in times.items():
         p = np.percentile(own, [50, 95, 99, 99.9]) * 1000
-        print(f"{name:32} {len(own) / seconds:8.1f} a second   median {p[0]:6.2f}  p95 {p[1]:6.2f}  p99 {p[2]:6.2f}  "
-              f"p99.9 {p[3]:7.2f}  most {max(own) * 1000:7.2f} ms")  # fmt: skip
-    print(f"{used:.2f} s of the server's processor time; load average {os.getloadavg()[0]:.1f}", flush=True)
+        print(
+            f"{name:32} {len(own) / seconds:8.1f} a second   median {p[0]:6.2f}  p95 {p[1]:6.2f}  "
+            f"p99 {p[2]:6.2f}  "
+            f"p99.9 {p[3]:7.2f}  most {max(own) * 1000:7.2f} ms"
+        )
+    print(
+        f"{used:.2f} s of the server's processor time; load average {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
 
 
 def main():
@@ -156,13 +194,18 @@ def main():
     with gzip.open(chosen.texts, "rt", encoding="utf-8") as file:
         lines = [line.rstrip("\n").split("\t")[:2] for line in itertools.islice(file, 20_000)]
     examples = [(text, labels.split()) for labels, text in lines]
-    with multiprocessing.get_context("spawn").Pool(1) as pool, tempfile.TemporaryDirectory() as folder:
+    with (
+        multiprocessing.get_context("spawn").Pool(1) as pool,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         state = Path(folder) / "state"
         state.mkdir()
         rounds = [(load, kind) for kind in (*RANKED, "nothing (/healthz)")]
         if chosen.people:
             with changing(state) as people:
-                rounds = [(judge, [people.add(f"person {n}", Role.JUDGE) for n in range(chosen.people)])]
+                rounds = [
+                    (judge, [people.add(f"person {n}", Role.JUDGE) for n in range(chosen.people)])
+                ]
         server, port = started(chosen.model, state)
         if chosen.people:
             queue = Queue(state)

@@ -1,6 +1,7 @@
 """The data sets of the benchmarks, read from the publishers' files under one folder.
 
-Each function of a set gives its training and its test part as documents (texts, or a sparse matrix) and label lists.
+Each function of a set gives its training and its test part as documents (texts, or a sparse matrix)
+and label lists.
 """
 
 import json
@@ -15,21 +16,37 @@ from shortlist.arrays.rows import Rows
 from shortlist.concepts import Concept
 from shortlist.inputs import read
 
-SHORT = {"hwu64": "hwu64", "snips": "snips", "stackoverflow": "Stack Overflow", "dbpedia": "DBpedia"}
+SHORT = {
+    "hwu64": "hwu64",
+    "snips": "snips",
+    "stackoverflow": "Stack Overflow",
+    "dbpedia": "DBpedia",
+}
 
 
 def newsgroups(data):
     """As distributed: the whole posting, by date."""
-    return [texts_of(data / "20newsgroups" / f"20news-bydate-{part}", format="folders", encoding="latin-1")
-            for part in ("train", "test")]  # fmt: skip
+    return [
+        texts_of(
+            data / "20newsgroups" / f"20news-bydate-{part}", format="folders", encoding="latin-1"
+        )
+        for part in ("train", "test")
+    ]
 
 
 def reuters(data):
     """ModApte, the documents with one of the 90 topics that have a training and a test document."""
-    parts = [texts_of(data / "reuters21578", format="reuters", split=part) for part in ("train", "test")]
+    parts = [
+        texts_of(data / "reuters21578", format="reuters", split=part) for part in ("train", "test")
+    ]
     both = set.intersection(*({topic for own in labels for topic in own} for _, labels in parts))
-    own = [[[topic for topic in topics if topic in both] for topics in labels] for _, labels in parts]
-    return [keep(texts, labels, range(len(labels))) for (texts, _), labels in zip(parts, own, strict=True)]
+    own = [
+        [[topic for topic in topics if topic in both] for topics in labels] for _, labels in parts
+    ]
+    return [
+        keep(texts, labels, range(len(labels)))
+        for (texts, _), labels in zip(parts, own, strict=True)
+    ]
 
 
 def rcv1(data):
@@ -56,18 +73,24 @@ def finna(data, lines=100_000):
 
 
 def austen(data):
-    """Which word stands here? Each word of six novels with its context; a random tenth is the test part."""
+    """Which word stands here? Each word of six novels with its context; a random tenth is the
+    test part.
+    """
     X, words, _ = word_contexts(texts_of(data / "austen", format="books")[0])
     return [keep(X, [[word] for word in words], rows) for rows in split("austen", len(words), 0)]
 
 
 def short(name):
     """Short texts with one label each, the publisher's parts."""
-    return lambda data: [jsonl(data / "short_texts" / f"{name}.{part}.jsonl") for part in ("train", "test")]
+    return lambda data: [
+        jsonl(data / "short_texts" / f"{name}.{part}.jsonl") for part in ("train", "test")
+    ]
 
 
 def eurlex(data):
-    """Laws in full text; tested on the dev part, since the test part is not distributed with it everywhere."""
+    """Laws in full text; tested on the dev part, since the test part is not distributed with it
+    everywhere.
+    """
     return [jsonl(data / "eurlex57k" / f"{part}.jsonl") for part in ("train", "dev")]
 
 
@@ -81,7 +104,8 @@ def subjects(data, teach=0):
     """The vocabulary of EURLEX57K."""
     found = json.loads((data / "eurlex57k" / "labels.json").read_text(encoding="utf-8"))
     concepts = [
-        Concept(label, one["label"], tuple(one["alt_labels"]), tuple(one["parents"])) for label, one in found.items()
+        Concept(label, one["label"], tuple(one["alt_labels"]), tuple(one["parents"]))
+        for label, one in found.items()
     ]
     return LabelVocabulary(concepts, teach=teach)
 
@@ -96,12 +120,16 @@ def jsonl(path):
     """Texts, a title before them where there is one, and labels."""
     with open(path, encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    return [f"{row.get('title', '')} {row['text']}".strip() for row in rows], [row["labels"] for row in rows]
+    return [f"{row.get('title', '')} {row['text']}".strip() for row in rows], [
+        row["labels"] for row in rows
+    ]
 
 
 def texts_of(path, **options):
     batches = list(read(path, **options))
-    return [text for batch in batches for text in batch.texts], [own for batch in batches for own in batch.labels or []]
+    return [text for batch in batches for text in batch.texts], [
+        own for batch in batches for own in batch.labels or []
+    ]
 
 
 def vectors_of(path, **options):
@@ -111,7 +139,9 @@ def vectors_of(path, **options):
 
 
 def keep(documents, labels, rows):
-    """Some of the documents, each label once; those without labels have nothing to teach or to find."""
+    """Some of the documents, each label once; those without labels have nothing to teach or to
+    find.
+    """
     rows = [i for i in rows if labels[i]]
     return some(documents, rows), [list(dict.fromkeys(labels[i])) for i in rows]
 
@@ -121,7 +151,9 @@ def some(documents, rows):
 
 
 def few(labels, n, seed):
-    """Rows with n examples of each label, or all where there are fewer, in random order; every row if n is 0."""
+    """Rows with n examples of each label, or all where there are fewer, in random order; every
+    row if n is 0.
+    """
     left, chosen = {}, []
     for i in np.random.default_rng(seed).permutation(len(labels)).tolist():
         left[labels[i]] = left.get(labels[i], n or len(labels)) - 1

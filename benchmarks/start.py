@@ -1,10 +1,12 @@
-"""The first minute: processor time of the first and the second demo, of one ranking, of the help; and where it goes.
+"""The first minute: processor time of the first and the second demo, of one ranking, of the help;
+and where it goes.
 
     python -m benchmarks.start
 
-The package is copied to an empty folder, so that the first demo compiles its loops. Prints a table, and for a warm
-``rank`` the modules that take longest to import. Best run in the environment that ``make demo`` makes: where the tools
-of the tests are installed, Numba and NumPy import some of them, a tenth of a second in each command.
+The package is copied to an empty folder, so that the first demo compiles its loops. Prints a table,
+and for a warm ``rank`` the modules that take longest to import. Best run in the environment that
+``make demo`` makes: where the tools of the tests are installed, Numba and NumPy import some of
+them, a tenth of a second in each command.
 """
 
 import os
@@ -18,7 +20,8 @@ from pathlib import Path
 
 from benchmarks.running import arguments, row, show, table
 
-NOT_OURS = ("NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE")  # a user's folder has both kinds of compiled files
+# a user's folder has both kinds of compiled files
+NOT_OURS = ("NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE")
 PACKAGE = Path(__file__).parents[1] / "shortlist"
 
 
@@ -28,7 +31,9 @@ def spent(folder, *command, options=()):
     kept = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
     own = kept | {"PYTHONPATH": str(folder)}
     arguments = [sys.executable, "-P", *options, "-m", "shortlist", *map(str, command)]
-    done = subprocess.run(arguments, cwd=folder, env=own, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        arguments, cwd=folder, env=own, capture_output=True, text=True, check=True
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stderr
 
@@ -60,8 +65,13 @@ def main():
             "--help": ("--help",),
         }.items():
             show(row(name, f"{spent(folder, *command)[0]:.2f}"))
-        _, said = spent(folder, "rank", "some.shortlist", "--text", "wheat", options=("-X", "importtime"))
-        print("\nImports of rank, in seconds: " + ", ".join(f"{name} {seconds:.2f}" for name, seconds in slowest(said)))
+        _, said = spent(
+            folder, "rank", "some.shortlist", "--text", "wheat", options=("-X", "importtime")
+        )
+        print(
+            "\nImports of rank, in seconds: "
+            + ", ".join(f"{name} {seconds:.2f}" for name, seconds in slowest(said))
+        )
 
 
 if __name__ == "__main__":

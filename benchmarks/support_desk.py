@@ -1,11 +1,13 @@
-"""A support desk that begins with the names of its queues and no ticket: its model after so many judgements.
+"""A support desk that begins with the names of its queues and no ticket: its model after so many
+judgements.
 
     python -m benchmarks.support_desk DATA [--seeds 3] [--plot FILE]
 
-DATA has the folder short_texts. The training texts of hwu64 (64 kinds of requests) come in random order, and each is
-learned as a person judges it. On the way the model ranks the test part: once with words alone, once with the encoder
-all-MiniLM-L6-v2, and once with the encoder and the names of the labels, written as "alarm query" for alarm_query.
-Prints P@1 and how many of the right labels are among the first five, and what the last decides alone at 95 %.
+DATA has the folder short_texts. The training texts of hwu64 (64 kinds of requests) come in random
+order, and each is learned as a person judges it. On the way the model ranks the test part: once
+with words alone, once with the encoder all-MiniLM-L6-v2, and once with the encoder and the names of
+the labels, written as "alarm query" for alarm_query. Prints P@1 and how many of the right labels
+are among the first five, and what the last decides alone at 95 %.
 """
 
 import warnings
@@ -30,7 +32,9 @@ def begun(kind, names):
 
 
 def measured(model, texts, labels, vectors):
-    """P@1, right labels among the first five, the share that is decided at 95 %, and how much of that is right."""
+    """P@1, right labels among the first five, the share that is decided at 95 %, and how much
+    of that is right.
+    """
     if not hasattr(model, "learner_"):
         return [0.0, 0.0, 0.0, np.nan]
     best = model.rank(texts, 5, vectors=vectors).labels
@@ -43,10 +47,15 @@ def measured(model, texts, labels, vectors):
 
 def run(data, seeds):
     """What is measured, for each kind of model, step and seed."""
-    (texts, labels), (tested, truth) = short_texts(data, "hwu64"), short_texts(data, "hwu64", "test")
+    (texts, labels), (tested, truth) = (
+        short_texts(data, "hwu64"),
+        short_texts(data, "hwu64", "test"),
+    )
     encode = load_encoder(ENCODER)
     vectors, asked = encode(texts), encode(tested)
-    names = sl.LabelVocabulary.from_names({label: label.replace("_", " ") for label in sorted(set(labels))})
+    names = sl.LabelVocabulary.from_names(
+        {label: label.replace("_", " ") for label in sorted(set(labels))}
+    )
     found = {kind: np.empty((len(STEPS), seeds, 4)) for kind in (WORDS, MEANING, NAMES)}
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(len(texts))[: STEPS[-1]]
@@ -56,7 +65,9 @@ def run(data, seeds):
                 for i in order[learned:until].tolist():
                     model.learn(texts[i], labels[i], vector=None if kind == WORDS else vectors[i])
                 learned = until
-                values[step, seed] = measured(model, tested, truth, None if kind == WORDS else asked)
+                values[step, seed] = measured(
+                    model, tested, truth, None if kind == WORDS else asked
+                )
     with warnings.catch_warnings(action="ignore"):  # where nothing is decided, nothing is right
         return {kind: np.nanmean(values, axis=1) for kind, values in found.items()}
 

@@ -1,4 +1,6 @@
-"""The documentation site: ``make docs``. Sphinx with MyST, since pages are Markdown, which any forge shows as well."""
+"""The documentation site: ``make docs``. Sphinx with MyST, since pages are Markdown, which any
+forge shows as well.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,12 @@ author = "The shortlist maintainers"
 release = version = VERSION
 copyright = author
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "matplotlib.sphinxext.plot_directive"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "matplotlib.sphinxext.plot_directive",
+]
 plot_formats = [("png", 130)]
 plot_html_show_formats = plot_html_show_source_link = False
 source_suffix = {".md": "markdown"}
@@ -44,26 +51,49 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 suppress_warnings = ["myst.header"]
 
-# The parts of the site, in order, each with a page that lists its own, by topic if it has several. Pages listed nowhere
-# come last, under "More".
+# The parts of the site, in order, each with a page that lists its own, by topic if it has several.
+# Pages listed nowhere come last, under "More".
 PARTS: dict[str, dict[str, list[str]]] = {
     "Begin": {"": ["start", "tutorials/*", "glossary"]},
     "How do I …?": {
-        "Learn": ["which-learner", "how-to/labels", "how-to/embeddings", "scale", "cluster", "add-a-learner"],
+        "Learn": [
+            "which-learner",
+            "how-to/labels",
+            "how-to/embeddings",
+            "scale",
+            "cluster",
+            "add-a-learner",
+        ],
         "Decide": ["how-sure"],
         "Label with people": [
-            "how-to/label-with-a-queue", "how-to/people", "how-to/partial-judgements", "how-to/audit", "how-to/export",
+            "how-to/label-with-a-queue",
+            "how-to/people",
+            "how-to/partial-judgements",
+            "how-to/audit",
+            "how-to/export",
         ],
         "Connect": ["how-to/label-studio", "from-annif", "how-to/assistants"],
         "Run in production": ["server", "how-to/production", "how-to/rehearse", "how-to/*"],
     },
     "Coming from …": {"": ["from-a-spreadsheet", "coming-from/*"]},
-    "Reference": {"": ["commands", "api", "http", "formats", "measures", "text", "versions", "changelog"]},
-    "How it works": {
-        "": ["categories", "index-learning", "tuned-index", "vectors", "ratings", "documents", "tried"],
+    "Reference": {
+        "": ["commands", "api", "http", "formats", "measures", "text", "versions", "changelog"]
     },
-    "Results": {"": ["benchmarks", "papers/*", "testing", "contributing", "code-of-conduct", "security"]},
-}  # fmt: skip
+    "How it works": {
+        "": [
+            "categories",
+            "index-learning",
+            "tuned-index",
+            "vectors",
+            "ratings",
+            "documents",
+            "tried",
+        ],
+    },
+    "Results": {
+        "": ["benchmarks", "papers/*", "testing", "contributing", "code-of-conduct", "security"]
+    },
+}
 WRITTEN_ELSEWHERE = {
     "changelog": "CHANGELOG.md",
     "code-of-conduct": "CODE_OF_CONDUCT.md",
@@ -73,8 +103,14 @@ WRITTEN_ELSEWHERE = {
 
 
 def pages() -> list[str]:
-    names = [path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md"))]
-    return [name for name in names if not name.startswith(("_build", "api/", "part-")) and name != "index"]
+    names = [
+        path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md"))
+    ]
+    return [
+        name
+        for name in names
+        if not name.startswith(("_build", "api/", "part-")) and name != "index"
+    ]
 
 
 def parts() -> dict[str, dict[str, list[str]]]:
@@ -83,7 +119,12 @@ def parts() -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
     for title, topics in [*PARTS.items(), ("More", {"": ["*", "*/*"]})]:
         for topic, wanted in topics.items():
-            own = [name for pattern in wanted for name in left if Path(name).match(pattern) and fits(name, pattern)]
+            own = [
+                name
+                for pattern in wanted
+                for name in left
+                if Path(name).match(pattern) and fits(name, pattern)
+            ]
             left = [name for name in left if name not in own]
             if own:
                 found.setdefault(title, {})[topic] = list(dict.fromkeys(own))
@@ -103,7 +144,9 @@ def toctree(names: list[str], *options: str) -> str:
 
 
 def write_pages(_: Any) -> None:
-    """Pages that are made: one for each public name, the files beside docs/, and a page for each part."""
+    """Pages that are made: one for each public name, the files beside docs/, and a page for
+    each part.
+    """
     for name, file in WRITTEN_ELSEWHERE.items():
         text = (ROOT / file).read_text(encoding="utf-8")
         for other, its_file in WRITTEN_ELSEWHERE.items():
@@ -119,28 +162,52 @@ def write_pages(_: Any) -> None:
         "Answers and measures": of("ranking", "measures"),
         "Errors": of("errors"),
     }
-    lines = ["# Public names", "", "Everything that `import shortlist` provides, one page each, from the docstrings."]
+    lines = [
+        "# Public names",
+        "",
+        "Everything that `import shortlist` provides, one page each, from the docstrings.",
+    ]
     (DOCS / "api").mkdir(exist_ok=True)
     for title, names in kinds.items():
-        lines += ["", f"## {title}", "", toctree([f"api/{name}" for name in names], ":hidden:"), "| | |", "|---|---|"]
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            toctree([f"api/{name}" for name in names], ":hidden:"),
+            "| | |",
+            "|---|---|",
+        ]
         for name in names:
-            first = " ".join((getdoc(public(name)) or "").partition("\n\n")[0].split()).replace("|", "\\|")
+            first = " ".join((getdoc(public(name)) or "").partition("\n\n")[0].split()).replace(
+                "|", "\\|"
+            )
             lines += [f"| [{name}](api/{name}.md) | {first} |"]
             page = [f"# {name}", "", "```{eval-rst}", f".. currentmodule:: shortlist.{WHERE[name]}"]
             if name[0].isupper():
-                page += [f".. autoclass:: {name}", "   :members:", "   :inherited-members: BaseEstimator, Exception"]
+                page += [
+                    f".. autoclass:: {name}",
+                    "   :members:",
+                    "   :inherited-members: BaseEstimator, Exception",
+                ]
             else:
                 page += [f".. autofunction:: {name}"]
             write(DOCS / "api" / f"{name}.md", "\n".join([*page, "```", ""]))
     write(DOCS / "api.md", "\n".join(lines) + "\n")
     write(DOCS / "http.md", http_page.page())
     for title, topics in parts().items():
-        listed = [f"## {topic}\n" * bool(topic) + "\n" + toctree(own, ":maxdepth: 1") for topic, own in topics.items()]
+        listed = [
+            f"## {topic}\n" * bool(topic) + "\n" + toctree(own, ":maxdepth: 1")
+            for topic, own in topics.items()
+        ]
         write(DOCS / f"{page_of(title)}.md", f"# {title}\n\n" + "\n".join(listed))
 
 
 def of(*rooms: str) -> list[str]:
-    return [name for name, where in WHERE.items() if f"{where}.".startswith(rooms) or where.startswith(rooms)]
+    return [
+        name
+        for name, where in WHERE.items()
+        if f"{where}.".startswith(rooms) or where.startswith(rooms)
+    ]
 
 
 def write(path: Path, text: str) -> None:
@@ -149,7 +216,9 @@ def write(path: Path, text: str) -> None:
 
 
 def adapt(_: Any, page: str, source: list[str]) -> None:
-    """Put the contents into the start page, run the tutorials, and make plain text of links that leave the site."""
+    """Put the contents into the start page, run the tutorials, and make plain text of links
+    that leave the site.
+    """
     contents = toctree([page_of(title) for title in parts()], ":hidden:")
     text = source[0].replace("<!-- contents -->", contents) if page == "index" else source[0]
 
@@ -172,27 +241,42 @@ def adapt(_: Any, page: str, source: list[str]) -> None:
 
 
 def run_here(match: re.Match[str]) -> str:
-    """A block that runs while the site is built, after those before it on its page, with the figure that it draws."""
+    """A block that runs while the site is built, after those before it on its page, with the
+    figure that it draws.
+    """
     code = match[1]
     titles = re.findall(r'title(?:=f?|\()"([^"]+)"', code)
-    options = [":context: close-figs", ":include-source: true", f":alt: {'; '.join(titles)}" if titles else ":nofigs:"]
+    options = [
+        ":context: close-figs",
+        ":include-source: true",
+        f":alt: {'; '.join(titles)}" if titles else ":nofigs:",
+    ]
     lines = [*options, "", *code.splitlines()]
-    return "\n".join(["```{eval-rst}", ".. plot::", *(f"   {line}".rstrip() for line in lines), "```"])
+    return "\n".join(
+        ["```{eval-rst}", ".. plot::", *(f"   {line}".rstrip() for line in lines), "```"]
+    )
 
 
 def leave_out(_: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool:
     """scikit-learn describes what its base classes bring."""
-    return skip or str(getattr(member, "__module__", "")).startswith("sklearn") or name.endswith("_request")
+    return (
+        skip
+        or str(getattr(member, "__module__", "")).startswith("sklearn")
+        or name.endswith("_request")
+    )
 
 
 def keep_bars(_: Any, what: str, name: str, member: Any, options: Any, lines: list[str]) -> None:
     """|y| is a size in our docstrings, not the substitution that it is in reStructuredText."""
-    lines[:] = [line if "`" in line or ">>>" in line else line.replace("|", "\\|") for line in lines]
+    lines[:] = [
+        line if "`" in line or ">>>" in line else line.replace("|", "\\|") for line in lines
+    ]
 
 
 def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", leave_out)
     app.connect("autodoc-process-docstring", keep_bars)
     app.connect("builder-inited", write_pages)
-    app.connect("env-get-outdated", lambda *_: ["index"])  # its contents are made of the other pages
+    # its contents are made of the other pages
+    app.connect("env-get-outdated", lambda *_: ["index"])
     app.connect("source-read", adapt)

@@ -11,13 +11,28 @@ def page() -> str:
     try:
         document = openapi()
     except ImportError:
-        return "# HTTP\n\nThis page is made from the server: `pip install '.[server]'` and build again.\n"
+        return (
+            "# HTTP\n\nThis page is made from the server: `pip install '.[server]'` and build "
+            "again.\n"
+        )
     shapes = document["components"]["schemas"]
-    lines = ["# HTTP", "", "What `shortlist serve` answers, from its OpenAPI document (`GET /openapi.json`); how it is"]
-    lines += ['meant to be used is in [Serve](server.md). Every error is `{"error": "one sentence"}`.']
+    lines = [
+        "# HTTP",
+        "",
+        "What `shortlist serve` answers, from its OpenAPI document (`GET /openapi.json`); how it "
+        "is",
+    ]
+    lines += [
+        'meant to be used is in [Serve](server.md). Every error is `{"error": "one sentence"}`.'
+    ]
     for path, methods in document["paths"].items():
         for method, one in methods.items():
-            lines += ["", f"## {method.upper()} {path}", "", one.get("description") or one.get("summary", "")]
+            lines += [
+                "",
+                f"## {method.upper()} {path}",
+                "",
+                one.get("description") or one.get("summary", ""),
+            ]
             asked = [parameter(own) for own in one.get("parameters", ())]
             asked += fields(one.get("requestBody"), shapes)
             given = fields(one["responses"].get("200"), shapes)
@@ -26,7 +41,10 @@ def page() -> str:
                     lines += ["", f"| it {title} | type | meaning |", "|---|---|---|", *rows]
     lines += ["", "## Shapes", "", "What stands in the lists above."]
     for name, shape in shapes.items():
-        own = [row(one, schema, schema.get("description", "")) for one, schema in shape.get("properties", {}).items()]
+        own = [
+            row(one, schema, schema.get("description", ""))
+            for one, schema in shape.get("properties", {}).items()
+        ]
         if own and f"list of {name} " in "\n".join(lines):
             lines += ["", f"### {name}", "", "| field | type | meaning |", "|---|---|---|", *own]
     return "\n".join(lines) + "\n"
@@ -52,7 +70,10 @@ def fields(body: dict[str, Any] | None, shapes: dict[str, Any]) -> list[str]:
     """The fields of a question or an answer in JSON."""
     content = (body or {}).get("content", {}).get("application/json", {}).get("schema", {})
     shape = shapes.get(content.get("$ref", "").rpartition("/")[2], content)
-    return [row(name, own, own.get("description", "")) for name, own in shape.get("properties", {}).items()]
+    return [
+        row(name, own, own.get("description", ""))
+        for name, own in shape.get("properties", {}).items()
+    ]
 
 
 def row(name: str, schema: dict[str, Any], meaning: str) -> str:
@@ -67,5 +88,10 @@ def kind(schema: dict[str, Any]) -> str:
         return " or ".join(dict.fromkeys(kind(one) for one in schema["anyOf"]))
     if schema.get("type") == "array":
         return f"list of {kind(schema.get('items', {}))}"
-    words = {"string": "text", "integer": "whole number", "boolean": "true or false", "null": "nothing"}
+    words = {
+        "string": "text",
+        "integer": "whole number",
+        "boolean": "true or false",
+        "null": "nothing",
+    }
     return words.get(schema.get("type", ""), schema.get("type", "anything"))

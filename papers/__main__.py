@@ -22,23 +22,41 @@ if TYPE_CHECKING:
 
 
 def papers(
-    names: Annotated[list[str] | None, typer.Argument(help="Experiments, or all.", show_default=False)] = None,
-    show_list: Annotated[bool, typer.Option("--list", help="Name the experiments and the data they need.")] = False,
-    data: Annotated[Path, typer.Option(help="The folder of the data sets, unpacked or as archives.")] = Path("data"),
-    out: Annotated[Path, typer.Option(help="The folder for results; what is done is kept there.")] = Path("results"),
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer trials: minutes instead of half an hour.")] = False,
-    workers: Annotated[int, typer.Option(help="Processes; the numbers do not depend on it. -1 for all cores.")] = -1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what was kept of these experiments.")] = False,
-    kept: Annotated[bool, typer.Option("--kept", help="Run nothing: report what is kept, however few jobs.")] = False,
-    fetch: Annotated[str | None, typer.Option(help="Download this data set to the data folder first.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Experiments, or all.", show_default=False)
+    ] = None,
+    show_list: Annotated[
+        bool, typer.Option("--list", help="Name the experiments and the data they need.")
+    ] = False,
+    data: Annotated[
+        Path, typer.Option(help="The folder of the data sets, unpacked or as archives.")
+    ] = Path("data"),
+    out: Annotated[
+        Path, typer.Option(help="The folder for results; what is done is kept there.")
+    ] = Path("results"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer trials: minutes instead of half an hour.")
+    ] = False,
+    workers: Annotated[
+        int, typer.Option(help="Processes; the numbers do not depend on it. -1 for all cores.")
+    ] = -1,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget what was kept of these experiments.")
+    ] = False,
+    kept: Annotated[
+        bool, typer.Option("--kept", help="Run nothing: report what is kept, however few jobs.")
+    ] = False,
+    fetch: Annotated[
+        str | None, typer.Option(help="Download this data set to the data folder first.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run the papers' experiments on public data and put the results beside the published ones.
 
-    Writes `results.html` (one page, with figures), `results.md`, `results.json`, and `coverage.md`, which tells what of
-    the papers is where, and whether it was met. A run that was stopped goes on where it was; experiments may be run one
-    by one, and `all --kept` puts what they left on one page. Data sets do not come with it; where one is
-    missing, the message says where it can be had.
+    Writes `results.html` (one page, with figures), `results.md`, `results.json`, and `coverage.md`,
+    which tells what of the papers is where, and whether it was met. A run that was stopped goes on
+    where it was; experiments may be run one by one, and `all --kept` puts what they left on one
+    page. Data sets do not come with it; where one is missing, the message says where it can be had.
     """
     from papers import catalogue
 
@@ -73,8 +91,14 @@ def papers(
         say(f"the page is {out / 'results.html'}; also results.md, results.json and coverage.md")
     for one in outcomes:
         if one.failures:
-            jobs = f"{len(one.failures)} of {len(one.failures) + len(one.results)} jobs of {one.experiment.name}"
-            problems.append(f"{jobs} failed: {one.failures[0]} (traces are in {out / 'kept'}; what worked is kept)")
+            jobs = (
+                f"{len(one.failures)} of {len(one.failures) + len(one.results)} jobs of "
+                f"{one.experiment.name}"
+            )
+            problems.append(
+                f"{jobs} failed: {one.failures[0]} (traces are in {out / 'kept'}; what worked is "
+                "kept)"
+            )
     if problems:
         raise InputError("; ".join(problems))
 
@@ -93,11 +117,19 @@ def _list(as_json: bool) -> None:
     from papers.catalogue import CATALOGUE
 
     if as_json:
-        print_json([
-            {"name": one.name, "paper": one.paper, "title": one.title, "needs": one.needs, "stands_in": one.stands_in,
-             "original": one.original.needs if one.original else None}
-            for one in CATALOGUE.values()
-        ])  # fmt: skip
+        print_json(
+            [
+                {
+                    "name": one.name,
+                    "paper": one.paper,
+                    "title": one.title,
+                    "needs": one.needs,
+                    "stands_in": one.stands_in,
+                    "original": one.original.needs if one.original else None,
+                }
+                for one in CATALOGUE.values()
+            ]
+        )
         return
     rows = []
     for one in CATALOGUE.values():
@@ -118,10 +150,14 @@ def _for_data(experiments: list[Experiment], data: Path, out: Path) -> list[Expe
     """Each experiment on the paper's own data, where the data folder has them."""
     from papers.finding import look
 
-    return [one.for_data(lambda name: look(data, name, out / "data") is not None) for one in experiments]
+    return [
+        one.for_data(lambda name: look(data, name, out / "data") is not None) for one in experiments
+    ]
 
 
-def _with_data(experiments: list[Experiment], data: Path, out: Path) -> tuple[list[Experiment], list[str]]:
+def _with_data(
+    experiments: list[Experiment], data: Path, out: Path
+) -> tuple[list[Experiment], list[str]]:
     """The experiments whose data sets are there; and of each that is not, what to say."""
     from papers.datasets import dataset
     from papers.finding import look
@@ -135,7 +171,13 @@ def _with_data(experiments: list[Experiment], data: Path, out: Path) -> tuple[li
 
 
 def _run(
-    chosen: list[Experiment], data: Path, out: Path, quick: bool, workers: int, fresh: bool, compute: bool
+    chosen: list[Experiment],
+    data: Path,
+    out: Path,
+    quick: bool,
+    workers: int,
+    fresh: bool,
+    compute: bool,
 ) -> tuple[list[Outcome], dict[str, str]]:
     """All experiments' outcomes, and what is known of the data sets."""
     import os
@@ -146,7 +188,9 @@ def _run(
 
     needs = sorted({name for one in chosen for name in one.needs})
     folder = lay_out(data, needs, out / "data")
-    digests = {name: content_digest(folder / DATASETS[name].folder, DATASETS[name].files) for name in needs}
+    digests = {
+        name: content_digest(folder / DATASETS[name].folder, DATASETS[name].files) for name in needs
+    }
     known = {}
     for name, digest in digests.items():
         expected = DATASETS[name].digest
@@ -155,9 +199,16 @@ def _run(
     cores = os.cpu_count() or 1
     with _bar() as update:
         outcomes = run(
-            chosen, folder, out, quick=quick, workers=cores if workers == -1 else workers, fresh=fresh,
-            compute=compute, digests=digests, progress=update,
-        )  # fmt: skip
+            chosen,
+            folder,
+            out,
+            quick=quick,
+            workers=cores if workers == -1 else workers,
+            fresh=fresh,
+            compute=compute,
+            digests=digests,
+            progress=update,
+        )
     return outcomes, known
 
 
@@ -174,7 +225,9 @@ def _bar() -> Iterator[Callable[[str, int, int | None], None]]:
     shown = TextColumn("{task.description}", markup=False), BarColumn(), done, TimeRemainingColumn()
     with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("preparing", total=0)
-        yield lambda what, done, of: bar.update(task, completed=done, total=of or 0, description=what)
+        yield lambda what, done, of: bar.update(
+            task, completed=done, total=of or 0, description=what
+        )
 
 
 def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Report:
@@ -188,24 +241,38 @@ def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Rep
 
     sections = [
         Section(
-            one.experiment.name, one.experiment.paper, one.experiment.title, one.experiment.stands_in,
-            len(one.results), one.seconds, shown, one.jobs,
+            one.experiment.name,
+            one.experiment.paper,
+            one.experiment.title,
+            one.experiment.stands_in,
+            len(one.results),
+            one.seconds,
+            shown,
+            one.jobs,
         )
-        for one in outcomes if not one.failures and (shown := _shown(one)) is not None
-    ]  # fmt: skip
+        for one in outcomes
+        if not one.failures and (shown := _shown(one)) is not None
+    ]
     packages = ("numpy", "scipy", "numba", "scikit-learn", "polars")
     return Report(
         date=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         command=command,
-        machine={"processor": _processor(), "cores": str(os.cpu_count()), "system": platform.system()},
-        versions={"shortlist": __version__, "Python": platform.python_version()} | {p: version(p) for p in packages},
+        machine={
+            "processor": _processor(),
+            "cores": str(os.cpu_count()),
+            "system": platform.system(),
+        },
+        versions={"shortlist": __version__, "Python": platform.python_version()}
+        | {p: version(p) for p in packages},
         data=known,
         sections=sections,
     )
 
 
 def _shown(outcome: Outcome) -> list[Table | Figure] | None:
-    """The tables and figures of an experiment; None where only a part of its jobs is kept, and that is too few."""
+    """The tables and figures of an experiment; None where only a part of its jobs is kept, and
+    that is too few.
+    """
     try:
         return outcome.experiment.show(outcome.results) if outcome.results else None
     except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -222,7 +289,9 @@ def _processor() -> str:
 
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        return next(
+            line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -259,7 +328,10 @@ def _print(section: Section) -> None:
         print(f"Not the paper's data. {section.stands_in}")
     for one in section.shown:
         if isinstance(one, Table):
-            rows = [[name, *(in_two(cells.get(c)) for c in one.columns)] for name, cells in one.rows.items()]
+            rows = [
+                [name, *(in_two(cells.get(c)) for c in one.columns)]
+                for name, cells in one.rows.items()
+            ]
             print_table(one.title, ["", *one.columns], rows)
         else:
             head, rows = points(one)

@@ -1,4 +1,6 @@
-"""Unpacking an archive that somebody else made: nothing may land outside the folder meant for it."""
+"""Unpacking an archive that somebody else made: nothing may land outside the folder meant for
+it.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,16 @@ def unpack(archive: Path, folder: Path, marker: str) -> None:
                 _unzip(archive, inside)
             else:
                 _untar(archive, inside)
-        except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zipfile.LargeZipFile) as problem:
-            raise InputError(f"cannot unpack {archive}: {str(problem) or type(problem).__name__}") from None
+        except (
+            OSError,
+            EOFError,
+            tarfile.TarError,
+            zipfile.BadZipFile,
+            zipfile.LargeZipFile,
+        ) as problem:
+            raise InputError(
+                f"cannot unpack {archive}: {str(problem) or type(problem).__name__}"
+            ) from None
         found = min(inside.rglob(marker), key=lambda path: len(path.parts), default=None)
         if found is None:
             raise InputError(f"{archive} does not hold {marker}, which belongs to the data set")
@@ -36,17 +46,22 @@ def unpack(archive: Path, folder: Path, marker: str) -> None:
         try:
             os.replace(found.parent, folder)
         except OSError as problem:
-            raise InputError(f"cannot unpack {archive} to {folder}: {problem.strerror}; remove what is there") from None
+            raise InputError(
+                f"cannot unpack {archive} to {folder}: {problem.strerror}; remove what is there"
+            ) from None
         inside.mkdir(exist_ok=True)  # for the cleaner, if the archive had no folder of its own
 
 
 def _untar(archive: Path, folder: Path) -> None:
     if not hasattr(tarfile, "data_filter"):
-        raise InputError(f"this Python cannot unpack {archive} safely; update it, or unpack the archive yourself")
+        raise InputError(
+            f"this Python cannot unpack {archive} safely; update it, or unpack the archive yourself"
+        )
     with tarfile.open(archive) as tar:
         members = tar.getmembers()
         _refuse_if_large(archive, sum(member.size for member in members))
-        tar.extractall(folder, members, filter="data")  # refuses absolute paths, '..' and links that lead out
+        # refuses absolute paths, '..' and links that lead out
+        tar.extractall(folder, members, filter="data")
 
 
 def _unzip(archive: Path, folder: Path) -> None:
@@ -61,4 +76,6 @@ def _unzip(archive: Path, folder: Path) -> None:
 
 def _refuse_if_large(archive: Path, n_bytes: int) -> None:
     if n_bytes > MOST_BYTES:
-        raise InputError(f"{archive} would unpack to {n_bytes:,} bytes, more than any data set here has")
+        raise InputError(
+            f"{archive} would unpack to {n_bytes:,} bytes, more than any data set here has"
+        )

@@ -1,9 +1,11 @@
-"""The public data sets of the experiments: what each is, where it is published, and how it is laid out.
+"""The public data sets of the experiments: what each is, where it is published, and how it is laid
+out.
 
-None of them comes with this library: most are free for research, not for redistribution. A data folder holds each
-set as a folder or as an archive, under its publisher's name or ours. ``finding.py`` finds them there, ``fetching.py``
-downloads what can be downloaded. The last four are the papers' own sets, which were not at hand; where one is there,
-experiments take it instead of what stands in for it.
+None of them comes with this library: most are free for research, not for redistribution. A data
+folder holds each set as a folder or as an archive, under its publisher's name or ours.
+``finding.py`` finds them there, ``fetching.py`` downloads what can be downloaded. The last four are
+the papers' own sets, which were not at hand; where one is there, experiments take it instead of
+what stands in for it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from shortlist.errors import InputError
 
 @dataclass(frozen=True)
 class Remote:
-    """A file at the publisher's. ``digest`` is "sha256:…" or "md5:…"; empty where no digest of it is published."""
+    """A file at the publisher's. ``digest`` is "sha256:…" or "md5:…"; empty where no digest of
+    it is published.
+    """
 
     url: str
     name: str
@@ -36,7 +40,8 @@ class DataSet:
     folder: str  # its name in a data folder
     marker: str  # a pattern of what stands in that folder, by which it is known
     files: str  # patterns of the files that are read
-    digest: str = ""  # sha256 over the sorted paths and bytes of these files, as ``content_digest`` computes it
+    # sha256 over the sorted paths and bytes of these files, as ``content_digest`` computes it
+    digest: str = ""
     folders: tuple[str, ...] = ()  # other names of the folder
     archives: tuple[str, ...] = ()  # names of archives
     remotes: tuple[Remote, ...] = ()  # what to download; empty where there is no direct download
@@ -48,25 +53,55 @@ class DataSet:
 
     def missing(self, data: Path) -> str:
         """What to say where it is not there."""
-        accepted = ", ".join([f"{self.folder}/", *(f"{name}/" for name in self.folders), *self.archives])
+        accepted = ", ".join(
+            [f"{self.folder}/", *(f"{name}/" for name in self.folders), *self.archives]
+        )
         if self.remotes:
-            how = f"Download it with: python -m papers --fetch {self.name} --data {data}; or put it there yourself"
+            how = (
+                f"Download it with: python -m papers --fetch {self.name} --data {data}; or put it "
+                "there yourself"
+            )
         else:
             how = f"{self.by_hand}; put it there"
         return (
-            f"the data set {self.name} is not in {data}: {self.what}, published by {self.publisher} at {self.address} "
+            f"the data set {self.name} is not in {data}: {self.what}, published by "
+            f"{self.publisher} at {self.address} "
             f"({self.size}; {self.licence}). {how}, as one of: {accepted}"
         )
 
 
 MULAN = "https://raw.githubusercontent.com/tsoumakas/mulan/43f6389095ad71984264db4387a8074b22bc7d4a/data/multi-label"
 RCV1_FILES = (  # numbers and digests as in scikit-learn
-    (5976048, "rcv1-v2.topics.qrels.gz", "2a98e5e5d8b770bded93afc8930d88299474317fe14181aee1466cc754d0d1c1"),
-    (5976057, "lyrl2004_vectors_train.dat.gz", "5468f656d0ba7a83afc7ad44841cf9a53048a5c083eedc005dcdb5cc768924ae"),
-    (5976069, "lyrl2004_vectors_test_pt0.dat.gz", "ed40f7e418d10484091b059703eeb95ae3199fe042891dcec4be6696b9968374"),
-    (5976066, "lyrl2004_vectors_test_pt1.dat.gz", "87700668ae45d45d5ca1ef6ae9bd81ab0f5ec88cc95dcef9ae7838f727a13aa6"),
-    (5976063, "lyrl2004_vectors_test_pt2.dat.gz", "48143ac703cbe33299f7ae9f4995db49a258690f60e5debbff8995c34841c7f5"),
-    (5976060, "lyrl2004_vectors_test_pt3.dat.gz", "dfcb0d658311481523c6e6ca0c3f5a3e1d3d12cde5d7a8ce629a9006ec7dbb39"),
+    (
+        5976048,
+        "rcv1-v2.topics.qrels.gz",
+        "2a98e5e5d8b770bded93afc8930d88299474317fe14181aee1466cc754d0d1c1",
+    ),
+    (
+        5976057,
+        "lyrl2004_vectors_train.dat.gz",
+        "5468f656d0ba7a83afc7ad44841cf9a53048a5c083eedc005dcdb5cc768924ae",
+    ),
+    (
+        5976069,
+        "lyrl2004_vectors_test_pt0.dat.gz",
+        "ed40f7e418d10484091b059703eeb95ae3199fe042891dcec4be6696b9968374",
+    ),
+    (
+        5976066,
+        "lyrl2004_vectors_test_pt1.dat.gz",
+        "87700668ae45d45d5ca1ef6ae9bd81ab0f5ec88cc95dcef9ae7838f727a13aa6",
+    ),
+    (
+        5976063,
+        "lyrl2004_vectors_test_pt2.dat.gz",
+        "48143ac703cbe33299f7ae9f4995db49a258690f60e5debbff8995c34841c7f5",
+    ),
+    (
+        5976060,
+        "lyrl2004_vectors_test_pt3.dat.gz",
+        "dfcb0d658311481523c6e6ca0c3f5a3e1d3d12cde5d7a8ce629a9006ec7dbb39",
+    ),
 )
 DATASETS = {
     one.name: one
@@ -84,7 +119,10 @@ DATASETS = {
             digest="c738afdb5bf4cb52bb0f624cb230df759433e079b590181bc56bd65dc581a862",
             archives=("reuters21578.tar.gz", "reuters21578.tar.xz"),
             remotes=(
-                Remote("http://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz", "reuters21578.tar.gz"),
+                Remote(
+                    "http://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",
+                    "reuters21578.tar.gz",
+                ),
             ),
         ),
         DataSet(
@@ -138,12 +176,20 @@ DATASETS = {
             files="*.txt",
             digest="3a6436f0fc8a2cdf8e1f471a58ee4cd383369e6a730d03ee027d71e8ea430050",
             archives=("austen.tar.xz",),
-            by_hand="write the lines of the package's emma, mansfieldpark and so on to emma.txt, mansfieldpark.txt, …",
+            by_hand=(
+                "write the lines of the package's emma, mansfieldpark and so on to emma.txt, "
+                "mansfieldpark.txt, …"
+            ),
         ),
         DataSet(
             name="rcv1",
-            what="15,000 documents of RCV1-v2 as vectors with 103 topics, from the five subsets of MULAN and LIBSVM",
-            publisher="Lewis, Yang, Rose and Li (JMLR 2004); the subsets in the R package mldr.datasets",
+            what=(
+                "15,000 documents of RCV1-v2 as vectors with 103 topics, from the five subsets of "
+                "MULAN and LIBSVM"
+            ),
+            publisher=(
+                "Lewis, Yang, Rose and Li (JMLR 2004); the subsets in the R package mldr.datasets"
+            ),
             address="https://github.com/fcharte/mldr.datasets",
             size="5 MB, 17 MB unpacked",
             licence="free for research",
@@ -152,7 +198,8 @@ DATASETS = {
             files="rcv1_aligned_15k.svm topics.txt",
             digest="2796bbe314ef5a2cc1e59d5d5efa0dce24fae79600c6c4b41e6081a73d7b71c2",
             archives=("rcv1_subsets.tar.xz",),
-            by_hand="the subsets as published have their topics displaced in one half of each; the file is made of the "
+            by_hand="the subsets as published have their topics displaced in one half of each; "
+            "the file is made of the "
             "other halves, as lines 'topic,topic feature:value …'",
         ),
         DataSet(
@@ -166,7 +213,8 @@ DATASETS = {
             marker="finna.tsv.gz",
             files="finna*.tsv.gz",
             digest="cadb5877099e9362dbaedb04e09afa2d4a13deedc4d2c1135e974145ec08b12b",
-            by_hand="write training/yso-finna-en.tsv.gz as lines 'p1 p2<TAB>title' to finna.tsv.gz, and the names of "
+            by_hand="write training/yso-finna-en.tsv.gz as lines 'p1 p2<TAB>title' to "
+            "finna.tsv.gz, and the names of "
             "vocab/yso-en.tsv as lines 'p1<TAB>name' to finna-labels.tsv.gz",
         ),
         DataSet(
@@ -202,7 +250,10 @@ DATASETS = {
             files="fold?_test.txt",
             digest="2cfc84f5572de6f3a2895e647a74f19fcc1849e411658ebd39cf85107059f849",
             archives=("letor_ohsumed.tar.xz",),
-            by_hand="copy Fold1/test.txt to Fold5/test.txt of OHSUMED/Feature-min to fold1_test.txt to fold5_test.txt",
+            by_hand=(
+                "copy Fold1/test.txt to Fold5/test.txt of OHSUMED/Feature-min to fold1_test.txt "
+                "to fold5_test.txt"
+            ),
         ),
         DataSet(
             name="cranfield",
@@ -227,7 +278,10 @@ DATASETS = {
         ),
         DataSet(
             name="robust03",
-            what="17 runs submitted to the Robust Track of TREC 2003 on its 100 topics, and the judgements",
+            what=(
+                "17 runs submitted to the Robust Track of TREC 2003 on its 100 topics, and the "
+                "judgements"
+            ),
             publisher="NIST",
             address="https://trec.nist.gov/results/trec12/robust.input.html",
             size="21 MB",
@@ -237,7 +291,10 @@ DATASETS = {
             files="robust03_qrels.txt runs/input.*",
             digest="2c45715b8d69f6d14e303e568b3c869d4bcb98b4439286235b62d395a286e98c",
             archives=("trec_robust03.tar.xz",),
-            by_hand="put input.*.gz of the runs into runs/, and their judgements beside it as robust03_qrels.txt",
+            by_hand=(
+                "put input.*.gz of the runs into runs/, and their judgements beside it as "
+                "robust03_qrels.txt"
+            ),
         ),
         DataSet(
             name="mulan",
@@ -276,8 +333,14 @@ DATASETS = {
         ),
         DataSet(
             name="rcv1-v2",
-            what="all of RCV1-v2: 804,414 documents as stemmed words or as vectors, with topics and industries",
-            publisher="Lewis, Yang, Rose and Li (JMLR 2004); vectors and topics in the copy that scikit-learn loads",
+            what=(
+                "all of RCV1-v2: 804,414 documents as stemmed words or as vectors, with topics "
+                "and industries"
+            ),
+            publisher=(
+                "Lewis, Yang, Rose and Li (JMLR 2004); vectors and topics in the copy that "
+                "scikit-learn loads"
+            ),
             address="http://www.ai.mit.edu/projects/jmlr/papers/volume5/lewis04a/lyrl2004_rcv1v2_README.htm",
             size="650 MB of vectors and topics; 180 MB of words",
             licence="free for research; the texts themselves only under an agreement with NIST",
@@ -306,7 +369,10 @@ DATASETS = {
         ),
         DataSet(
             name="wt10g",
-            what="WT10g: 1.69 million web pages, with topics and judgements of the Web Tracks of TREC 9 and 10",
+            what=(
+                "WT10g: 1.69 million web pages, with topics and judgements of the Web Tracks of "
+                "TREC 9 and 10"
+            ),
             publisher="the University of Glasgow; topics and judgements by NIST",
             address="http://ir.dcs.gla.ac.uk/test_collections/wt10g.html",
             size="2.7 GB, 11 GB unpacked",
@@ -315,8 +381,10 @@ DATASETS = {
             marker="WTX001",
             files="WTX*/B* *topics* *qrels*",
             folders=("WT10g", "WT10G"),
-            by_hand="lay the folders WTX001 to WTX104 of its disks side by side, and beside them topics.451-500, "
-            "topics.501-550 and the two files of qrels from https://trec.nist.gov/data/webmain.html",
+            by_hand="lay the folders WTX001 to WTX104 of its disks side by side, and beside them "
+            "topics.451-500, "
+            "topics.501-550 and the two files of qrels from "
+            "https://trec.nist.gov/data/webmain.html",
         ),
         DataSet(
             name="industry",
@@ -330,7 +398,9 @@ DATASETS = {
             files="*.sector/*/*",
             folders=("industry", "industry_sector"),
             archives=("sector.tar.gz",),
-            by_hand="the address does not answer any more; whoever has the archive can use it as it is",
+            by_hand=(
+                "the address does not answer any more; whoever has the archive can use it as it is"
+            ),
         ),
     ]
 }

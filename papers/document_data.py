@@ -1,4 +1,6 @@
-"""The collections of paper 003's experiments: documents by query, with their scores under each base function."""
+"""The collections of paper 003's experiments: documents by query, with their scores under each
+base function.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
     "body": ("body", STOPPED),
     "body plain": ("body", {}),
 }  # of an abstract
-POOL = {"cranfield": 100, "wt10g": 1000}  # documents that each base function contributes for a query
+# documents that each base function contributes for a query
+POOL = {"cranfield": 100, "wt10g": 1000}
 LOWEST_RETRIEVED = 0.95  # below the first document of a topic
 TOPICS = {"trec9": range(451, 501), "trec10": range(501, 551)}  # of the Web Tracks on WT10g
 
@@ -41,11 +44,15 @@ class Judged(NamedTuple):
     def of(self, queries: Iterable[int]) -> Judged:
         """The documents of some queries."""
         kept = np.isin(self.query, list(queries))
-        return self._replace(scores=self.scores[kept], relevance=self.relevance[kept], query=self.query[kept])
+        return self._replace(
+            scores=self.scores[kept], relevance=self.relevance[kept], query=self.query[kept]
+        )
 
     def average_precision(self, scores: Floats) -> Floats:
         """By query, in order of appearance."""
-        return evaluate_documents(scores, self.relevance, self.query, ["MAP"], resamples=0).per_instance["MAP"]
+        return evaluate_documents(
+            scores, self.relevance, self.query, ["MAP"], resamples=0
+        ).per_instance["MAP"]
 
     def best(self) -> int:
         """The base function with the highest mean average precision."""
@@ -54,11 +61,17 @@ class Judged(NamedTuple):
     def in_figures(self) -> dict[str, float]:
         """A data set as table 5 describes it."""
         n = int(np.unique(self.query).size)
-        return {"queries": n, "base functions": len(self.names), "documents of a query": self.query.size / n,
-                "relevant of a query": float((self.relevance > 0).sum()) / n}  # fmt: skip
+        return {
+            "queries": n,
+            "base functions": len(self.names),
+            "documents of a query": self.query.size / n,
+            "relevant of a query": float((self.relevance > 0).sum()) / n,
+        }
 
     @classmethod
-    def with_relevant(cls, scores: Floats, relevance: Floats, query: Longs, names: list[str], fold: Longs) -> Judged:
+    def with_relevant(
+        cls, scores: Floats, relevance: Floats, query: Longs, names: list[str], fold: Longs
+    ) -> Judged:
         """Without the queries that have no relevant document, the others numbered anew."""
         kept = np.isin(query, query[relevance > 0])
         old, number = np.unique(query[kept], return_inverse=True)
@@ -75,28 +88,35 @@ def load(data: Path, name: str) -> Judged:
 
 
 def ohsumed(folder: Path) -> Judged:
-    """LETOR 3.0's OHSUMED, features scaled to [0, 1] within each query; its five test files are the whole set."""
+    """LETOR 3.0's OHSUMED, features scaled to [0, 1] within each query; its five test files are
+    the whole set.
+    """
     parts, relevance = [], []
     query: list[int] = []
     fold: list[int] = []
     number: dict[str, int] = {}
     for k in range(1, 6):
         for batch in read(folder / f"fold{k}_test.txt", format="letor", n_features=45):
-            assert batch.rows is not None and batch.relevance is not None and batch.query is not None  # noqa: PT018
+            assert batch.rows is not None
+            assert batch.relevance is not None
+            assert batch.query is not None
             parts.append(batch.rows)
             relevance.append(batch.relevance)
             query += [number.setdefault(name, len(number)) for name in batch.query]
             fold += [k] * (len(number) - len(fold))
     scores = scaled_within_queries(Rows.stack(parts), query, "range")
     names = [f"feature {i}" for i in range(1, 46)]
-    return Judged.with_relevant(scores, np.concatenate(relevance), np.array(query), names, np.array(fold))
+    return Judged.with_relevant(
+        scores, np.concatenate(relevance), np.array(query), names, np.array(fold)
+    )
 
 
 def cranfield(folder: Path, pool: int = POOL["cranfield"]) -> Judged:
     """Cranfield, with the paper's 15 base functions.
 
-    All 1,837 documents that cranqrel lists count as relevant. The 225 that it lists with -1, one for each query, are
-    no exception: bm25 puts them at place 2 in the median, before those of the best grade.
+    All 1,837 documents that cranqrel lists count as relevant. The 225 that it lists with -1, one
+    for each query, are no exception: bm25 puts them at place 2 in the median, before those of the
+    best grade.
     """
     texts, questions = _abstracts(folder / "cran.all.1400"), _abstracts(folder / "cran.qry")
     functions = base_functions(lambda: texts, questions)
@@ -104,7 +124,8 @@ def cranfield(folder: Path, pool: int = POOL["cranfield"]) -> Judged:
 
 
 def fields(folder: Path, pool: int = POOL["cranfield"]) -> Judged:
-    """Cranfield, with five retrieval functions on indexes of titles alone, of bodies alone, and of bodies as written.
+    """Cranfield, with five retrieval functions on indexes of titles alone, of bodies alone, and of
+    bodies as written.
 
     Such functions know different things of a document, where those over whole texts agree.
     """
@@ -117,7 +138,9 @@ def fields(folder: Path, pool: int = POOL["cranfield"]) -> Judged:
 
 
 def _abstracts(path: Path, part: str = "all") -> list[str]:
-    return [text for batch in read(path, format="cranfield", part=part) for text in batch.texts or ()]
+    return [
+        text for batch in read(path, format="cranfield", part=part) for text in batch.texts or ()
+    ]
 
 
 def _cranqrel(folder: Path, n_questions: int) -> list[set[int]]:
@@ -130,30 +153,43 @@ def _cranqrel(folder: Path, n_questions: int) -> list[set[int]]:
 
 
 def submissions(folder: Path) -> Judged:
-    """The runs submitted to a track of TREC as base functions, on the judged documents that some run retrieved.
+    """The runs submitted to a track of TREC as base functions, on the judged documents that some
+    run retrieved.
 
-    A run's scores are scaled to [0.05, 1] within each topic; a document that it did not retrieve has 0. Documents
-    judged 1 (relevant) and 2 (highly relevant) count as relevant.
+    A run's scores are scaled to [0.05, 1] within each topic; a document that it did not retrieve
+    has 0. Documents judged 1 (relevant) and 2 (highly relevant) count as relevant.
     """
     grades: dict[tuple[str, str], float] = {}
     for batch in read(folder / "robust03_qrels.txt", format="qrels"):
         assert batch.relevance is not None
-        grades |= zip(zip(batch.query or (), batch.ids or (), strict=True), batch.relevance.tolist(), strict=True)
+        grades |= zip(
+            zip(batch.query or (), batch.ids or (), strict=True),
+            batch.relevance.tolist(),
+            strict=True,
+        )
     runs: dict[str, dict[tuple[str, str], float]] = {}
     for path in sorted(folder.glob("runs/input.*")):
         own = runs.setdefault(path.name.removeprefix("input.").removesuffix(".gz"), {})
         for batch in read(path, format="run"):
             assert batch.scores is not None
-            scored = zip(zip(batch.query or (), batch.ids or (), strict=True), batch.scores.tolist(), strict=True)
+            scored = zip(
+                zip(batch.query or (), batch.ids or (), strict=True),
+                batch.scores.tolist(),
+                strict=True,
+            )
             own |= {pair: score for pair, score in scored if pair in grades}
     pairs = sorted(set().union(*runs.values()))
     relevance = np.array([float(grades[pair] > 0) for pair in pairs])
     _, query = np.unique([topic for topic, _ in pairs], return_inverse=True)
     scores = np.column_stack([_of_run(own, pairs, query) for own in runs.values()])
-    return Judged.with_relevant(scores, relevance, query, list(runs), np.zeros(query.max() + 1, dtype=np.int64))
+    return Judged.with_relevant(
+        scores, relevance, query, list(runs), np.zeros(query.max() + 1, dtype=np.int64)
+    )
 
 
-def _of_run(own: dict[tuple[str, str], float], pairs: list[tuple[str, str]], query: Longs) -> Floats:
+def _of_run(
+    own: dict[tuple[str, str], float], pairs: list[tuple[str, str]], query: Longs
+) -> Floats:
     """A run's scores of these pairs of topic and document, scaled within each topic."""
     scores = np.array([own.get(pair, np.nan) for pair in pairs])
     known = np.flatnonzero(~np.isnan(scores))
@@ -168,10 +204,11 @@ def _of_run(own: dict[tuple[str, str], float], pairs: list[tuple[str, str]], que
 
 
 def web_track(folder: Path, track: str, pool: int = POOL["wt10g"]) -> Judged:
-    """WT10g with the descriptions of one Web Track's topics as queries, and the paper's 15 base functions.
+    """WT10g with the descriptions of one Web Track's topics as queries, and the paper's 15 base
+    functions.
 
-    Three indexes are made, one after the other, each in one reading of the whole collection. Documents judged 1
-    (relevant) and 2 (highly relevant) count as relevant.
+    Three indexes are made, one after the other, each in one reading of the whole collection.
+    Documents judged 1 (relevant) and 2 (highly relevant) count as relevant.
     """
     descriptions: dict[str, str] = {}
     for path in sorted(folder.glob("*topics*")):
@@ -181,12 +218,15 @@ def web_track(folder: Path, track: str, pool: int = POOL["wt10g"]) -> Judged:
     for path in sorted(folder.glob("*qrels*")):
         for batch in read(path, format="qrels"):
             assert batch.relevance is not None
-            for number, name, grade in zip(batch.query or (), batch.ids or (), batch.relevance, strict=True):
+            for number, name, grade in zip(
+                batch.query or (), batch.ids or (), batch.relevance, strict=True
+            ):
                 if grade > 0 and number in relevant:
                     relevant[number].add(name)
     if not any(relevant.values()):
         raise InputError(
-            f"{folder} lacks topics {TOPICS[track][0]} to {TOPICS[track][-1]} with their judgements: put the files of "
+            f"{folder} lacks topics {TOPICS[track][0]} to {TOPICS[track][-1]} with their "
+            "judgements: put the files of "
             "topics and qrels from https://trec.nist.gov/data/webmain.html there"
         )
     documents: dict[str, int] = {}

@@ -1,7 +1,8 @@
 """The tables of paper 003: a ranker over base functions, beside these and beside other rankers.
 
-A method's value for a query is its mean over the trials in which the query was tested; SVM-map is compared with each
-other method query by query, by the two-tailed Wilcoxon signed-rank test at the 0.95 level.
+A method's value for a query is its mean over the trials in which the query was tested; SVM-map is
+compared with each other method query by query, by the two-tailed Wilcoxon signed-rank test at the
+0.95 level.
 """
 
 from __future__ import annotations
@@ -34,14 +35,21 @@ PUBLISHED = {
     "3rd best": (0.188, 0.174),
 }
 PUBLISHED_WINS = (
-    "Published W/L on TREC 9 and 10: best 39/11 and 37/13, 2nd 38/12 and 43/7, 3rd 34/16 and 38/12, all **."
+    "Published W/L on TREC 9 and 10: best 39/11 and 37/13, 2nd 38/12 and 43/7, 3rd 34/16 and "
+    "38/12, all **."
 )
-AGREE = "the base functions agree too much on this collection: the best has what the others have (see svmmap-fields)"
+AGREE = (
+    "the base functions agree too much on this collection: the best has what the others have (see "
+    "svmmap-fields)"
+)
 OTHER_RUNS = "the paper combines 53 and 18 runs of other tracks; beyond that unexplained"
 WEIGHED = "SVM-acc2, for which relevant documents weigh more, is close behind here"
 TITLES = {
     "cranfield": "15 retrieval functions of the Cranfield collection (tables 6 and 9)",
-    "fields": "five retrieval functions on titles, on bodies and on bodies as written, of Cranfield (tables 6 and 9)",
+    "fields": (
+        "five retrieval functions on titles, on bodies and on bodies as written, of Cranfield "
+        "(tables 6 and 9)"
+    ),
     "ohsumed": "the 45 features of LETOR's OHSUMED as base functions (tables 6 and 9)",
     "ohsumed-folds": "LETOR's OHSUMED, five folds",
     "submissions-ten": "runs submitted to TREC, learning from 10 topics (tables 7 and 10)",
@@ -55,7 +63,9 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """SVM-map beside another method, over queries: how much higher its MAP is, and whether that is chance."""
+    """SVM-map beside another method, over queries: how much higher its MAP is, and whether that
+    is chance.
+    """
 
     gain: float
     higher: int
@@ -88,18 +98,31 @@ def described(results: dict[str, list[Result]]) -> Table:
     for name, own in results.items():
         rows[name] = {fact: Cell(value) for fact, value in own[0]["data"].items()}
     columns = list(next(iter(rows.values())))
-    there = Claim("table 5", "base functions, features, documents and queries of each data set", True)
-    return Table("The data as table 5 describes them", columns, rows, "The published numbers are lost.", (there,))
+    there = Claim(
+        "table 5", "base functions, features, documents and queries of each data set", True
+    )
+    return Table(
+        "The data as table 5 describes them",
+        columns,
+        rows,
+        "The published numbers are lost.",
+        (there,),
+    )
 
 
 def by_query(results: list[Result]) -> dict[str, Floats]:
-    """Average precision of each method by query, the mean over the trials in which it was tested."""
+    """Average precision of each method by query, the mean over the trials in which it was
+    tested.
+    """
     every: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
         for method, values in result["test"].items():
             for query, value in zip(result["queries"], values, strict=True):
                 every[method][query].append(value)
-    return {method: np.array([np.mean(values) for values in own.values()]) for method, own in every.items()}
+    return {
+        method: np.array([np.mean(values) for values in own.values()])
+        for method, own in every.items()
+    }
 
 
 def table(name: str, results: list[Result]) -> Table:
@@ -112,8 +135,14 @@ def table(name: str, results: list[Result]) -> Table:
     compared: dict[str, Comparison] = {}
     for method, label in labels:
         published = dict(zip(TRACKS.values(), PUBLISHED.get(label, ()), strict=False))
-        row: dict[str, Cell | str] = {"MAP": Cell(float(means[method].mean()), published=published.get(name))}
-        row |= {track: Cell(published=published[own]) for track, own in TRACKS.items() if own in published}
+        row: dict[str, Cell | str] = {
+            "MAP": Cell(float(means[method].mean()), published=published.get(name))
+        }
+        row |= {
+            track: Cell(published=published[own])
+            for track, own in TRACKS.items()
+            if own in published
+        }
         if method != OURS:
             one = compared[label] = Comparison.of(means[OURS], means[method])
             row["W/L"] = f"{one.higher}/{one.lower}" + (" **" if one.significant else "")
@@ -122,8 +151,13 @@ def table(name: str, results: list[Result]) -> Table:
             counts = Counter(result["C"][method] for result in results)
             row["C chosen"] = ", ".join(f"{C:g} × {count}" for C, count in sorted(counts.items()))
         rows[f"{label}: {method}" if method in base else method] = row
-    columns = ["MAP", "W/L", "p", "C chosen"] + list(TRACKS) * (name in ("cranfield", "fields", "ohsumed"))
-    note = f"{len(results)} trials, {means[OURS].size} queries tested. ** SVM-map differs at the 0.95 level."
+    columns = ["MAP", "W/L", "p", "C chosen"] + list(TRACKS) * (
+        name in ("cranfield", "fields", "ohsumed")
+    )
+    note = (
+        f"{len(results)} trials, {means[OURS].size} queries tested. ** SVM-map differs at the "
+        "0.95 level."
+    )
     if "tables 6 and 9" in TITLES[name]:
         note = f"{note} {PUBLISHED_WINS}"
     return Table(f"SVM-map over {TITLES[name]}", columns, rows, note, claims(name, compared))
@@ -141,26 +175,53 @@ def claims(name: str, compared: dict[str, Comparison]) -> tuple[Claim, ...]:
     if not name.startswith("submissions"):
         why = {"cranfield": AGREE, "ohsumed": AGREE, "fields": WEIGHED}.get(name, "")
         return (
-            Claim("table 6", f"SVM-map is significantly ahead of the best base function ({best})",
-                  best.gain > 0 and best.significant, why),
-            Claim("table 9", f"SVM-roc is behind SVM-map, though not always significantly ({roc})", roc.gain > 0, why),
+            Claim(
+                "table 6",
+                f"SVM-map is significantly ahead of the best base function ({best})",
+                best.gain > 0 and best.significant,
+                why,
+            ),
+            Claim(
+                "table 9",
+                f"SVM-roc is behind SVM-map, though not always significantly ({roc})",
+                roc.gain > 0,
+                why,
+            ),
             Claim("table 9", no_rival, all_behind, why),
-        )  # fmt: skip
+        )
     topics = "10 topics" if "ten" in name else "40 topics"
     if name.endswith("without"):
         return (
-            Claim("table 8", f"{topics}: SVM-map is comparable with the best run, which it has not seen ({best})",
-                  best.gain > 0 or not best.significant, OTHER_RUNS),
-            Claim("table 11", f"{topics}: SVM-map is still ahead of SVM-roc ({roc})", roc.gain > 0, OTHER_RUNS),
+            Claim(
+                "table 8",
+                f"{topics}: SVM-map is comparable with the best run, which it has not seen "
+                f"({best})",
+                best.gain > 0 or not best.significant,
+                OTHER_RUNS,
+            ),
+            Claim(
+                "table 11",
+                f"{topics}: SVM-map is still ahead of SVM-roc ({roc})",
+                roc.gain > 0,
+                OTHER_RUNS,
+            ),
             Claim("table 11", f"{topics}: {no_rival}", all_behind, OTHER_RUNS),
-        )  # fmt: skip
+        )
     return (
-        Claim("table 7", f"{topics}: SVM-map is ahead of the best run, not significantly ({best})",
-              best.gain > 0, "the best run has what the others have, and 10 topics tell little"),
-        Claim("table 10", f"{topics}: SVM-roc is significantly behind SVM-map ({roc})",
-              roc.gain > 0 and roc.significant, OTHER_RUNS),
+        Claim(
+            "table 7",
+            f"{topics}: SVM-map is ahead of the best run, not significantly ({best})",
+            best.gain > 0,
+            "the best run has what the others have, and 10 topics tell little",
+        ),
+        Claim(
+            "table 10",
+            f"{topics}: SVM-roc is significantly behind SVM-map ({roc})",
+            roc.gain > 0 and roc.significant,
+            OTHER_RUNS,
+        ),
         Claim("table 10", f"{topics}: {no_rival}", all_behind, OTHER_RUNS),
-    )  # fmt: skip
+    )
 
 
 def draw_weights(bins: ScoreBins, weights: ArrayLike, names: Sequence[str]) -> Picture:
@@ -173,7 +234,9 @@ def draw_weights(bins: ScoreBins, weights: ArrayLike, names: Sequence[str]) -> P
     heights = bins.steps(weights)
     figure = Picture(figsize=(2.6 * len(names), 2.0), layout="constrained")
     panels = figure.subplots(1, len(names), sharey=True, squeeze=False).reshape(-1)
-    for panel, name, thresholds, height in zip(panels, names, bins.thresholds_, heights, strict=True):
+    for panel, name, thresholds, height in zip(
+        panels, names, bins.thresholds_, heights, strict=True
+    ):
         margin = 0.05 * (thresholds[-1] - thresholds[0]) or 1.0
         edges = [thresholds[0] - margin, *thresholds, thresholds[-1] + margin]
         panel.stairs(height, edges, baseline=None)

@@ -1,14 +1,17 @@
-"""The experiments of paper 003: SVM-map on top of base retrieval functions, against them and against other SVMs.
+"""The experiments of paper 003: SVM-map on top of base retrieval functions, against them and
+against other SVMs.
 
-Tables 5, 6 and 9. Where WT10g is not there, the Cranfield collection stands in, with the paper's own 15 base functions,
-which agree too much there for anything to be learned, and with 15 that know different parts of a document (``fields``).
-LETOR's OHSUMED does, too, with its 45 features as base functions; besides, LETOR's usual protocol on it in five folds.
-Tables 7, 8, 10 and 11: real runs of another track of TREC for those that the paper combines (``submissions``), with all
-of them, and learning without the best; from 10 topics as in the paper, and from 40.
-``document_tables`` shows what comes of it.
+Tables 5, 6 and 9. Where WT10g is not there, the Cranfield collection stands in, with the paper's
+own 15 base functions, which agree too much there for anything to be learned, and with 15 that know
+different parts of a document (``fields``). LETOR's OHSUMED does, too, with its 45 features as base
+functions; besides, LETOR's usual protocol on it in five folds. Tables 7, 8, 10 and 11: real runs of
+another track of TREC for those that the paper combines (``submissions``), with all of them, and
+learning without the best; from 10 topics as in the paper, and from 40. ``document_tables`` shows
+what comes of it.
 
-A trial learns from some queries, chooses C on some others and ranks the documents of the rest. A method's value for a
-query is its mean over the trials in which the query was tested; methods are compared query by query.
+A trial learns from some queries, chooses C on some others and ranks the documents of the rest. A
+method's value for a query is its mean over the trials in which the query was tested; methods are
+compared query by query.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ from shortlist.documents.svms import MapSVM, MrrSVM, NdcgSVM, RocSVM
 
 STRUCTURAL = {"SVM-map": MapSVM, "SVM-roc": RocSVM, "SVM-ndcg": NdcgSVM, "SVM-mrr": MrrSVM}
 ACCURACY = {"SVM-acc": 1, "SVM-acc2": 2, "SVM-acc3": 1, "SVM-acc4": 1}  # the variant that learns
-ON_SCORES = {"SVM-acc3": 3, "SVM-acc4": 4}  # the variant whose bins it learns from, the same for each C
+# the variant whose bins it learns from, the same for each C
+ON_SCORES = {"SVM-acc3": 3, "SVM-acc4": 4}
 PAPERS = ("SVM-map", "SVM-roc", *ACCURACY)  # without the measures that it names as next steps
 
 
@@ -44,11 +48,13 @@ class Protocol:
     validation: int = 5  # and all the others to test; in the paper, 35
     thresholds: int = 50  # for each base function; 0 takes the scores themselves as features
     spacing: str = "even"  # of the thresholds
-    structural_C: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)  # against the mean loss of a query
+    # against the mean loss of a query
+    structural_C: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)
     accuracy_C: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # against the sum over documents
     tol: float = 1e-3  # the duality gap of structural SVMs
     methods: tuple[str, ...] = (*STRUCTURAL, *ACCURACY)
-    without_best: bool = False  # whether the base function that is best on all queries is kept from the learners
+    # whether the base function that is best on all queries is kept from the learners
+    without_best: bool = False
     seed: int = 3
 
 
@@ -66,7 +72,8 @@ SUBMISSIONS = Protocol(
     thresholds=20,
     methods=PAPERS,
 )
-FORTY = replace(SUBMISSIONS, trials=6, train=40, validation=10)  # 37,000 documents to learn from take their time
+# 37,000 documents to learn from take their time
+FORTY = replace(SUBMISSIONS, trials=6, train=40, validation=10)
 PROTOCOLS = {
     "cranfield": PAPER,
     "fields": replace(PAPER, methods=PAPERS),
@@ -87,7 +94,9 @@ Roles = tuple[Longs, Longs, Longs]  # queries to train on, to choose C on, to te
 
 
 def balanced_roles(n_queries: int, protocol: Protocol) -> list[Roles]:
-    """The queries of each trial, chosen at random among those least often chosen for the same before."""
+    """The queries of each trial, chosen at random among those least often chosen for the same
+    before.
+    """
     generator = np.random.default_rng(protocol.seed)
     trained, validated = np.zeros(n_queries), np.zeros(n_queries)
     roles = []
@@ -95,7 +104,9 @@ def balanced_roles(n_queries: int, protocol: Protocol) -> list[Roles]:
         train = np.lexsort((generator.random(n_queries), trained))[: protocol.train]
         trained[train] += 1
         rest = np.setdiff1d(np.arange(n_queries), train)
-        validation = rest[np.lexsort((generator.random(rest.size), validated[rest]))[: protocol.validation]]
+        validation = rest[
+            np.lexsort((generator.random(rest.size), validated[rest]))[: protocol.validation]
+        ]
         validated[validation] += 1
         roles.append((train, validation, np.setdiff1d(rest, validation)))
     return roles
@@ -103,14 +114,25 @@ def balanced_roles(n_queries: int, protocol: Protocol) -> list[Roles]:
 
 def fold_roles(fold: Longs) -> list[Roles]:
     """LETOR's: test on fold k, choose on the one before, train on the other three."""
-    masks = [(~np.isin(fold, (k, k - 1 or 5)), fold == (k - 1 or 5), fold == k) for k in range(1, 6)]
-    return [(np.flatnonzero(train), np.flatnonzero(chosen), np.flatnonzero(test)) for train, chosen, test in masks]
+    masks = [
+        (~np.isin(fold, (k, k - 1 or 5)), fold == (k - 1 or 5), fold == k) for k in range(1, 6)
+    ]
+    return [
+        (np.flatnonzero(train), np.flatnonzero(chosen), np.flatnonzero(test))
+        for train, chosen, test in masks
+    ]
 
 
 def trial(data: Judged, protocol: Protocol, roles: Roles) -> Result:
-    """Learn from the training queries with each C, keep the best on the validation queries, rank the test queries."""
+    """Learn from the training queries with each C, keep the best on the validation queries,
+    rank the test queries.
+    """
     train, validation, test = parts = [data.of(queries) for queries in roles]
-    used = [column for column in range(len(data.names)) if not (protocol.without_best and column == data.best())]
+    used = [
+        column
+        for column in range(len(data.names))
+        if not (protocol.without_best and column == data.best())
+    ]
     scores = [part.scores[:, used] for part in parts]
     bins = ScoreBins(protocol.thresholds or 1, protocol.spacing).fit(scores[0])
     binned = [bins.transform(one) for one in scores] if protocol.thresholds else scores
@@ -120,7 +142,9 @@ def trial(data: Judged, protocol: Protocol, roles: Roles) -> Result:
         features, best = binned, -1.0
         if variant := ON_SCORES.get(name):
             own = AccuracySVM(variant=variant, n_thresholds=protocol.thresholds)
-            features = [own.features(one, part.query) for one, part in zip(scores, parts, strict=True)]
+            features = [
+                own.features(one, part.query) for one, part in zip(scores, parts, strict=True)
+            ]
         for ranker in _rankers(name, protocol):
             ranker.fit(features[0], train.relevance, query=train.query)
             reached = validation.average_precision(ranker.predict(features[1])).mean()
@@ -149,7 +173,12 @@ def jobs(names: tuple[str, ...], quick: bool) -> list[Job]:
     """Trial after trial, so that a run that was stopped has some of each set."""
     trials = {name: PROTOCOLS[name].quick if quick else PROTOCOLS[name].trials for name in names}
     every = range(max(trials.values()))
-    return [{"set": name, "trial": number} for number in every for name in names if number < trials[name]]
+    return [
+        {"set": name, "trial": number}
+        for number in every
+        for name in names
+        if number < trials[name]
+    ]
 
 
 def run(folder: Path, job: Job) -> Result:
@@ -159,12 +188,18 @@ def run(folder: Path, job: Job) -> Result:
     return trial(data, protocol, roles[job["trial"]])
 
 
-STAND_IN = "WT10g is sold under an agreement. Published figures are shown for the direction, not to be met."
+STAND_IN = (
+    "WT10g is sold under an agreement. Published figures are shown for the direction, not to be "
+    "met."
+)
 NEEDS = {"fields": "cranfield", "submissions": "robust03"}  # where the data set has another name
 RUNS = (
-    "The runs submitted to the Web Tracks of TREC 9 and 10 are given to participants only. 17 runs of the Robust Track "
-    "of 2003 stand in, on its 100 topics: 10 to train and 5 to choose C, as in the paper, and all others to test; then "
-    "40, 10 and 50. 20 thresholds for each run, whose scores are scaled within each topic, and the judged documents "
+    "The runs submitted to the Web Tracks of TREC 9 and 10 are given to participants only. 17 runs "
+    "of the Robust Track "
+    "of 2003 stand in, on its 100 topics: 10 to train and 5 to choose C, as in the paper, and all "
+    "others to test; then "
+    "40, 10 and 50. 20 thresholds for each run, whose scores are scaled within each topic, and the "
+    "judged documents "
     "that some run retrieved."
 )
 
@@ -172,31 +207,47 @@ RUNS = (
 def experiment(name: str, title: str, sets: tuple[str, ...], stands_in: str = "") -> Experiment:
     own = name.partition("-")[0]
     return Experiment(
-        f"svmmap-{name}", "Yue, Finley, Radlinski and Joachims (paper 003)", title, (NEEDS.get(own, own),),
-        functools.partial(jobs, sets), run, show, stands_in,
-    )  # fmt: skip
+        f"svmmap-{name}",
+        "Yue, Finley, Radlinski and Joachims (paper 003)",
+        title,
+        (NEEDS.get(own, own),),
+        functools.partial(jobs, sets),
+        run,
+        show,
+        stands_in,
+    )
 
 
 EXPERIMENTS = [
     experiment(
-        "cranfield", "SVM-map over 15 retrieval functions of the Cranfield collection (tables 6 and 9)",
-        ("cranfield",), STAND_IN,
+        "cranfield",
+        "SVM-map over 15 retrieval functions of the Cranfield collection (tables 6 and 9)",
+        ("cranfield",),
+        STAND_IN,
     ).with_original(
         {"cranfield": "wt10g"},
         "SVM-map over 15 retrieval functions of WT10g (tables 6 and 9)",
         jobs=functools.partial(jobs, ("trec9", "trec10")),
     ),
     experiment(
-        "fields", "SVM-map over retrieval functions that know different parts of Cranfield (tables 6 and 9)",
-        ("fields",), STAND_IN,
+        "fields",
+        "SVM-map over retrieval functions that know different parts of Cranfield (tables 6 and 9)",
+        ("fields",),
+        STAND_IN,
     ),
     experiment(
-        "submissions", "SVM-map over runs submitted to TREC (tables 7, 8, 10 and 11)",
-        ("submissions-ten", "submissions-ten-without", "submissions", "submissions-without"), RUNS,
+        "submissions",
+        "SVM-map over runs submitted to TREC (tables 7, 8, 10 and 11)",
+        ("submissions-ten", "submissions-ten-without", "submissions", "submissions-without"),
+        RUNS,
     ),
     experiment(
-        "ohsumed", "SVM-map over the 45 features of LETOR's OHSUMED as base functions (tables 6 and 9)",
-        ("ohsumed",), STAND_IN,
+        "ohsumed",
+        "SVM-map over the 45 features of LETOR's OHSUMED as base functions (tables 6 and 9)",
+        ("ohsumed",),
+        STAND_IN,
     ),
-    experiment("ohsumed-folds", "Document rankers on LETOR's OHSUMED, five folds", ("ohsumed-folds",)),
-]  # fmt: skip
+    experiment(
+        "ohsumed-folds", "Document rankers on LETOR's OHSUMED, five folds", ("ohsumed-folds",)
+    ),
+]

@@ -1,9 +1,10 @@
-"""What an experiment is: independent jobs, numbers that can be kept, and tables and figures made of them.
+"""What an experiment is: independent jobs, numbers that can be kept, and tables and figures made of
+them.
 
 A paper's files have the protocol as data at their top and a list ``EXPERIMENTS`` at their end.
-``jobs`` lists the parameters of every independent piece of work and ``run`` does one of them. Both parameters and
-results are JSON, so that a run that was stopped can go on, and any number of workers gives the same numbers.
-``show`` turns all of them into tables and figures, ours beside published.
+``jobs`` lists the parameters of every independent piece of work and ``run`` does one of them. Both
+parameters and results are JSON, so that a run that was stopped can go on, and any number of workers
+gives the same numbers. ``show`` turns all of them into tables and figures, ours beside published.
 """
 
 from __future__ import annotations
@@ -33,17 +34,25 @@ class Cell:
     def of(cls, values: Sequence[float | None], published: float | None = None) -> Cell:
         """Mean and spread over the trials that have a value, beside what was published."""
         known = [value for value in values if value is not None]
-        return cls(float(np.mean(known)), spread(known), published) if known else cls(published=published)
+        return (
+            cls(float(np.mean(known)), spread(known), published)
+            if known
+            else cls(published=published)
+        )
 
 
 def spread(values: Sequence[float]) -> float | None:
-    """The standard deviation that trials let expect of more such trials (ddof = 1); None where there is but one."""
+    """The standard deviation that trials let expect of more such trials (ddof = 1); None where
+    there is but one.
+    """
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper's table or figure says, and whether it was found here; if not, why, as far as is known."""
+    """What the paper's table or figure says, and whether it was found here; if not, why, as far
+    as is known.
+    """
 
     place: str  # "table 6", "figure 12", "section 6.4.4"
     says: str
@@ -51,14 +60,22 @@ class Claim:
     why: str = ""  # said only where it does not hold
 
     @classmethod
-    def close(cls, place: str, what: str, cells: Mapping[str, Cell | str | None], why: str = "") -> Claim:
-        """That numbers by name come as close to the published ones as two spreads of ours, or 1 % of them.
+    def close(
+        cls, place: str, what: str, cells: Mapping[str, Cell | str | None], why: str = ""
+    ) -> Claim:
+        """That numbers by name come as close to the published ones as two spreads of ours, or 1 %
+        of them.
 
         A number of one trial has no spread and is not judged.
         """
         judged, far = 0, []
         for name, cell in cells.items():
-            if not isinstance(cell, Cell) or cell.ours is None or cell.spread is None or cell.published is None:
+            if (
+                not isinstance(cell, Cell)
+                or cell.ours is None
+                or cell.spread is None
+                or cell.published is None
+            ):
                 continue
             judged += 1
             if abs(cell.ours - cell.published) > max(2 * cell.spread, CLOSE * abs(cell.published)):
@@ -66,7 +83,9 @@ class Claim:
         said = f"{judged} of them" if judged else "not judged by one trial"
         if far:
             said = f"of {judged}, further off: {', '.join(far)}"
-        return cls(place, f"{what} within two spreads or 1 % of the published ones ({said})", not far, why)
+        return cls(
+            place, f"{what} within two spreads or 1 % of the published ones ({said})", not far, why
+        )
 
 
 @dataclass(frozen=True)
@@ -91,7 +110,9 @@ class Curve:
 
     @classmethod
     def of(cls, trials: list[list[float]], x: list[float] | None = None) -> Curve:
-        """The mean of trials, with a band of one standard deviation if there are several; at 1, 2, … unless told."""
+        """The mean of trials, with a band of one standard deviation if there are several; at 1,
+        2, … unless told.
+        """
         mean = np.mean(trials, axis=0)
         x = [float(n + 1) for n in range(mean.size)] if x is None else x
         if len(trials) < 2:
@@ -132,12 +153,21 @@ class Experiment:
     def with_original(
         self, sets: dict[str, str], title: str, *, stands_in: str = "", jobs: Jobs | None = None
     ) -> Experiment:
-        """The experiment, and beside it the same on other data sets: those needed here -> the paper's own."""
+        """The experiment, and beside it the same on other data sets: those needed here -> the
+        paper's own.
+        """
         needs = tuple(sets.get(name, name) for name in self.needs)
-        original = replace(self, needs=needs, title=title, stands_in=stands_in, jobs=jobs or self.jobs)
-        told = f"Where the data folder has {', '.join(sets.values())}, the same command takes that instead."
+        original = replace(
+            self, needs=needs, title=title, stands_in=stands_in, jobs=jobs or self.jobs
+        )
+        told = (
+            f"Where the data folder has {', '.join(sets.values())}, the same command takes that "
+            "instead."
+        )
         return replace(self, stands_in=f"{self.stands_in} {told}", original=original)
 
     def for_data(self, has: Callable[[str], bool]) -> Experiment:
-        """On the paper's own data where the data folder has them all, on what stands in otherwise."""
+        """On the paper's own data where the data folder has them all, on what stands in
+        otherwise.
+        """
         return self.original if self.original and all(map(has, self.original.needs)) else self

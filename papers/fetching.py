@@ -1,4 +1,6 @@
-"""Downloading a data set from its publisher: whole files are kept, and what is not the data set is not."""
+"""Downloading a data set from its publisher: whole files are kept, and what is not the data set
+is not.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ PATIENCE = 30.0  # seconds without a byte
 
 
 def fetch(name: str, data: str | Path, progress: Progress = lambda file, there, of: None) -> Path:
-    """Download a data set into its folder in the data folder, and check it. Gives the folder, which may be there."""
+    """Download a data set into its folder in the data folder, and check it. Gives the folder,
+    which may be there.
+    """
     wanted, target = dataset(name), Path(data) / dataset(name).folder
     if wanted.is_in(target):
         return target
@@ -50,7 +54,10 @@ def _download(remote: Remote, folder: Path, progress: Progress) -> Path:
     kind, _, expected = (remote.digest or "sha256:").partition(":")
     digest, there, total = hashlib.new(kind), 0, None
     try:
-        with urllib.request.urlopen(remote.url, timeout=PATIENCE) as answer, part.open("wb") as stream:
+        with (
+            urllib.request.urlopen(remote.url, timeout=PATIENCE) as answer,
+            part.open("wb") as stream,
+        ):
             length = answer.headers.get("Content-Length")
             total = int(length) if length else None
             progress(remote.name, there, total)
@@ -66,12 +73,14 @@ def _download(remote: Remote, folder: Path, progress: Progress) -> Path:
     except (OSError, http.client.HTTPException) as problem:
         why = getattr(problem, "reason", None) or problem
         raise InputError(
-            f"the download of {remote.url} broke off after {there:,} bytes ({why}); run the same again"
+            f"the download of {remote.url} broke off after {there:,} bytes ({why}); run the same "
+            "again"
         ) from None
     if expected and digest.hexdigest() != expected:
         part.unlink()
         raise InputError(
-            f"{remote.url} is not the file that was published: its {kind} is {digest.hexdigest()}, not {expected}; "
+            f"{remote.url} is not the file that was published: its {kind} is {digest.hexdigest()}, "
+            f"not {expected}; "
             "it was not kept"
         )
     os.replace(part, file)
@@ -86,7 +95,8 @@ def _unpack_checked(wanted: DataSet, archive: Path, target: Path) -> None:
             found = content_digest(archive.parent / "unpacked", wanted.files)
             if found != wanted.digest:
                 raise InputError(
-                    f"the files of {wanted.remotes[0].url} are not those of {wanted.name}: their digest is {found}, "
+                    f"the files of {wanted.remotes[0].url} are not those of {wanted.name}: their "
+                    f"digest is {found}, "
                     f"not {wanted.digest}; they were not kept"
                 )
     except InputError:

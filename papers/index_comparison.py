@@ -1,6 +1,8 @@
-"""Figures 9 and 10 of paper 004: quality and cost of Feature-Focus and its comparators on each data set.
+"""Figures 9 and 10 of paper 004: quality and cost of Feature-Focus and its comparators on each data
+set.
 
-Random 90-10 splits (20 Newsgroups: 80-20), averaged over trials; a trial's split depends on its number alone.
+Random 90-10 splits (20 Newsgroups: 80-20), averaged over trials; a trial's split depends on its
+number alone.
 """
 
 from __future__ import annotations
@@ -51,22 +53,52 @@ METHODS: dict[str, Callable[[], Any]] = {
     **{f"SVM C={C}": functools.partial(OneVersusRest, "svm", C=float(C)) for C in (1, 5, 10, 100)},
     "top-down Perceptron": lambda: TopDown(classifier="perceptron"),
     "top-down committee": lambda: TopDown(classifier="committee"),
-    **{f"top-down SVM, {n} trial{'s' * (n != 1)}": functools.partial(top_down_svm, n) for n in (0, 1, 3, 4)},
+    **{
+        f"top-down SVM, {n} trial{'s' * (n != 1)}": functools.partial(top_down_svm, n)
+        for n in (0, 1, 3, 4)
+    },
 }
 ENOUGH_PAIRS = 6  # splits; of fewer no number of wins is significant
 P_MIN = [round(0.05 * k, 2) for k in range(1, 11)]  # tried on the test rows, as in the paper
 SLOW = {
-    "Perceptron": 3, "committee": 2, "SVM C=5": 2, "SVM C=100": 1, "top-down Perceptron": 2, "top-down committee": 1,
-    "top-down SVM, 0 trials": 3, "top-down SVM, 1 trial": 3, "top-down SVM, 3 trials": 2,
-}  # fmt: skip  # trials; they take their time
+    "Perceptron": 3,
+    "committee": 2,
+    "SVM C=5": 2,
+    "SVM C=100": 1,
+    "top-down Perceptron": 2,
+    "top-down committee": 1,
+    "top-down SVM, 0 trials": 3,
+    "top-down SVM, 1 trial": 3,
+    "top-down SVM, 3 trials": 2,
+}  # trials; they take their time
 SLOW_HERE = {("newsgroups", "SVM C=10"): 2}  # elsewhere it is quick, or the paper's own choice
-TRIALS = {"newsgroups": 10, "reuters": 10, "industry": 10, "rcv1": 10, "austen": 3, "finna": 3,
-          "finna-frequent": 3}  # fmt: skip
-QUICK_TRIALS = {"newsgroups": 2, "reuters": 2, "industry": 2, "rcv1": 2, "austen": 1, "finna": 1,
-                "finna-frequent": 1}  # fmt: skip
+TRIALS = {
+    "newsgroups": 10,
+    "reuters": 10,
+    "industry": 10,
+    "rcv1": 10,
+    "austen": 3,
+    "finna": 3,
+    "finna-frequent": 3,
+}
+QUICK_TRIALS = {
+    "newsgroups": 2,
+    "reuters": 2,
+    "industry": 2,
+    "rcv1": 2,
+    "austen": 1,
+    "finna": 1,
+    "finna-frequent": 1,
+}
 QUICK_METHODS = {
-    BASELINE, "FF δ=0, 1 pass", "FF δ=0.5, 1 pass", "FF δ=0.5, 3 passes", "FF δ=0.1, 4 passes", "IND", "SVM C=1",
-}  # fmt: skip
+    BASELINE,
+    "FF δ=0, 1 pass",
+    "FF δ=0.5, 1 pass",
+    "FF δ=0.5, 3 passes",
+    "FF δ=0.1, 4 passes",
+    "IND",
+    "SVM C=1",
+}
 NEEDS = {
     "reuters": "reuters21578",
     "industry": "rcv1",
@@ -90,7 +122,10 @@ def jobs(name: str, quick: bool) -> list[Job]:
             continue
         usual = (QUICK_TRIALS if quick else TRIALS)[name]
         trials = min(usual, SLOW_HERE.get((name, method), SLOW.get(method, usual)))
-        found += [{"table": name, "set": name, "method": method, "trial": trial} for trial in range(trials)]
+        found += [
+            {"table": name, "set": name, "method": method, "trial": trial}
+            for trial in range(trials)
+        ]
     return found
 
 
@@ -121,14 +156,21 @@ def measured(learner: CategoryLearner, X: csr_array, Y: LabelArray) -> Result:
     ranking = learner.rank(X, k=DEPTH)
     names = ["R1", "MRR"] + ["R5"] * (ranking.ids.shape[1] >= 5)
     found = evaluate(ranking, learner.label_numbers(Y), names, resamples=0)
-    return {name: found[name] for name in names if name != "MRR"} | {"HR": 1 / max(found["MRR"], 1e-9)}
+    return {name: found[name] for name in names if name != "MRR"} | {
+        "HR": 1 / max(found["MRR"], 1e-9)
+    }
 
 
 def in_figures(X: csr_array, Y: LabelArray) -> dict[str, float]:
     """A data set as figure 8 describes it."""
     labels = [label for own in Y for label in own]
-    return {"instances": len(Y), "features": int(np.unique(X.indices).size), "classes": len(set(labels)),
-            "active": X.nnz / len(Y), "labels": len(labels) / len(Y)}  # fmt: skip
+    return {
+        "instances": len(Y),
+        "features": int(np.unique(X.indices).size),
+        "classes": len(set(labels)),
+        "active": X.nnz / len(Y),
+        "labels": len(labels) / len(Y),
+    }
 
 
 def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
@@ -148,7 +190,8 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
     data = done[0][1]["data"]
     tested, sign = sign_tests(name, found)
     note = (
-        f"Figure 8 here: {data['instances']:,} instances, {data['features']:,} features, {data['classes']:,} classes, "
+        f"Figure 8 here: {data['instances']:,} instances, {data['features']:,} features, "
+        f"{data['classes']:,} classes, "
         f"{data['active']:.1f} active features and {data['labels']:.2f} labels of an instance. "
         f"{best_of(rows)} {tested} {NOTES.get(name, '').replace('RARE', str(RARE_CONTEXT))}"
     )
@@ -167,7 +210,9 @@ def sign_test(first: ArrayLike, second: ArrayLike) -> Comparison:
 
 
 def sign_tests(name: str, found: dict[str, list[Result]]) -> tuple[str, tuple[Claim, ...]]:
-    """Section 6.1: FF against the best of the others on the same splits, in words and as a claim."""
+    """Section 6.1: FF against the best of the others on the same splits, in words and as a
+    claim.
+    """
     ours, other = PAIRED.get(name, ("", ""))
     pairs = list(zip(found.get(ours, ()), found.get(other, ()), strict=False))
     if len(pairs) < 2:
@@ -180,7 +225,9 @@ def sign_tests(name: str, found: dict[str, list[Result]]) -> tuple[str, tuple[Cl
     words = f"Sign tests of {ours} against {other} on {len(pairs)} splits: {'; '.join(said)}."
     if len(pairs) < ENOUGH_PAIRS:
         return words, ()
-    published = "significantly behind in R1" if name == "reuters" else "not significantly behind in R1"
+    published = (
+        "significantly behind in R1" if name == "reuters" else "not significantly behind in R1"
+    )
     holds = against[0] == (name == "reuters")
     says = f"{ours} is {published} against {other} ({said[0]})"
     return words, (Claim("sign tests", says, holds, WHY[name]),)
@@ -189,43 +236,73 @@ def sign_tests(name: str, found: dict[str, list[Result]]) -> tuple[str, tuple[Cl
 def of_methods(name: str, rows: dict[str, dict[str, Cell | str]]) -> tuple[Claim, ...]:
     """What figures 9 and 10 show of FF and of the others."""
     place = "figure 9" if name in ("newsgroups", "reuters", "industry") else "figure 10"
-    R1 = {method: cell.ours for method, row in rows.items() if isinstance(cell := row["R1"], Cell) and cell.ours}
+    R1 = {
+        method: cell.ours
+        for method, row in rows.items()
+        if isinstance(cell := row["R1"], Cell) and cell.ours
+    }
     first, *more = (method for method in R1 if method.startswith("FF"))
     best = max(more, key=lambda method: R1[method], default=first)
-    claims = [Claim(place, f"a margin, or passes, bring R1 above {first} ({R1[best]:.3f} against {R1[first]:.3f})",
-                    R1[best] > R1[first], WHY[name])]  # fmt: skip
+    claims = [
+        Claim(
+            place,
+            f"a margin, or passes, bring R1 above {first} ({R1[best]:.3f} against {R1[first]:.3f})",
+            R1[best] > R1[first],
+            WHY[name],
+        )
+    ]
     if name in PAIRED and PAIRED[name][1] in R1 and name != "reuters":
         ours, other = PAIRED[name]
         says = f"{ours} has a higher R1 than {other} ({R1[ours]:.3f} against {R1[other]:.3f})"
         claims.append(Claim(place, says, R1[ours] > R1[other], WHY[name]))
     if name in OWN_DATA:
         for what, chosen in (("FF", True), ("other methods", False)):
-            some = [method for method in rows if method.startswith("FF") == chosen and method != BASELINE]
-            cells = {f"{method} {column}": rows[method][column] for method in some for column in COLUMNS[:3]}
+            some = [
+                method
+                for method in rows
+                if method.startswith("FF") == chosen and method != BASELINE
+            ]
+            cells = {
+                f"{method} {column}": rows[method][column]
+                for method in some
+                for column in COLUMNS[:3]
+            }
             claims.append(Claim.close(place, f"HR, R1 and R5 of {what}", cells, WHY[name]))
     return tuple(claims)
 
 
 def efficiency(name: str, found: dict[str, list[Result]]) -> tuple[Claim, ...]:
-    """Section 6.2: what FF, as the paper has it best, and the classifiers cost; medians, for a first job compiles."""
+    """Section 6.2: what FF, as the paper has it best, and the classifiers cost; medians, for a
+    first job compiles.
+    """
     if name not in PAIRED:
         return ()
     claims = []
     ours, _ = PAIRED[name]
     classifiers = [method for method in found if not method.startswith(("FF", "IND", BASELINE))]
     for column, says in (("T_tr", "trains faster than"), ("d", "touches fewer connections than")):
-        cost = {method: float(np.median(known)) for method in (ours, *classifiers)
-                if (known := [result[column] for result in found.get(method, ()) if column in result])}  # fmt: skip
+        cost = {
+            method: float(np.median(known))
+            for method in (ours, *classifiers)
+            if (known := [result[column] for result in found.get(method, ()) if column in result])
+        }
         if ours in cost and len(cost) > 1:
             least = min(cost.keys() - {ours}, key=lambda method: cost[method])
             told = f"{cost[ours]:.3g} against {cost[least]:.3g} of {least}"
-            claims.append(Claim("section 6.2", f"{ours} {says} every classifier ({column} {told})",
-                                cost[ours] < cost[least]))  # fmt: skip
+            claims.append(
+                Claim(
+                    "section 6.2",
+                    f"{ours} {says} every classifier ({column} {told})",
+                    cost[ours] < cost[least],
+                )
+            )
     return tuple(claims)
 
 
 def best_of(rows: dict[str, dict[str, Cell | str]]) -> str:
-    """Which method is the best here, and which was in the paper, where there are several to compare."""
+    """Which method is the best here, and which was in the paper, where there are several to
+    compare.
+    """
     every = {name: cell for name, row in rows.items() if isinstance(cell := row["R1"], Cell)}
     cells = {name: cell for name, cell in every.items() if cell.published and name != BASELINE}
     if len(cells) < 2:
@@ -241,10 +318,20 @@ def best_of(rows: dict[str, dict[str, Cell | str]]) -> str:
 def experiment(name: str) -> Experiment:
     """One table of figures 9 and 10; where it shows a stand-in, also for the original."""
     one = Experiment(
-        f"index-{name}", PAPER, TITLES[name], (NEEDS.get(name, name),), functools.partial(jobs, name), run, show,
+        f"index-{name}",
+        PAPER,
+        TITLES[name],
+        (NEEDS.get(name, name),),
+        functools.partial(jobs, name),
+        run,
+        show,
         STAND_INS.get(name, ""),
-    )  # fmt: skip
-    return one.with_original(ORIGINALS[name], f"{one.title}, on the paper's own data") if name in ORIGINALS else one
+    )
+    return (
+        one.with_original(ORIGINALS[name], f"{one.title}, on the paper's own data")
+        if name in ORIGINALS
+        else one
+    )
 
 
 EXPERIMENTS = [experiment(name) for name in TITLES]

@@ -19,29 +19,49 @@ from papers.datasets import DATASETS
 from shortlist.inputs import read
 from shortlist.text.vectorizer import TextVectorizer
 
-TEN_TOPICS = ("earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship", "wheat", "corn")
+TEN_TOPICS = (
+    "earn",
+    "acq",
+    "money-fx",
+    "grain",
+    "crude",
+    "trade",
+    "interest",
+    "ship",
+    "wheat",
+    "corn",
+)
 LabelArray = NDArray[np.object_]  # of label lists
 RowsAndLabels: TypeAlias = tuple[csr_array, LabelArray]
 
 FINNA_LINES = 100_000
-FREQUENT_LINES, FREQUENT = 50_000, 20  # titles, and how many of them a subject needs, where each has its own classifier
+# titles, and how many of them a subject needs, where each has its own classifier
+FREQUENT_LINES, FREQUENT = 50_000, 20
 RARE_CONTEXT = 6  # rows of Jane Austen's that a context must have to be a feature
 HELD_OUT = {"newsgroups": 0.2}  # 0.1 for all others
 STAND_INS = {
-    "industry": "The Industry Sector pages are no longer offered. The documents of the RCV1 subset that have a "
-    "single lowest topic stand in. They are like them in number, features and classes, but the classes are far less "
+    "industry": "The Industry Sector pages are no longer offered. The documents of the RCV1 "
+    "subset that have a "
+    "single lowest topic stand in. They are like them in number, features and classes, but the "
+    "classes are far less "
     "even: published figures are shown for the direction, not to be met.",
-    "rcv1": "15,000 documents and the 103 topics of RCV1-v2 stand in for its training split of 23,000 with topics and "
+    "rcv1": "15,000 documents and the 103 topics of RCV1-v2 stand in for its training split of "
+    "23,000 with topics and "
     "industries: published figures are shown for the direction, not to be met.",
-    "finna": "The Ads and Web sets are private, and their layout was never published. The first 100,000 titles of a "
-    "library catalogue stand in; another set of many classes can be put there as lines 'labels<TAB>text'.",
+    "finna": "The Ads and Web sets are private, and their layout was never published. The first "
+    "100,000 titles of a "
+    "library catalogue stand in; another set of many classes can be put there as lines "
+    "'labels<TAB>text'.",
 }
 STAND_INS["finna-frequent"] = (
-    f"The Ads and Web sets are private. The subjects of at least {FREQUENT} of the first {FREQUENT_LINES:,} titles of "
-    "a library catalogue stand in, as the paper cut the Web's tree to have enough instances of each class: published "
+    f"The Ads and Web sets are private. The subjects of at least {FREQUENT} of the first "
+    f"{FREQUENT_LINES:,} titles of "
+    "a library catalogue stand in, as the paper cut the Web's tree to have enough instances of "
+    "each class: published "
     "figures cannot be met."
 )
-ORIGINALS = {"industry": {"rcv1": "industry"}, "rcv1": {"rcv1": "rcv1-v2"}}  # what stands in -> the paper's own
+# what stands in -> the paper's own
+ORIGINALS = {"industry": {"rcv1": "industry"}, "rcv1": {"rcv1": "rcv1-v2"}}
 
 
 @functools.cache
@@ -51,7 +71,9 @@ def load(data: Path, name: str) -> RowsAndLabels:
 
 
 def newsgroups(data: Path) -> RowsAndLabels:
-    texts, labels = _texts(data / "20_newsgroups", format="folders", encoding="latin-1", headers=False)
+    texts, labels = _texts(
+        data / "20_newsgroups", format="folders", encoding="latin-1", headers=False
+    )
     return TextVectorizer(stop_words="english").fit_transform(texts), label_array(labels)
 
 
@@ -71,7 +93,8 @@ def reuters(data: Path) -> RowsAndLabels:
 def rcv1_lowest(data: Path) -> RowsAndLabels:
     """Documents with the lowest of their categories, as the paper takes them.
 
-    The training part of RCV1-v2 with topics and industries, where it is there; otherwise 15,000 documents with topics.
+    The training part of RCV1-v2 with topics and industries, where it is there; otherwise 15,000
+    documents with topics.
     """
     if rcv1.is_whole(data):
         documents = rcv1.whole(data, ("topics", "industries"), "train", words=False)
@@ -85,9 +108,13 @@ def rcv1_lowest(data: Path) -> RowsAndLabels:
 
 
 def industry(data: Path) -> RowsAndLabels:
-    """The pages of the Industry Sector set where they are there; otherwise RCV1's documents with one lowest topic."""
+    """The pages of the Industry Sector set where they are there; otherwise RCV1's documents
+    with one lowest topic.
+    """
     if DATASETS["industry"].is_in(data / "sector"):
-        texts, labels = _texts(data / "sector", format="folders", encoding="latin-1", innermost=True)
+        texts, labels = _texts(
+            data / "sector", format="folders", encoding="latin-1", innermost=True
+        )
         pages = [page_text(text) for text in texts]
         return TextVectorizer(stop_words="english").fit_transform(pages), label_array(labels)
     documents = rcv1.subset(data)
@@ -99,7 +126,9 @@ def industry(data: Path) -> RowsAndLabels:
 
 
 def path_of_dots(group: str) -> Iterator[tuple[str, str]]:
-    """(child, parent) from a newsgroup up: comp.sys.mac.hardware is under comp.sys.mac, and so on."""
+    """(child, parent) from a newsgroup up: comp.sys.mac.hardware is under comp.sys.mac, and so
+    on.
+    """
     while "." in group:
         parent = group.rpartition(".")[0]
         yield group, parent
@@ -115,7 +144,9 @@ TREES = {"rcv1": rcv1.tree, "newsgroups": tree_of_dots}
 
 
 def austen(data: Path) -> RowsAndLabels:
-    """The words of six novels, each with its contexts but for those seen fewer than ``RARE_CONTEXT`` times."""
+    """The words of six novels, each with its contexts but for those seen fewer than
+    ``RARE_CONTEXT`` times.
+    """
     texts, _ = _texts(data / "austen", format="books")
     X, words, _ = word_contexts(texts, "runs")
     return without_rare(X, RARE_CONTEXT), label_array([[word] for word in words])
@@ -132,22 +163,37 @@ def finna(data: Path) -> RowsAndLabels:
 
 
 def finna_frequent(data: Path) -> RowsAndLabels:
-    """Fewer titles with their frequent subjects: as many as one classifier for each can be trained for."""
+    """Fewer titles with their frequent subjects: as many as one classifier for each can be
+    trained for.
+    """
     texts, labels = _texts(data / "finna" / "finna.tsv.gz", format="tsv")
     texts, labels = texts[:FREQUENT_LINES], labels[:FREQUENT_LINES]
     counts = Counter(label for own in labels for label in own)
     own = [[label for label in one if counts[label] >= FREQUENT] for one in labels]
     kept = [n for n, one in enumerate(own) if one]
-    return TextVectorizer().fit_transform([texts[n] for n in kept]), label_array([own[n] for n in kept])
+    return TextVectorizer().fit_transform([texts[n] for n in kept]), label_array(
+        [own[n] for n in kept]
+    )
 
 
-LOADERS = {"newsgroups": newsgroups, "reuters": reuters, "industry": industry, "rcv1": rcv1_lowest, "austen": austen,
-           "finna": finna, "finna-frequent": finna_frequent}  # fmt: skip
+LOADERS = {
+    "newsgroups": newsgroups,
+    "reuters": reuters,
+    "industry": industry,
+    "rcv1": rcv1_lowest,
+    "austen": austen,
+    "finna": finna,
+    "finna-frequent": finna_frequent,
+}
 
 
-def _texts(path: Path, format: str, encoding: str | None = None, **options: Any) -> tuple[list[str], list[list[str]]]:
+def _texts(
+    path: Path, format: str, encoding: str | None = None, **options: Any
+) -> tuple[list[str], list[list[str]]]:
     batches = list(read(path, format, encoding=encoding, **options))
-    return [text for batch in batches for text in batch.texts or ()], [own for b in batches for own in b.labels or ()]
+    return [text for batch in batches for text in batch.texts or ()], [
+        own for b in batches for own in b.labels or ()
+    ]
 
 
 def label_array(labels: Sequence[list[str]]) -> LabelArray:

@@ -1,6 +1,8 @@
-"""Figures 9 and 10 of paper 004: for each data set the methods tried on it, with the published figures.
+"""Figures 9 and 10 of paper 004: for each data set the methods tried on it, with the published
+figures.
 
-HR, R1, R5, seconds to train, edges touched for each active feature, edges; None where nothing was published.
+HR, R1, R5, seconds to train, edges touched for each active feature, edges; None where nothing was
+published.
 """
 
 from __future__ import annotations
@@ -88,25 +90,37 @@ PAIRED = {
     "rcv1": ("FF δ=0.1, 4 passes", "top-down SVM, 4 trials"),
     "finna-frequent": ("FF δ=0.1, 4 passes", "SVM C=1"),
 }
-OWN_DATA = ("newsgroups", "reuters", "austen")  # the others stand in: published numbers show the direction alone
+# the others stand in: published numbers show the direction alone
+OWN_DATA = ("newsgroups", "reuters", "austen")
 NOTES = {
-    "newsgroups": "The published HR of the frequency baseline is a misprint: with R1 0.05 and R5 0.25 the mean of the "
+    "newsgroups": "The published HR of the frequency baseline is a misprint: with R1 0.05 and R5 "
+    "0.25 the mean of the "
     "reciprocal ranks is at most 0.05 + 0.2/2 + 0.75/6 = 0.275, and HR at least 3.64.",
-    "rcv1": "Of top-down classifiers the p_min of 0.05, 0.1, … 0.5 with the highest R1 on the test rows is taken, as "
+    "rcv1": "Of top-down classifiers the p_min of 0.05, 0.1, … 0.5 with the highest R1 on the "
+    "test rows is taken, as "
     "in the paper. One flat SVM for each class is far ahead of them here.",
-    "finna": "One classifier for each of so many classes takes hours, and the subjects form no tree to go down: of the "
-    "paper's comparators IND and the baseline are left. index-finna-frequent has the others, on fewer classes.",
-    "finna-frequent": "The paper's comparators on Ads and Web go down a tree, which these subjects do not have; here "
-    "each subject has its own classifier. The paper could not run the SVM on Web, nor fit its sigmoids on Ads.",
-    "austen": "Contexts seen fewer than RARE times are left out: all of them are 3.5 million features, where the paper "
+    "finna": "One classifier for each of so many classes takes hours, and the subjects form no "
+    "tree to go down: of the "
+    "paper's comparators IND and the baseline are left. index-finna-frequent has the others, on "
+    "fewer classes.",
+    "finna-frequent": "The paper's comparators on Ads and Web go down a tree, which these "
+    "subjects do not have; here "
+    "each subject has its own classifier. The paper could not run the SVM on Web, nor fit its "
+    "sigmoids on Ads.",
+    "austen": "Contexts seen fewer than RARE times are left out: all of them are 3.5 million "
+    "features, where the paper "
     "has 299,000.",
 }
 WHY = {
-    "newsgroups": "the Perceptron depends on when it stops: on one split it has 0.80 as described, 0.70 when it stops "
-    "at the first pass without improvement, 0.76 after one pass, 0.78 on raw counts; and the vectors are not Rennie's",
-    "reuters": "of documents with several of the ten topics the paper does not say which was taken, nor which words "
+    "newsgroups": "the Perceptron depends on when it stops: on one split it has 0.80 as "
+    "described, 0.70 when it stops "
+    "at the first pass without improvement, 0.76 after one pass, 0.78 on raw counts; and the "
+    "vectors are not Rennie's",
+    "reuters": "of documents with several of the ten topics the paper does not say which was "
+    "taken, nor which words "
     "were kept; all methods are better here",
-    "industry": "the classes of what stands in are far less even than those of Industry; why that should hurt FF more "
+    "industry": "the classes of what stands in are far less even than those of Industry; why that "
+    "should hurt FF more "
     "than others is unexplained",
     "rcv1": "classes are topics alone here, without industries, and half as many documents",
     "austen": "the paper's 299,000 features are not known",

@@ -1,9 +1,10 @@
 """Measures that only the papers' tables use, added to those that ``shortlist.measures`` knows.
 
-The error set of an example is E = {(r, q) : r ∈ y, q ∈ Y − y, s_r ≤ s_q}, with Y the set of all items and s_r the score
-of item r. A tie is an error, so it does not matter how ties are broken. With a complete ranking these are the papers'
-numbers exactly. In a ranking that was cut, items that were not retrieved tie with each other below all that are
-listed: a missing relevant item loses against every non-relevant one, and has rank |Y|.
+The error set of an example is E = {(r, q) : r ∈ y, q ∈ Y − y, s_r ≤ s_q}, with Y the set of all
+items and s_r the score of item r. A tie is an error, so it does not matter how ties are broken.
+With a complete ranking these are the papers' numbers exactly. In a ranking that was cut, items that
+were not retrieved tie with each other below all that are listed: a missing relevant item loses
+against every non-relevant one, and has rank |Y|.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ def one_error(positions: Positions) -> Values:
 
 @registered("loss1", "lower", "[E ≠ ∅]", paper="001", needs=["complete rankings"])
 def imperfect(positions: Positions) -> Values:
-    """Share of examples that are not ranked perfectly, every relevant item strictly above every other one."""
+    """Share of examples that are not ranked perfectly, every relevant item strictly above every
+    other one.
+    """
     return (wrong_pairs(positions) > 0).astype(np.float64)
 
 
@@ -38,17 +41,27 @@ def wrong_pairs(positions: Positions) -> Values:
     return positions.total(errors)
 
 
-@registered("loss3", "lower", "|E| / (|y|·|Y − y|), 0 if y = Y", paper="001", needs=["complete rankings"])
+@registered(
+    "loss3", "lower", "|E| / (|y|·|Y − y|), 0 if y = Y", paper="001", needs=["complete rankings"]
+)
 def share_of_wrong_pairs(positions: Positions) -> Values:
-    """Share of the pairs of a relevant and a non-relevant item that are in the wrong order or tie."""
+    """Share of the pairs of a relevant and a non-relevant item that are in the wrong order or
+    tie.
+    """
     return wrong_pairs(positions) / np.maximum(positions.size * positions.others, 1)
 
 
 @registered(
-    "coverage", "lower", "max_{r∈y} rank(r) − 1; rank |Y| if r is missing", paper="001", needs=["complete rankings"]
+    "coverage",
+    "lower",
+    "max_{r∈y} rank(r) − 1; rank |Y| if r is missing",
+    paper="001",
+    needs=["complete rankings"],
 )
 def coverage(positions: Positions) -> Values:
-    """How far down the ranking the last relevant item stands; 0 where one relevant item comes first."""
+    """How far down the ranking the last relevant item stands; 0 where one relevant item comes
+    first.
+    """
     last = np.zeros(positions.n)
     ends = positions.nth == positions.size[positions.row]
     last[positions.row[ends]] = positions.rank[ends]
@@ -63,8 +76,13 @@ def _largest_f1(sums: Values, count: float) -> float:
     return float(np.max(f1[~np.isnan(f1)], initial=0)) if count else np.nan
 
 
-@registered("maxF1", "higher", "max_r 2·P_r·R_r / (P_r + R_r), P_r = mean P@r, R_r = mean recall@r", paper="001",
-            total=_largest_f1)  # fmt: skip
+@registered(
+    "maxF1",
+    "higher",
+    "max_r 2·P_r·R_r / (P_r + R_r), P_r = mean P@r, R_r = mean recall@r",
+    paper="001",
+    total=_largest_f1,
+)
 def max_f1(positions: Positions) -> scipy.sparse.csr_array:
     """The largest F1, over cuts r, of average precision at r and average recall at r."""
     found = np.isfinite(positions.rank)
@@ -98,13 +116,18 @@ def document_margins(scores: ArrayLike, relevant: ArrayLike) -> NDArray[np.float
 
 
 @registered(
-    "best-accuracy", "higher", "the largest |{d : [d above the cut] = [d relevant]}| / number of documents",
-    families=["documents"], paper="003",
-)  # fmt: skip
+    "best-accuracy",
+    "higher",
+    "the largest |{d : [d above the cut] = [d relevant]}| / number of documents",
+    families=["documents"],
+    paper="003",
+)
 def best_accuracy(positions: Positions) -> Values:
     """Share of a query's documents on the right side of the best cut of its ranking."""
     best = positions.others.astype(np.float64)  # every item that was cut off
-    np.maximum.at(best, positions.row, 2 * positions.nth - positions.rank + positions.others[positions.row])
+    np.maximum.at(
+        best, positions.row, 2 * positions.nth - positions.rank + positions.others[positions.row]
+    )
     return best / positions.length
 
 

@@ -1,12 +1,15 @@
-"""Streams with a myriad of labels, made up as they are asked for and never held: any number of examples fits.
+"""Streams with a myriad of labels, made up as they are asked for and never held: any number of
+examples fits.
 
-What makes real many-label text hard is in them. Labels and words follow Zipf's law, P(rank r) ∝ 1/r: a few labels
-have most of the examples, and most labels a handful. An example has one label, often that label's broader label too,
-and sometimes the one above that: label c lies below c // 16. Its words come half from a vocabulary common to all, half
-from those of its own labels. Each label has 50 words of its own, also by Zipf's law, and shares each with some 25
-others: there are two such words for each label there is, and hashing chooses.
+What makes real many-label text hard is in them. Labels and words follow Zipf's law, P(rank r) ∝
+1/r: a few labels have most of the examples, and most labels a handful. An example has one label,
+often that label's broader label too, and sometimes the one above that: label c lies below c // 16.
+Its words come half from a vocabulary common to all, half from those of its own labels. Each label
+has 50 words of its own, also by Zipf's law, and shares each with some 25 others: there are two such
+words for each label there is, and hashing chooses.
 
-Rank r of n is drawn as ⌊(n+1)^u⌋ with u uniform on [0, 1), for which P(r) = log(1 + 1/r) / log(n+1).
+Rank r of n is drawn as ⌊(n+1)^u⌋ with u uniform on [0, 1), for which P(r) = log(1 + 1/r) /
+log(n+1).
 """
 
 from __future__ import annotations
@@ -37,8 +40,12 @@ def n_words(n_labels: int) -> int:
     return COMMON + OWN_PER_LABEL * n_labels
 
 
-def many_labels(n_labels: int, n_examples: int, seed: int = 0) -> Iterator[tuple[Rows, NumberedLabels]]:
-    """Batches of rows of word counts, and their labels: whole numbers below n_labels, the most frequent first."""
+def many_labels(
+    n_labels: int, n_examples: int, seed: int = 0
+) -> Iterator[tuple[Rows, NumberedLabels]]:
+    """Batches of rows of word counts, and their labels: whole numbers below n_labels, the most
+    frequent first.
+    """
     as_whole(n_labels, "n_labels", least=2)
     left = as_whole(n_examples, "n_examples", most=MOST_AMOUNT)
     random = np.random.default_rng(seed)
@@ -72,7 +79,10 @@ def _rows(random: np.random.Generator, labels: Numbers, n_labels: int) -> Rows:
     source = np.take_along_axis(labels, random.integers(0, labels.shape[1], (n, LONGEST)), axis=1)
     source = np.where(source < 0, labels[:, :1], source)
     with np.errstate(over="ignore"):
-        mixed = source.astype(np.uint64) * FACTORS[0] + _zipf(random, OWN, (n, LONGEST)).astype(np.uint64) * FACTORS[1]
+        mixed = (
+            source.astype(np.uint64) * FACTORS[0]
+            + _zipf(random, OWN, (n, LONGEST)).astype(np.uint64) * FACTORS[1]
+        )
         mixed = (mixed ^ (mixed >> np.uint64(29))) * FACTORS[0]
     own = COMMON + ((mixed >> np.uint64(20)) % np.uint64(OWN_PER_LABEL * n_labels)).astype(np.int64)
     words = np.where(random.random((n, LONGEST)) < 0.5, own, words)

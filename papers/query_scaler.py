@@ -1,4 +1,6 @@
-"""Retrieval scores scaled within each query: the features of a DocumentRanker, as a transformer of scikit-learn."""
+"""Retrieval scores scaled within each query: the features of a DocumentRanker, as a transformer
+of scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [1. ]])
     """
 
-    # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
+    # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and
+    # GridSearchCV.
     __metadata_request__transform = {"query": True}  # noqa: RUF012
     __metadata_request__fit_transform = {"query": True}  # noqa: RUF012
 
@@ -51,7 +54,9 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         note_names(self, column_names(X))
         return self
 
-    def fit_transform(self, X: MatrixLike, y: ArrayLike | None = None, query: ArrayLike | None = None) -> Floats:
+    def fit_transform(
+        self, X: MatrixLike, y: ArrayLike | None = None, query: ArrayLike | None = None
+    ) -> Floats:
         """Return the scaled features."""
         return self.fit(X).transform(X, query=query)
 

@@ -1,4 +1,6 @@
-"""The ratings of paper 002's experiments, as viewers × films: MovieLens, or EachMovie where it is there."""
+"""The ratings of paper 002's experiments, as viewers × films: MovieLens, or EachMovie where it
+is there.
+"""
 
 from __future__ import annotations
 
@@ -25,23 +27,37 @@ def films(folder: Path, name: str) -> tuple[Ratings, int]:
 
 
 def read_movielens(path: str | Path) -> Ratings:
-    """MovieLens 100k's u.data (viewer, film, rating, time; from grouplens.org) as viewers × films, 0 where unrated."""
+    """MovieLens 100k's u.data (viewer, film, rating, time; from grouplens.org) as viewers ×
+    films, 0 where unrated.
+    """
     return _ratings_matrix(path, "movielens", lambda ratings: ratings, 5)
 
 
 def read_eachmovie(path: str | Path) -> Ratings:
-    """EachMovie's votes as viewers × films, 0 where there is none: its scores 0, 0.2, … 1 become 1 to 6."""
+    """EachMovie's votes as viewers × films, 0 where there is none: its scores 0, 0.2, … 1
+    become 1 to 6.
+    """
     return _ratings_matrix(path, "eachmovie", lambda scores: 1 + 5 * scores, 6)
 
 
-def _ratings_matrix(path: str | Path, format: str, to_ratings: Callable[[Floats], Floats], highest: int) -> Ratings:
+def _ratings_matrix(
+    path: str | Path, format: str, to_ratings: Callable[[Floats], Floats], highest: int
+) -> Ratings:
     batches = list(read(path, format=format))
-    names = [[name for batch in batches for name in getattr(batch, kind)] for kind in ("query", "ids")]
+    names = [
+        [name for batch in batches for name in getattr(batch, kind)] for kind in ("query", "ids")
+    ]
     ratings = to_ratings(np.concatenate([np.empty(0), *(batch.ratings for batch in batches)]))
     numbered = all(name.isdecimal() for each in names for name in each)
     if not ratings.size or not numbered or not np.isin(ratings, np.arange(1, highest + 1)).all():
-        raise InputError(f"{path} does not hold ratings: viewers and films with numbers, ratings from 1 to {highest}")
-    (_, viewer), (_, film) = (np.unique(np.array(each, dtype=np.int64), return_inverse=True) for each in names)
-    matrix = np.zeros((viewer.max() + 1, film.max() + 1), dtype=np.int8)  # EachMovie's has 119 million entries
+        raise InputError(
+            f"{path} does not hold ratings: viewers and films with numbers, ratings from 1 to "
+            f"{highest}"
+        )
+    (_, viewer), (_, film) = (
+        np.unique(np.array(each, dtype=np.int64), return_inverse=True) for each in names
+    )
+    # EachMovie's has 119 million entries
+    matrix = np.zeros((viewer.max() + 1, film.max() + 1), dtype=np.int8)
     matrix[viewer, film] = ratings
     return matrix

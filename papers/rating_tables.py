@@ -1,4 +1,6 @@
-"""Figure 3 of paper 002 and its closing experiment: jobs of some trials each, and the losses at some rounds."""
+"""Figure 3 of paper 002 and its closing experiment: jobs of some trials each, and the losses at
+some rounds.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +26,24 @@ from shortlist.arrays.kernels import Floats
 TRIALS, QUICK = {"synthetic": 100, "movies": 500}, {"synthetic": 5, "movies": 60}
 EACH_JOB = {"synthetic": 5, "movies": 60}  # trials, for some seconds of work
 ROUNDS_SHOWN = 50
-ONLINE = {"online": "mean", "online, shifted by a constant": "middle"}  # with what the features are shifted by
+# with what the features are shifted by
+ONLINE = {"online": "mean", "online, shifted by a constant": "middle"}
 PUBLISHED_ORDER = {"PRank": 1, "WH": 2, "MCP": 3}
 SWINGS = (
-    "rows are long here and there is little to learn in so few rounds: what decides online is how little a rule swings "
+    "rows are long here and there is little to learn in so few rounds: what decides online is how "
+    "little a rule swings "
     "(docs/ratings.md)"
 )
 BAND = "The band is a 95 % confidence interval of the mean over trials."
 BATCH: dict[str, tuple[float, Learners]] = {  # the range of the features, and the learners
     "last rule": (1.0, paper_learners(0.1)),
     "averaged": (1.0, paper_learners(0.1, hypothesis="averaged")),
-    "averaged, features × ¼": (0.25, paper_learners(1.6, hypothesis="averaged")),  # 1.6: the same steps of WH
-    "averaged, features × ¼, intercepts": (0.25, paper_learners(0.3, intercepts=True, hypothesis="averaged")),
+    # 1.6: the same steps of WH
+    "averaged, features × ¼": (0.25, paper_learners(1.6, hypothesis="averaged")),
+    "averaged, features × ¼, intercepts": (
+        0.25,
+        paper_learners(0.3, intercepts=True, hypothesis="averaged"),
+    ),
 }
 
 
@@ -47,7 +55,9 @@ def synthetic_jobs(quick: bool) -> list[Job]:
 def run_synthetic(folder: Path, job: Job) -> Result:
     """The curves of some trials."""
     protocol = SyntheticProtocol()
-    return _at_some_rounds([synthetic_trial(protocol, trial) for trial in range(job["first"], job["end"])])
+    return _at_some_rounds(
+        [synthetic_trial(protocol, trial) for trial in range(job["first"], job["end"])]
+    )
 
 
 def show_synthetic(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
@@ -73,7 +83,9 @@ def run_movies(folder: Path, job: Job) -> Result:
         protocol = MoviesProtocol(job["more_than"], highest=highest, shift=ONLINE[job["setting"]])
         return _at_some_rounds([movies_trial(protocol, ratings, trial) for trial in trials])
     width, learners = BATCH[job["setting"]]
-    protocol = MoviesProtocol(job["more_than"], highest=highest, feature_range=width, learners=learners)
+    protocol = MoviesProtocol(
+        job["more_than"], highest=highest, feature_range=width, learners=learners
+    )
     return {"held_out": [batch_trial(protocol, ratings, trial).tolist() for trial in trials]}
 
 
@@ -81,26 +93,35 @@ def show_movies(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
     """The middle and right plots of figure 3, and held-out losses in the batch setting."""
     shown: list[Table | Figure] = []
     for more_than, place in ((200, "middle"), (100, "right")):
-        of = {setting: [r for j, r in done if (j["setting"], j["more_than"]) == (setting, more_than)]
-              for setting in (*ONLINE, *BATCH)}  # fmt: skip
+        of = {
+            setting: [r for j, r in done if (j["setting"], j["more_than"]) == (setting, more_than)]
+            for setting in (*ONLINE, *BATCH)
+        }
         for setting in ONLINE:
             more = setting.removeprefix("online")
             shown += _curves_shown(
-                f"Figure 3, {place}", f"viewers with more than {more_than} ratings{more}", of[setting]
+                f"Figure 3, {place}",
+                f"viewers with more than {more_than} ratings{more}",
+                of[setting],
             )
         rows: dict[str, dict[str, Cell | str]] = {name: {} for name in PUBLISHED_ORDER}
         for setting in BATCH:
-            mean, half = mean_and_half_width(np.concatenate([result["held_out"] for result in of[setting]]))
+            mean, half = mean_and_half_width(
+                np.concatenate([result["held_out"] for result in of[setting]])
+            )
             for name, value, width in zip(rows, mean, half, strict=True):
                 rows[name][setting] = Cell(float(value), float(width))
         shown.append(
             Table(
-                f"Batch setting, viewers with more than {more_than} ratings: ranking loss on held-out films",
-                list(BATCH), rows,
-                "A quarter of a viewer's films is held out. ± is half of a 95 % interval. No figures were published.",
+                f"Batch setting, viewers with more than {more_than} ratings: ranking loss on "
+                "held-out films",
+                list(BATCH),
+                rows,
+                "A quarter of a viewer's films is held out. ± is half of a 95 % interval. No "
+                "figures were published.",
                 _first_in_batch(rows),
             )
-        )  # fmt: skip
+        )
     return shown
 
 
@@ -108,11 +129,20 @@ def _first_in_batch(rows: dict[str, dict[str, Cell | str]]) -> tuple[Claim, ...]
     """That PRank came first: in which of the settings."""
     won = []
     for setting in BATCH:
-        losses = {name: cell.ours for name, row in rows.items() if isinstance(cell := row[setting], Cell)}
+        losses = {
+            name: cell.ours for name, row in rows.items() if isinstance(cell := row[setting], Cell)
+        }
         if min(losses, key=lambda name: losses[name] or 0.0) == "PRank":
             won.append(setting)
     settings = "; ".join(won) or "none"
-    return (Claim("batch", f"PRank is first on held-out films (in the settings: {settings})", bool(won), SWINGS),)
+    return (
+        Claim(
+            "batch",
+            f"PRank is first on held-out films (in the settings: {settings})",
+            bool(won),
+            SWINGS,
+        ),
+    )
 
 
 def _portions(kind: str, quick: bool) -> list[Job]:
@@ -141,10 +171,16 @@ def _curves_shown(where: str, what: str, results: list[Result]) -> list[Table | 
             "place": Cell(int(place[a]) + 1, published=published),
         }
     order = [list(PUBLISHED_ORDER)[a] for a in np.argsort(mean[:, -1])]
-    same = "as published" if order == [*PUBLISHED_ORDER] else f"not {' < '.join(PUBLISHED_ORDER)} as published"
+    same = (
+        "as published"
+        if order == [*PUBLISHED_ORDER]
+        else f"not {' < '.join(PUBLISHED_ORDER)} as published"
+    )
     note = (
-        f"After the last round, mean of {sum(len(result['averaged']) for result in results)} trials; ± is half of a "
-        f"95 % interval. The paper shows curves, from which the place is read. Here {' < '.join(order)}, {same}."
+        f"After the last round, mean of {sum(len(result['averaged']) for result in results)} "
+        "trials; ± is half of a "
+        "95 % interval. The paper shows curves, from which the place is read. Here "
+        f"{' < '.join(order)}, {same}."
     )
     said = f"PRank is best at the end ({what}: {' < '.join(order)})"
     claims = [Claim(where.lower(), said, order[0] == "PRank", SWINGS)]
@@ -172,11 +208,13 @@ EXPERIMENTS = [
         jobs=partial(movies_jobs, "movielens"),
         run=run_movies,
         show=show_movies,
-        stands_in="EachMovie was withdrawn in 2004; MovieLens 100k stands in. It is smaller: 148 viewers have more "
+        stands_in="EachMovie was withdrawn in 2004; MovieLens 100k stands in. It is smaller: 148 "
+        "viewers have more "
         "than 200 ratings and 361 more than 100.",
     ).with_original(
         {"movielens": "eachmovie"},
-        "PRank, Widrow-Hoff and the multiclass Perceptron predict a viewer's ratings, on EachMovie itself",
+        "PRank, Widrow-Hoff and the multiclass Perceptron predict a viewer's ratings, on EachMovie "
+        "itself",
         jobs=partial(movies_jobs, "eachmovie"),
     ),
 ]

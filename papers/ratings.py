@@ -1,14 +1,17 @@
-"""The experiments of paper 002: PRank, Widrow-Hoff (WH) and the multiclass Perceptron (MCP) on streams of ratings.
+"""The experiments of paper 002: PRank, Widrow-Hoff (WH) and the multiclass Perceptron (MCP) on
+streams of ratings.
 
-Figure 3, left: synthetic streams with the kernel (x·x' + 1)², given to the learners as the features it stands for.
-Middle and right: collaborative filtering, where the ratings of a random viewer are to be predicted from those of the
-other viewers; where EachMovie, which is withdrawn, is not there, MovieLens stands in. Each algorithm is measured by its
-time-averaged ranking loss (1/T)·Σ_{t≤T} |ŷ_t − y_t|.
+Figure 3, left: synthetic streams with the kernel (x·x' + 1)², given to the learners as the features
+it stands for. Middle and right: collaborative filtering, where the ratings of a random viewer are
+to be predicted from those of the other viewers; where EachMovie, which is withdrawn, is not there,
+MovieLens stands in. Each algorithm is measured by its time-averaged ranking loss (1/T)·Σ_{t≤T} |ŷ_t
+− y_t|.
 
 The paper does not tell the learning rate of WH. What depends on it is told in docs/ratings.md.
 
-Trials are independent and each draws from a generator of its own number, so that any number of workers gives the same
-result: ``python -m papers prank-synthetic prank-movielens``. ``rating_tables`` shows what comes of it.
+Trials are independent and each draws from a generator of its own number, so that any number of
+workers gives the same result: ``python -m papers prank-synthetic prank-movielens``.
+``rating_tables`` shows what comes of it.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ Learners = dict[str, Callable[..., RatingLearner]]  # made with the scale of the
 
 
 def paper_learners(learning_rate: float, *, intercepts: bool = False, **common: Any) -> Learners:
-    """The three algorithms; as the paper has them without intercepts and with one fixed learning rate for WH."""
+    """The three algorithms; as the paper has them without intercepts and with one fixed
+    learning rate for WH.
+    """
     common = {"hypothesis": "last", "passes": 1, **common}
     return {
         "PRank": partial(PRank, **common),
@@ -43,7 +48,9 @@ def paper_learners(learning_rate: float, *, intercepts: bool = False, **common: 
 
 @dataclass(frozen=True)
 class SyntheticProtocol:
-    """x uniform in the unit square; y = max{r : 10·(x₁ − ½)·(x₂ − ½) + ξ > b_r}, ξ normal, b_1 = −∞."""
+    """x uniform in the unit square; y = max{r : 10·(x₁ − ½)·(x₂ − ½) + ξ > b_r}, ξ normal, b_1
+    = −∞.
+    """
 
     trials: int = 100
     rounds: int = 7000
@@ -55,11 +62,13 @@ class SyntheticProtocol:
 
 @dataclass(frozen=True)
 class MoviesProtocol:
-    """A random viewer among those with more than ``more_than`` ratings; as many of that viewer's films, shuffled.
+    """A random viewer among those with more than ``more_than`` ratings; as many of that viewer's
+    films, shuffled.
 
-    The features of a film are the ratings of the other such viewers, shifted and scaled to ``feature_range`` from the
-    lowest to the highest; 0 where there is none. The paper's shift is a constant of the scale, its middle; ours is the
-    mean of all ratings, so that no rating means the usual one.
+    The features of a film are the ratings of the other such viewers, shifted and scaled to
+    ``feature_range`` from the lowest to the highest; 0 where there is none. The paper's shift is a
+    constant of the scale, its middle; ours is the mean of all ratings, so that no rating means the
+    usual one.
     """
 
     more_than: int = 200
@@ -77,7 +86,9 @@ MOVIES_200, MOVIES_100 = MoviesProtocol(200), MoviesProtocol(100)
 
 @dataclass(frozen=True)
 class Curves:
-    """Time-averaged ranking loss by round: for each algorithm its mean over trials and a 95 % confidence band."""
+    """Time-averaged ranking loss by round: for each algorithm its mean over trials and a 95 %
+    confidence band.
+    """
 
     names: list[str]
     trials: int
@@ -100,7 +111,9 @@ class Curves:
 
 @dataclass(frozen=True)
 class Losses:
-    """Mean ranking loss on held-out examples, with the half width of its 95 % confidence interval."""
+    """Mean ranking loss on held-out examples, with the half width of its 95 % confidence
+    interval.
+    """
 
     names: list[str]
     trials: int
@@ -110,7 +123,9 @@ class Losses:
 
 
 def mean_and_half_width(values: Floats) -> tuple[Floats, Floats]:
-    """The mean over the first axis and half the width of its 95 % interval, by the normal distribution."""
+    """The mean over the first axis and half the width of its 95 % interval, by the normal
+    distribution.
+    """
     spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1:], np.nan)
     return values.mean(axis=0), 1.959964 * spread / np.sqrt(len(values))
 
@@ -122,12 +137,16 @@ def synthetic_stream(protocol: SyntheticProtocol, trial: int) -> tuple[Floats, L
     """The rows and ratings of one trial."""
     generator = np.random.default_rng([protocol.seed, trial])
     X = generator.uniform(size=(protocol.rounds, 2))
-    score = 10 * (X[:, 0] - 0.5) * (X[:, 1] - 0.5) + generator.normal(0.0, protocol.noise, protocol.rounds)
+    score = 10 * (X[:, 0] - 0.5) * (X[:, 1] - 0.5) + generator.normal(
+        0.0, protocol.noise, protocol.rounds
+    )
     return X, 1 + (score[:, None] > np.array(protocol.thresholds)).sum(axis=1)
 
 
 def quadratic_features(X: Floats) -> Floats:
-    """φ(x) = (1, √2·x₁, √2·x₂, x₁², √2·x₁x₂, x₂²), whose inner product φ(x)·φ(x') is the kernel (x·x' + 1)²."""
+    """φ(x) = (1, √2·x₁, √2·x₂, x₁², √2·x₁x₂, x₂²), whose inner product φ(x)·φ(x') is the kernel
+    (x·x' + 1)².
+    """
     first, second = X.T
     root = np.sqrt(2)
     return np.column_stack([np.ones(len(X)), root * X, first**2, root * first * second, second**2])
@@ -149,7 +168,9 @@ def synthetic_trial(protocol: SyntheticProtocol, trial: int) -> Floats:
 
 
 def viewer_stream(ratings: Ratings, protocol: MoviesProtocol, trial: int) -> tuple[Floats, Longs]:
-    """The films of one random viewer, shuffled: as rows the other viewers' shifted ratings, and the viewer's own."""
+    """The films of one random viewer, shuffled: as rows the other viewers' shifted ratings, and
+    the viewer's own.
+    """
     generator = np.random.default_rng([protocol.seed, trial])
     subset = ratings[(ratings > 0).sum(axis=1) > protocol.more_than]
     if len(subset) < 2:
@@ -160,18 +181,24 @@ def viewer_stream(ratings: Ratings, protocol: MoviesProtocol, trial: int) -> tup
     shift = middle if protocol.shift == "middle" else float(ratings[ratings > 0].mean())
     unit = protocol.feature_range / (protocol.highest - 1)
     others = np.delete(subset, viewer, axis=0)[:, films].T
-    return np.where(others > 0, (others - shift) * unit, 0.0), subset[viewer, films].astype(np.int64)
+    return np.where(others > 0, (others - shift) * unit, 0.0), subset[viewer, films].astype(
+        np.int64
+    )
 
 
 def movies(ratings: Ratings, protocol: MoviesProtocol = MOVIES_200) -> Curves:
-    """The middle or right plot of figure 3: as many rounds as every chosen viewer has ratings for."""
+    """The middle or right plot of figure 3: as many rounds as every chosen viewer has ratings
+    for.
+    """
     losses = [movies_trial(protocol, ratings, trial) for trial in range(protocol.trials)]
     return Curves.of(list(protocol.learners), np.stack(losses))
 
 
 def movies_trial(protocol: MoviesProtocol, ratings: Ratings, trial: int) -> Floats:
     X, y = viewer_stream(ratings, protocol, trial)
-    return _online_losses(protocol.learners, protocol.highest, X[: protocol.more_than], y[: protocol.more_than])
+    return _online_losses(
+        protocol.learners, protocol.highest, X[: protocol.more_than], y[: protocol.more_than]
+    )
 
 
 def movies_batch(ratings: Ratings, protocol: MoviesProtocol = MOVIES_200) -> Losses:

@@ -1,7 +1,9 @@
-"""RCV1-v2: the whole of it as Lewis, Yang, Rose and Li publish it, for whoever has it, and 15,000 documents for others.
+"""RCV1-v2: the whole of it as Lewis, Yang, Rose and Li publish it, for whoever has it, and 15,000
+documents for others.
 
-The original is a folder with ``rcv1-v2.topics.qrels``, ``rcv1-v2.industries.qrels`` where industries are wanted, and
-the documents as ``lyrl2004_tokens_*.dat`` (stemmed words) or ``lyrl2004_vectors_*.dat`` (tf-idf), compressed or not.
+The original is a folder with ``rcv1-v2.topics.qrels``, ``rcv1-v2.industries.qrels`` where
+industries are wanted, and the documents as ``lyrl2004_tokens_*.dat`` (stemmed words) or
+``lyrl2004_vectors_*.dat`` (tf-idf), compressed or not.
 """
 
 from __future__ import annotations
@@ -54,20 +56,30 @@ def subset(data: Path) -> Corpus:
     return Corpus(None, X[kept], [topics[i] for i in kept])
 
 
-def whole(data: Path, kinds: Iterable[str] = ("topics",), part: str = "*", words: bool = True) -> Corpus:
-    """The original's documents in the order of their dates, with their topics and, if asked, industries.
+def whole(
+    data: Path, kinds: Iterable[str] = ("topics",), part: str = "*", words: bool = True
+) -> Corpus:
+    """The original's documents in the order of their dates, with their topics and, if asked,
+    industries.
 
-    ``part`` is "train", or "*" for all; ``words`` prefers the token files to the vectors where both are there.
+    ``part`` is "train", or "*" for all; ``words`` prefers the token files to the vectors where both
+    are there.
     """
     folder = data / ORIGINAL
     categories = _categories(folder, kinds)
-    tokens, vectors = (_files(folder, f"lyrl2004_{kind}_{part}.dat*") for kind in ("tokens", "vectors"))
+    tokens, vectors = (
+        _files(folder, f"lyrl2004_{kind}_{part}.dat*") for kind in ("tokens", "vectors")
+    )
     if tokens and (words or not vectors):
         batches = [batch for path in tokens for batch in read(path, format="rcv1-tokens")]
         texts = [text for batch in batches for text in batch.texts or ()]
-        return Corpus(texts, None, _of(categories, (name for batch in batches for name in batch.ids or ())))
+        return Corpus(
+            texts, None, _of(categories, (name for batch in batches for name in batch.ids or ()))
+        )
     if not vectors:
-        raise InputError(f"{folder} has no documents: lyrl2004_tokens_{part}.dat or lyrl2004_vectors_{part}.dat")
+        raise InputError(
+            f"{folder} has no documents: lyrl2004_tokens_{part}.dat or lyrl2004_vectors_{part}.dat"
+        )
     batches = [batch for path in vectors for batch in read(path, format="svmlight")]
     names = (own[0] if own else "" for batch in batches for own in batch.labels or ())
     return Corpus(None, _rows(batches), _of(categories, names))
@@ -76,7 +88,9 @@ def whole(data: Path, kinds: Iterable[str] = ("topics",), part: str = "*", words
 def _categories(folder: Path, kinds: Iterable[str]) -> dict[str, list[str]]:
     """The categories of each document, by its number; a kind whose file is not there gives none."""
     found: dict[str, list[str]] = defaultdict(list)
-    for path in (path for kind in kinds for path in sorted(folder.glob(f"rcv1-v2.{kind}.qrels*"))[:1]):
+    for path in (
+        path for kind in kinds for path in sorted(folder.glob(f"rcv1-v2.{kind}.qrels*"))[:1]
+    ):
         for batch in read(path, format="rcv1-qrels"):
             for category, document in zip(batch.query or (), batch.ids or (), strict=True):
                 found[document].append(category)
@@ -106,8 +120,9 @@ def lowest(categories: list[str], names: Collection[str]) -> list[str]:
 
 
 def path_of_codes(category: str, names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """(child, parent) from a category up to the root of its tree. RCV1's codes name their parents: C151 is under C15,
-    which is under CCAT (Lewis et al. 2004, the file rcv1.topics.hier)."""
+    """(child, parent) from a category up to the root of its tree. RCV1's codes name their parents:
+    C151 is under C15, which is under CCAT (Lewis et al. 2004, the file rcv1.topics.hier).
+    """
     while not category.endswith("CAT"):
         shorter = (category[:n] for n in range(len(category) - 1, 0, -1))
         parent = next((code for code in shorter if code in names), category[0] + "CAT")

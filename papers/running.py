@@ -1,7 +1,9 @@
-"""Running the jobs of experiments: on several processes, with the same numbers for any number, and kept as they come.
+"""Running the jobs of experiments: on several processes, with the same numbers for any number, and
+kept as they come.
 
-Every result is written to its own file as soon as it is there, under a name made of the job's parameters, the
-version of the library and the data. A run that was stopped goes on where it was; a quick run's jobs serve the full run.
+Every result is written to its own file as soon as it is there, under a name made of the job's
+parameters, the version of the library and the data. A run that was stopped goes on where it was; a
+quick run's jobs serve the full run.
 """
 
 from __future__ import annotations
@@ -74,19 +76,29 @@ def run(
     digests: dict[str, str] | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, of: None,
 ) -> list[Outcome]:
-    """Run all jobs of the experiments that are not kept in ``out``; what fails does not stop the others.
+    """Run all jobs of the experiments that are not kept in ``out``; what fails does not stop the
+    others.
 
-    ``folder`` has the data sets, laid out; ``digests`` tells what is in them. If not ``compute``, no job is run, and
-    the outcomes have the results that are kept, however few.
+    ``folder`` has the data sets, laid out; ``digests`` tells what is in them. If not ``compute``,
+    no job is run, and the outcomes have the results that are kept, however few.
     """
     chosen = list(experiments)
     workers = as_whole(workers, "workers", least=1)
     if fresh:
         for one in chosen:
             shutil.rmtree(out / "kept" / one.name, ignore_errors=True)
-    tasks = {one.name: [_task(one, job, out, digests or {}) for job in one.jobs(quick)] for one in chosen}
-    kept = {task.file: answer for all_of in tasks.values() for task in all_of if (answer := _read(task.file))}
-    missing = [task for all_of in tasks.values() for task in all_of if compute and task.file not in kept]
+    tasks = {
+        one.name: [_task(one, job, out, digests or {}) for job in one.jobs(quick)] for one in chosen
+    }
+    kept = {
+        task.file: answer
+        for all_of in tasks.values()
+        for task in all_of
+        if (answer := _read(task.file))
+    }
+    missing = [
+        task for all_of in tasks.values() for task in all_of if compute and task.file not in kept
+    ]
     for done, (task, answer) in enumerate(_work(missing, folder, workers), 1):
         kept[task.file] = answer
         _write(task, answer)
@@ -111,13 +123,22 @@ def _read(file: Path) -> Answer | None:
 
 
 def _write(task: Task, answer: Answer) -> None:
-    """Keep a result, whole or not at all; of a failure, the trace of the program for whoever looks for the reason."""
+    """Keep a result, whole or not at all; of a failure, the trace of the program for whoever
+    looks for the reason.
+    """
     try:
         task.file.parent.mkdir(parents=True, exist_ok=True)
         if answer.failure:
-            task.file.with_suffix(".error.txt").write_text(f"{task.job}\n\n{answer.trace}", encoding="utf-8")
+            task.file.with_suffix(".error.txt").write_text(
+                f"{task.job}\n\n{answer.trace}", encoding="utf-8"
+            )
             return
-        whole = {"job": task.job, "version": __version__, "seconds": answer.seconds, "result": json.loads(answer.text)}
+        whole = {
+            "job": task.job,
+            "version": __version__,
+            "seconds": answer.seconds,
+            "result": json.loads(answer.text),
+        }
         part = task.file.with_suffix(f".{os.getpid()}.part")
         part.write_text(json.dumps(whole), encoding="utf-8")
         os.replace(part, task.file)
@@ -136,7 +157,8 @@ def _outcome(experiment: Experiment, tasks: list[Task], kept: dict[Path, Answer]
         if answer.failure:
             outcome.failures.append(answer.failure)
         else:
-            outcome.results.append((task.job, json.loads(answer.text)))  # as read back from a file, always
+            # as read back from a file, always
+            outcome.results.append((task.job, json.loads(answer.text)))
     return outcome
 
 
@@ -167,24 +189,30 @@ def _work(tasks: list[Task], folder: Path, workers: int) -> Iterator[tuple[Task,
             raise
         except BrokenProcessPool:
             raise InputError(
-                "a worker process ended without an answer, perhaps for want of memory; what is done is kept: "
+                "a worker process ended without an answer, perhaps for want of memory; what is "
+                "done is kept: "
                 "run the same again, with fewer workers"
             ) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-BLAS = np.linalg, scipy.linalg  # each library has its own threads; only those already loaded can be limited to one
+# each library has its own threads; only those already loaded can be limited to one
+BLAS = np.linalg, scipy.linalg
 
 
 def one_thread() -> threadpool_limits:
-    """From now on, or within a ``with``, sums are rounded alike however many processors there are."""
+    """From now on, or within a ``with``, sums are rounded alike however many processors there
+    are.
+    """
     return threadpool_limits(1)
 
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Workers started meanwhile stay so until they have a job: an interrupt while they start would print a trace."""
+    """Workers started meanwhile stay so until they have a job: an interrupt while they start
+    would print a trace.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -198,7 +226,8 @@ def _deaf_to_interrupts() -> Iterator[None]:
 def do_in_worker(run: Callable[[Path, Job], Result], folder: Path, job: Job) -> Answer:
     """One job; when the user stops the run, the worker stops without a word.
 
-    Said before each job, because polars, imported together with one, changes what an interrupt does.
+    Said before each job, because polars, imported together with one, changes what an interrupt
+    does.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return do(run, folder, job)

@@ -1,8 +1,8 @@
 """Retrieval scores cut into the bins of paper 003, section 5.2.
 
-For each retrieval function f and threshold t ∈ K_f, φ(x, d) has the indicator [f(d|x) > t]. A linear model over these
-is a sum of step functions, one for each retrieval function: a score that passes the thresholds t_1 ≤ … ≤ t_m counts
-w_{f,1} + … + w_{f,m}.
+For each retrieval function f and threshold t ∈ K_f, φ(x, d) has the indicator [f(d|x) > t]. A
+linear model over these is a sum of step functions, one for each retrieval function: a score that
+passes the thresholds t_1 ≤ … ≤ t_m counts w_{f,1} + … + w_{f,m}.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class ScoreBins(TransformerMixin, BaseEstimator):
     n_thresholds : int, default 50
         Thresholds for each column.
     spacing : {"quantiles", "even"}, default "quantiles"
-        "quantiles": as many of the scores seen in ``fit`` between any threshold and the next; "even": the same distance
-        between them, from the least to the greatest score seen.
+        "quantiles": as many of the scores seen in ``fit`` between any threshold and the next;
+        "even": the same distance between them, from the least to the greatest score seen.
 
     Attributes
     ----------
@@ -79,30 +79,49 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         passed = self._passed(X)
         n, count = passed.size, self.thresholds_.shape[1]
         ends = np.cumsum(passed.reshape(-1))
-        within = np.arange(ends[-1] if n else 0) - np.repeat(ends - passed.reshape(-1), passed.reshape(-1))
+        within = np.arange(ends[-1] if n else 0) - np.repeat(
+            ends - passed.reshape(-1), passed.reshape(-1)
+        )
         first = np.tile(np.arange(passed.shape[1]) * count, passed.shape[0])
         columns = np.repeat(first, passed.reshape(-1)) + within
         indptr = np.concatenate([[0], np.cumsum(passed.sum(axis=1))])
-        return Rows(indptr, columns.astype(np.int32), np.ones(columns.size), self.thresholds_.size).to_matrix()
+        return Rows(
+            indptr, columns.astype(np.int32), np.ones(columns.size), self.thresholds_.size
+        ).to_matrix()
 
     def steps(self, weights: ArrayLike) -> Floats:
-        """Return the weight of a score that passes 0, 1, 2, … of its thresholds: columns × (n_thresholds + 1)."""
+        """Return the weight of a score that passes 0, 1, 2, … of its thresholds: columns ×
+        (n_thresholds + 1).
+        """
         check_is_fitted(self, "thresholds_")
         numbers = as_numbers(weights, "weights")
         if numbers.size != self.thresholds_.size:
             raise InputError(
-                f"weights has {counted(numbers.size, 'entries')} where {self.thresholds_.size} are needed, one a bin"
+                f"weights has {counted(numbers.size, 'entries')} where {self.thresholds_.size} are "
+                "needed, one a bin"
             )
         return np.concatenate(
-            [np.zeros((self.n_features_in_, 1)), np.cumsum(numbers.reshape(self.thresholds_.shape), axis=1)], axis=1
+            [
+                np.zeros((self.n_features_in_, 1)),
+                np.cumsum(numbers.reshape(self.thresholds_.shape), axis=1),
+            ],
+            axis=1,
         )
 
-    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
+    def get_feature_names_out(
+        self, input_features: Sequence[str] | None = None
+    ) -> NDArray[np.object_]:
         """``name>threshold`` of each indicator."""
         check_is_fitted(self, "thresholds_")
-        names = input_features if input_features is not None else [f"x{i}" for i in range(self.n_features_in_)]
+        names = (
+            input_features
+            if input_features is not None
+            else [f"x{i}" for i in range(self.n_features_in_)]
+        )
         pairs = zip(names, self.thresholds_, strict=True)
-        return np.array([f"{name}>{threshold:.6g}" for name, row in pairs for threshold in row], dtype=object)
+        return np.array(
+            [f"{name}>{threshold:.6g}" for name, row in pairs for threshold in row], dtype=object
+        )
 
     def _passed(self, X: MatrixLike) -> Longs:
         """How many of its thresholds each score passes."""
@@ -110,7 +129,8 @@ class ScoreBins(TransformerMixin, BaseEstimator):
         scores = as_rows(X).to_matrix().toarray()
         if scores.shape[1] != self.n_features_in_:
             raise InputError(
-                f"X has {scores.shape[1]} features, but ScoreBins is expecting {self.n_features_in_} features as input"
+                f"X has {scores.shape[1]} features, but ScoreBins is expecting "
+                f"{self.n_features_in_} features as input"
             )
         passed = np.empty(scores.shape, dtype=np.int64)
         for column, thresholds in enumerate(self.thresholds_):

@@ -20,23 +20,46 @@ def of_tables(corpus: str, rows: Rows) -> tuple[Claim, ...]:
     why = FOLDS if own else FEW
     claims = [_own_loss(losses, rows, why)]
     claims += [
-        Claim(retrieval, f"MMP loss1 is best by {measure}", _best(rows, measure) == "MMP loss1", why)
+        Claim(
+            retrieval, f"MMP loss1 is best by {measure}", _best(rows, measure) == "MMP loss1", why
+        )
         for measure in ("OneErr×100", "AvgP", "maxF1")
     ]
     claims += [
-        Claim(retrieval, "MMP loss2 or loss3 has the best coverage", _best(rows, "Coverage") in MMPS[1:], why),
-        Claim(retrieval, "the Perceptron has the worst coverage", _worst(rows, "Coverage") == "Perceptron", why),
-        Claim(retrieval, "Rocchio has the lowest average precision", _worst(rows, "AvgP") == "Rocchio", why),
+        Claim(
+            retrieval,
+            "MMP loss2 or loss3 has the best coverage",
+            _best(rows, "Coverage") in MMPS[1:],
+            why,
+        ),
+        Claim(
+            retrieval,
+            "the Perceptron has the worst coverage",
+            _worst(rows, "Coverage") == "Perceptron",
+            why,
+        ),
+        Claim(
+            retrieval,
+            "Rocchio has the lowest average precision",
+            _worst(rows, "AvgP") == "Rocchio",
+            why,
+        ),
     ]
     if own:
         for place, measures in ((losses, LOWER[:3]), (retrieval, (*LOWER[3:], "AvgP", "maxF1"))):
-            cells = {f"{name} {measure}": row[measure] for name, row in rows.items() for measure in measures}
+            cells = {
+                f"{name} {measure}": row[measure]
+                for name, row in rows.items()
+                for measure in measures
+            }
             claims.append(Claim.close(place, "numbers", cells, why))
     return tuple(claims)
 
 
 def _own_loss(place: str, rows: Rows, why: str) -> Claim:
-    """Every variant of MMP is, among them, the best by its loss, or no further from the best than its spread."""
+    """Every variant of MMP is, among them, the best by its loss, or no further from the best
+    than its spread.
+    """
     behind = []
     for name, measure in zip(MMPS, LOWER[:3], strict=True):
         cell = rows[name][measure]
@@ -52,11 +75,23 @@ def of_bars(corpus: str, shares: Curve) -> tuple[Claim, ...]:
     """Figure 3."""
     mean = sum(n * share for n, share in zip(shares.x, shares.y, strict=True))
     if corpus == "reuters":
-        return (Claim("figure 3", f"over 80 % of the documents have one topic ({shares.y[0]:.0%})", shares.y[0] > 0.8),
-                Claim("figure 3", f"1.24 topics for each document ({mean:.2f})", round(mean, 2) == 1.24))  # fmt: skip
+        return (
+            Claim(
+                "figure 3",
+                f"over 80 % of the documents have one topic ({shares.y[0]:.0%})",
+                shares.y[0] > 0.8,
+            ),
+            Claim(
+                "figure 3", f"1.24 topics for each document ({mean:.2f})", round(mean, 2) == 1.24
+            ),
+        )
     three = sum(shares.y[2:])
     return (
-        Claim("figure 3", f"about 70 % of the documents have at least three topics ({three:.0%})", 0.65 < three < 0.75),
+        Claim(
+            "figure 3",
+            f"about 70 % of the documents have at least three topics ({three:.0%})",
+            0.65 < three < 0.75,
+        ),
         Claim("figure 3", f"3.20 topics for each document ({mean:.2f})", abs(mean - 3.2) < 0.05),
     )
 
@@ -66,15 +101,23 @@ def of_curves(place: str, loss: str, curves: Mapping[str, Curve]) -> tuple[Claim
     last = {name: curves[name].y[-1] for name in MMPS}
     least = min(last.values())
     own = f"MMP {loss}"
-    says = f"MMP trained for {loss} is within 2 % of the best MMP by it ({last[own]:.3g} against {least:.3g})"
+    says = (
+        f"MMP trained for {loss} is within 2 % of the best MMP by it ({last[own]:.3g} against "
+        f"{least:.3g})"
+    )
     return (Claim(place, says, last[own] <= 1.02 * least),)
 
 
 def of_graph(graphs: Mapping[str, Curve]) -> tuple[Claim, ...]:
     """Figure 6."""
     last = {name: curve.y[-1] for name, curve in graphs.items() if name != "Rocchio"}
-    return (Claim("figure 6", "of the online algorithms the Perceptron is the least precise at full recall",
-                  min(last, key=last.__getitem__) == "Perceptron"),)  # fmt: skip
+    return (
+        Claim(
+            "figure 6",
+            "of the online algorithms the Perceptron is the least precise at full recall",
+            min(last, key=last.__getitem__) == "Perceptron",
+        ),
+    )
 
 
 def _value(rows: Rows, name: str, measure: str) -> float:

@@ -1,7 +1,8 @@
-"""What paper 001 names as next steps, on its Reuters-21578: average precision in the update, averages, votes, kernels.
+"""What paper 001 names as next steps, on its Reuters-21578: average precision in the update,
+averages, votes, kernels.
 
-A kernel keeps every document that changed it, and ranking by it costs as much as there are of these: it learns from the
-first 2,000 documents, beside the same prototypes on the same documents.
+A kernel keeps every document that changed it, and ranking by it costs as much as there are of
+these: it learns from the first 2,000 documents, beside the same prototypes on the same documents.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ def jobs(quick: bool) -> list[Job]:
     if quick:
         return [{"learner": name, "trial": 0} for name in LEARNERS if name not in NOT_QUICK]
     every = product(LEARNERS, range(FOLDS))
-    return [{"learner": name, "trial": trial} for name, trial in every if trial < TRIALS.get(name, FOLDS)]
+    return [
+        {"learner": name, "trial": trial}
+        for name, trial in every
+        if trial < TRIALS.get(name, FOLDS)
+    ]
 
 
 def run(data: Path, job: Job) -> Result:
@@ -55,16 +60,31 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
     plain, better = value("MMP loss1", "AvgP"), value("MMP loss1, averaged", "AvgP")
     ap = value("MMP AP", "AvgP")
     claims = (
-        Claim("section 5", f"averaging is more robust ({better:.3f} AvgP against {plain:.3f})", better > plain),
-        Claim("section 5", f"average precision in the update may help ({ap:.3f} AvgP against {plain:.3f})", ap > plain,
-              "moving by what is lost of average precision moves little for lists that are nearly right"),
-    )  # fmt: skip
+        Claim(
+            "section 5",
+            f"averaging is more robust ({better:.3f} AvgP against {plain:.3f})",
+            better > plain,
+        ),
+        Claim(
+            "section 5",
+            f"average precision in the update may help ({ap:.3f} AvgP against {plain:.3f})",
+            ap > plain,
+            "moving by what is lost of average precision moves little for lists that are nearly "
+            "right",
+        ),
+    )
     note = "No figures were published. Kernels are compared on the first 2,000 documents of a fold."
     return [Table("Named as next steps", [*MEASURES, "folds"], rows, note, claims)]
 
 
 EXPERIMENTS = [
     Experiment(
-        "mmp-extensions", PAPER, "MMP with what the paper names as next steps", ("reuters21578",), jobs, run, show
+        "mmp-extensions",
+        PAPER,
+        "MMP with what the paper names as next steps",
+        ("reuters21578",),
+        jobs,
+        run,
+        show,
     ),
 ]

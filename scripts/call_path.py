@@ -1,8 +1,10 @@
-"""Through how many functions, files and levels of the package one call goes, with compiling turned off.
+"""Through how many functions, files and levels of the package one call goes, with compiling turned
+off.
 
     python scripts/call_path.py
 
-Prints a line for ``Categorizer.learn`` and one for ``Categorizer.rank``, of a model that has learned before.
+Prints a line for ``Categorizer.learn`` and one for ``Categorizer.rank``, of a model that has
+learned before.
 """
 
 from __future__ import annotations
@@ -64,7 +66,10 @@ def main() -> None:
     }
     for name, (call, *given) in calls.items():
         path = followed(call, *given)
-        print(f"{name}: {len(path.functions)} functions, {len(path.files)} files, depth {path.deepest}")
+        print(
+            f"{name}: {len(path.functions)} functions, {len(path.files)} files, depth "
+            f"{path.deepest}"
+        )
         if "--files" in sys.argv:
             print("\n".join(sorted(file.removeprefix(PACKAGE + os.sep) for file in path.files)))
 

@@ -1,4 +1,6 @@
-"""The command reference, made from the commands: ``python scripts/commands.py > docs/commands.md``."""
+"""The command reference, made from the commands: ``python scripts/commands.py >
+docs/commands.md``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ def page() -> str:
     """Every verb with its arguments and options, as Markdown."""
     from shortlist.cli import app
 
-    made = "<!-- Made by `python scripts/commands.py > docs/commands.md`; a test compares the two. -->"
+    made = (
+        "<!-- Made by `python scripts/commands.py > docs/commands.md`; a test compares the two. -->"
+    )
     lines = ["# Commands", "", made]
     for command in app.registered_commands:
         assert command.callback is not None
@@ -45,7 +49,11 @@ def shown(parameter: Parameter) -> str:
     if is_argument(parameter):
         return parameter.name.upper().replace("_", "-")
     option = parameter.annotation.__metadata__[0]
-    named = [name for name in (option.default, *option.param_decls) if isinstance(name, str) and name.startswith("-")]
+    named = [
+        name
+        for name in (option.default, *option.param_decls)
+        if isinstance(name, str) and name.startswith("-")
+    ]
     return ", ".join(named or [f"--{parameter.name.replace('_', '-')}"])
 
 

@@ -1,7 +1,9 @@
-"""The versions of all libraries that the tests ran with, for ``pip install -c``: ``python scripts/constraints.py``.
+"""The versions of all libraries that the tests ran with, for ``pip install -c``: ``python
+scripts/constraints.py``.
 
-No address of a package index is in it, unlike in a lock file of uv. Libraries that the extra ``test`` brings, and what
-those bring, as they are installed where this runs; libraries for other machines or Pythons are not in it.
+No address of a package index is in it, unlike in a lock file of uv. Libraries that the extra
+``test`` brings, and what those bring, as they are installed where this runs; libraries for other
+machines or Pythons are not in it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ from packaging.markers import UndefinedEnvironmentName
 from packaging.requirements import Requirement
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-HEAD = "# The versions that the tests last passed with. Made by `python scripts/constraints.py > constraints.txt`.\n"
+HEAD = (
+    "# The versions that the tests last passed with. Made by `python scripts/constraints.py > "
+    "constraints.txt`.\n"
+)
 
 
 def canonical(name: str) -> str:
@@ -33,7 +38,9 @@ def applies(requirement: Requirement, extras: set[str]) -> bool:
         return False
 
 
-def installed(name: str, extras: set[str], found: dict[str, str], asked: set[tuple[str, frozenset[str]]]) -> None:
+def installed(
+    name: str, extras: set[str], found: dict[str, str], asked: set[tuple[str, frozenset[str]]]
+) -> None:
     """Add a library that is installed, with these extras, and all that it needs."""
     key = (canonical(name), frozenset(extras))
     if key in asked:
@@ -56,7 +63,9 @@ def asked_for(extra: str, project: dict[str, Any]) -> list[Requirement]:
     found = []
     for requirement in map(Requirement, lines):
         if requirement.name == project["name"]:
-            found += [one for other in sorted(requirement.extras) for one in asked_for(other, project)]
+            found += [
+                one for other in sorted(requirement.extras) for one in asked_for(other, project)
+            ]
         elif applies(requirement, set()):
             found.append(requirement)
     return found

@@ -1,12 +1,14 @@
-"""Which lines of Python the tests run, room by room: ``make coverage``, or ``python scripts/covered.py [FOLDER …]``.
+"""Which lines of Python the tests run, room by room: ``make coverage``, or ``python
+scripts/covered.py [FOLDER …]``.
 
-All tests run as they always do; of compiled loops only the lines around them count there. Tests of the rooms that have
-loops then run once more with loops as plain Python (NUMBA_DISABLE_JIT=1), so that their lines count too, but for those
-that take hopelessly long in that way; any other test is stopped after 20 seconds of processor time
-(tests/few_examples.py). Processes that tests start are measured, too. Tests that need data sets are left out, and so
-are those marked long, unless --long says otherwise. Folders are those under tests/; each adds to what was measured
-before, until --fresh. Plain ones run one after the other, in processes of their own: what a run that is interrupted has
-measured is kept.
+All tests run as they always do; of compiled loops only the lines around them count there. Tests of
+the rooms that have loops then run once more with loops as plain Python (NUMBA_DISABLE_JIT=1), so
+that their lines count too, but for those that take hopelessly long in that way; any other test is
+stopped after 20 seconds of processor time (tests/few_examples.py). Processes that tests start are
+measured, too. Tests that need data sets are left out, and so are those marked long, unless --long
+says otherwise. Folders are those under tests/; each adds to what was measured before, until
+--fresh. Plain ones run one after the other, in processes of their own: what a run that is
+interrupted has measured is kept.
 """
 
 from __future__ import annotations
@@ -35,18 +37,31 @@ LOOPS = (
 )
 # Too slow as plain Python, or about compiling itself.
 SLOW = (
-    "arrays/test_stamps", "categories/test_checks", "categories/test_published", "papers/test_document_tables",
-    "documents/test_searches", "inputs/test_fuzz", "inputs/test_long_records", "models/test_drift",
-    "models/test_new_learner", "models/test_same_bytes", "models/test_scikit_learn", "models/test_search",
-    "papers/test_rating_tables", "ratings/test_ordinal_regression", "papers/test_multiclass_perceptron",
-)  # fmt: skip
+    "arrays/test_stamps",
+    "categories/test_checks",
+    "categories/test_published",
+    "papers/test_document_tables",
+    "documents/test_searches",
+    "inputs/test_fuzz",
+    "inputs/test_long_records",
+    "models/test_drift",
+    "models/test_new_learner",
+    "models/test_same_bytes",
+    "models/test_scikit_learn",
+    "models/test_search",
+    "papers/test_rating_tables",
+    "ratings/test_ordinal_regression",
+    "papers/test_multiclass_perceptron",
+)
 NOTHING_CHOSEN = 5  # pytest's, where all tests of some files are left out
 LEFT_OUT = "not data and not real"
 
 
 def chosen(folders: list[str]) -> dict[str, list[str]]:
     """The test files of some folders: all of them compiled, and those of loops as plain Python."""
-    files = [path.relative_to(ROOT / "tests") for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    files = [
+        path.relative_to(ROOT / "tests") for path in sorted((ROOT / "tests").rglob("test_*.py"))
+    ]
     found: dict[str, list[str]] = {"compiled": [], "plain": []}
     for path in files:
         folder = path.parts[0].removesuffix(".py")
@@ -68,16 +83,21 @@ def by_folder(files: list[str]) -> list[list[str]]:
 
 
 def run(files: list[str], compiled: bool, long: bool = False) -> bool:
-    """Run some test files under measurement, long tests too if asked to; says whether all tests passed."""
+    """Run some test files under measurement, long tests too if asked to; says whether all tests
+    passed.
+    """
     environment = os.environ | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
     # Plain Python warns where numbers overflow; compiled loops do not.
     quiet = [] if compiled else ["-W", "ignore::RuntimeWarning"]
-    # As make test does; what is plain runs alone, so that what it measured is kept if the next one is interrupted.
+    # As make test does; what is plain runs alone, so that what it measured is kept if the next one
+    # is interrupted.
     shared = ["-n", "3"] if compiled else []
     which = LEFT_OUT if long else f"{LEFT_OUT} and not long"
     few = ["-p", "tests.few_examples", "--hypothesis-profile", "few"]
     pytest = ["-m", "pytest", "-p", "no:cacheprovider", *few, *shared, "-m", which, *quiet, *files]
-    done = subprocess.run([sys.executable, "-m", "coverage", "run", *pytest], cwd=ROOT, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-m", "coverage", "run", *pytest], cwd=ROOT, env=environment
+    )
     return done.returncode in (0, NOTHING_CHOSEN)
 
 
@@ -104,11 +124,21 @@ def table(found: dict[str, tuple[int, int]]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="folders under tests/; all if none is named")
+    parser.add_argument(
+        "folders", nargs="*", metavar="FOLDER", help="folders under tests/; all if none is named"
+    )
     parser.add_argument("--fresh", action="store_true", help="forget what was measured before")
-    parser.add_argument("--long", action="store_true", help="tests marked long, too; name folders, or it takes hours")
-    parser.add_argument("--report", action="store_true", help="run nothing, and show what was measured before")
-    parser.add_argument("--least", type=float, default=0.0, help="the least share in per cent that is no failure")
+    parser.add_argument(
+        "--long",
+        action="store_true",
+        help="tests marked long, too; name folders, or it takes hours",
+    )
+    parser.add_argument(
+        "--report", action="store_true", help="run nothing, and show what was measured before"
+    )
+    parser.add_argument(
+        "--least", type=float, default=0.0, help="the least share in per cent that is no failure"
+    )
     asked = parser.parse_args()
     coverage = [sys.executable, "-m", "coverage"]
     if asked.fresh:

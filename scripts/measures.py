@@ -1,4 +1,6 @@
-"""The documentation page of the measures, from the registry: ``python scripts/measures.py > docs/measures.md``."""
+"""The documentation page of the measures, from the registry: ``python scripts/measures.py >
+docs/measures.md``.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,19 @@ from shortlist.measures.registry import Family
 SECTIONS: dict[tuple[Family, ...], tuple[str, str]] = {
     ("categories", "documents"): (
         "Rankings of labels or of documents",
-        "`evaluate(ranking, truth, [...])` for labels, `evaluate_documents(scores, relevance, query, [...])` for "
+        "`evaluate(ranking, truth, [...])` for labels, `evaluate_documents(scores, relevance, "
+        "query, [...])` for "
         "documents.",
     ),
     ("categories",): ("Rankings of labels only", "`evaluate(ranking, truth, [...])`"),
-    ("documents",): ("Documents for queries only", "`evaluate_documents(scores, relevance, query, [...])`"),
-    ("ratings",): ("Ordered ratings", "`evaluate_ratings(predicted, truth, [...])`; `scale=[...]` names other steps."),
+    ("documents",): (
+        "Documents for queries only",
+        "`evaluate_documents(scores, relevance, query, [...])`",
+    ),
+    ("ratings",): (
+        "Ordered ratings",
+        "`evaluate_ratings(predicted, truth, [...])`; `scale=[...]` names other steps.",
+    ),
 }
 
 START = """\
@@ -99,13 +108,19 @@ def page() -> str:
     parts = [START]
     for families, (title, how) in SECTIONS.items():
         lines = [f"## {title}", "", how, "", HEAD, "|---|---|---|---|---|---|"]
-        lines += [_row(entry) for entry in MEASURES.values() if entry.families == families and is_of_the_package(entry)]
+        lines += [
+            _row(entry)
+            for entry in MEASURES.values()
+            if entry.families == families and is_of_the_package(entry)
+        ]
         parts.append("\n".join(lines) + "\n\n")
     return "".join(parts) + END
 
 
 def is_of_the_package(entry: Measure) -> bool:
-    """Whether a measure is one of the package: those of the papers' tables join the registry with ``papers``."""
+    """Whether a measure is one of the package: those of the papers' tables join the registry
+    with ``papers``.
+    """
     return entry.compute.__module__.startswith("shortlist.")
 
 

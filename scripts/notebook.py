@@ -1,4 +1,5 @@
-"""Run the cells of a notebook and keep what they show: ``python scripts/notebook.py docs/notebooks/tickets.ipynb``.
+"""Run the cells of a notebook and keep what they show: ``python scripts/notebook.py
+docs/notebooks/tickets.ipynb``.
 
 Jupyter would do the same; this needs nothing but Python, so that the tests can do it everywhere.
 """
@@ -17,7 +18,9 @@ from typing import Any
 def run(cells: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """The outputs of the code cells, one after another in one namespace."""
     names: dict[str, Any] = {}
-    return [outputs("".join(cell["source"]), names, n) for n, cell in enumerate(code_of(cells), start=1)]
+    return [
+        outputs("".join(cell["source"]), names, n) for n, cell in enumerate(code_of(cells), start=1)
+    ]
 
 
 def code_of(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -41,7 +44,9 @@ def outputs(code: str, names: dict[str, Any], n: int) -> list[dict[str, Any]]:
         data = {"text/plain": lines(repr(value))}
         if hasattr(value, "_repr_html_"):
             data["text/html"] = lines(value._repr_html_())
-        found.append({"data": data, "execution_count": n, "metadata": {}, "output_type": "execute_result"})
+        found.append(
+            {"data": data, "execution_count": n, "metadata": {}, "output_type": "execute_result"}
+        )
     return found
 
 

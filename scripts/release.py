@@ -1,4 +1,6 @@
-"""The steps of a release that a program can do: ``prepare VERSION`` writes it everywhere, ``check`` looks at it all."""
+"""The steps of a release that a program can do: ``prepare VERSION`` writes it everywhere,
+``check`` looks at it all.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def written_versions(root: Path) -> dict[str, str]:
 
 
 def prepare(root: Path, version: str, today: str) -> None:
-    """Write the version into each file, and give what is unreleased in the changelog this version and date."""
+    """Write the version into each file, and give what is unreleased in the changelog this
+    version and date.
+    """
     if not VERSION.fullmatch(version):
         raise Problem(f"{version} is no version; write it as 0.1.0, 0.1.0rc1 or 0.1.0.dev0")
     changelog = root / "CHANGELOG.md"
@@ -51,22 +55,38 @@ def prepare(root: Path, version: str, today: str) -> None:
     for name, pattern in WRITTEN.items():
         path = root / name
         old = path.read_text(encoding="utf-8")
-        path.write_text(pattern.sub(lambda found: found[0].replace(found[1], version), old, count=1), encoding="utf-8")
+        path.write_text(
+            pattern.sub(lambda found: found[0].replace(found[1], version), old, count=1),
+            encoding="utf-8",
+        )
     if ".dev" not in version:
-        changelog.write_text(f"{before}{UNRELEASED}\n## {version} – {today}\n{changes}", encoding="utf-8")
+        changelog.write_text(
+            f"{before}{UNRELEASED}\n## {version} – {today}\n{changes}", encoding="utf-8"
+        )
 
 
 def check(root: Path) -> str:
-    """Raise a Problem unless all that belongs to the release of this version is there; the version."""
+    """Raise a Problem unless all that belongs to the release of this version is there; the
+    version.
+    """
     versions = written_versions(root)
     if len(set(versions.values())) > 1:
-        raise Problem("versions differ: " + ", ".join(f"{name} has {version}" for name, version in versions.items()))
+        raise Problem(
+            "versions differ: "
+            + ", ".join(f"{name} has {version}" for name, version in versions.items())
+        )
     version = next(iter(versions.values()))
     if ".dev" in version:
-        raise Problem(f"{version} is a version of development; python scripts/release.py prepare VERSION comes first")
+        raise Problem(
+            f"{version} is a version of development; python scripts/release.py prepare VERSION "
+            "comes first"
+        )
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     if f"\n## {version} " not in text:
-        raise Problem(f"the changelog has no section {version}; python scripts/release.py prepare {version} writes it")
+        raise Problem(
+            f"the changelog has no section {version}; python scripts/release.py prepare {version} "
+            "writes it"
+        )
     if text.partition(UNRELEASED)[2].partition("\n## ")[0].strip():
         raise Problem(f"the changelog has changes under Unreleased that belong to {version}")
     changed = run(root, "git", "status", "--porcelain")
@@ -79,8 +99,20 @@ def build(root: Path, target: Path) -> dict[str, str]:
     """Wheel and source archive, with the time of the last commit in them; digests by name."""
     time = run(root, "git", "log", "-1", "--format=%ct").strip()
     environment = os.environ | {"SOURCE_DATE_EPOCH": time}
-    run(root, sys.executable, "-m", "build", "--no-isolation", "--outdir", str(target), environment=environment)
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(target.iterdir())}
+    run(
+        root,
+        sys.executable,
+        "-m",
+        "build",
+        "--no-isolation",
+        "--outdir",
+        str(target),
+        environment=environment,
+    )
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(target.iterdir())
+    }
 
 
 def build_twice(root: Path) -> dict[str, str]:
@@ -108,7 +140,10 @@ def main() -> None:
     try:
         if asked.step == "prepare":
             prepare(ROOT, asked.version, datetime.date.today().isoformat())
-            print(f"{', '.join(WRITTEN)} and CHANGELOG.md say {asked.version}. Next: make test, and commit.")
+            print(
+                f"{', '.join(WRITTEN)} and CHANGELOG.md say {asked.version}. Next: make test, and "
+                "commit."
+            )
         else:
             version = check(ROOT)
             for name, digest in build_twice(ROOT).items():

@@ -1,11 +1,13 @@
-"""A wheel that carries compiled loops, so that the first call of whoever installs it compiles nothing.
+"""A wheel that carries compiled loops, so that the first call of whoever installs it compiles
+nothing.
 
     python scripts/wheels.py [FOLDER]
 
-Builds the wheel, compiles the loops of usual calls for the baseline of this kind of processor (arrays/compiling.py),
-puts them beside their sources, and writes dist/shortlist-VERSION-cpXY-cpXY-PLATFORM.whl. It is for the Python and the
-Numba that it was made with: with another Numba, or on a processor without the baseline's features, loops are compiled
-as they are from the sources.
+Builds the wheel, compiles the loops of usual calls for the baseline of this kind of processor
+(arrays/compiling.py), puts them beside their sources, and writes
+dist/shortlist-VERSION-cpXY-cpXY-PLATFORM.whl. It is for the Python and the Numba that it was made
+with: with another Numba, or on a processor without the baseline's features, loops are compiled as
+they are from the sources.
 """
 
 from __future__ import annotations
@@ -23,14 +25,20 @@ ROOT = Path(__file__).parents[1]
 
 
 def run(*command: str | Path, **environment: str) -> None:
-    subprocess.run([sys.executable, *map(str, command)], check=True, cwd=ROOT, env={**os.environ, **environment})
+    subprocess.run(
+        [sys.executable, *map(str, command)],
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+    )
 
 
 def tags() -> list[str]:
     """What the wheel is for, as ``wheel tags`` takes it."""
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    platform = platform.replace("linux_", "manylinux_2_28_")  # loops link to nothing beside Numba, which asks for it
+    # loops link to nothing beside Numba, which asks for it
+    platform = platform.replace("linux_", "manylinux_2_28_")
     return ["--python-tag", python, "--abi-tag", python, "--platform-tag", platform]
 
 

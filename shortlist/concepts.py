@@ -1,4 +1,5 @@
-"""Vocabularies of labels: names, synonyms, broader labels and deprecated ones; and the files that hold them.
+"""Vocabularies of labels: names, synonyms, broader labels and deprecated ones; and the files that
+hold them.
 
 Labels are compared as text: label 7 of a model and "7" of a vocabulary are the same.
 """
@@ -46,8 +47,9 @@ class LabelVocabulary:
     policy : {"grow", "known"}, default="grow"
         "known" refuses to learn labels that are not in the vocabulary, or are deprecated.
     teach : int, default=0
-        When a model is fitted, each label with at most that many examples, or none, gets one more example: its name
-        and synonyms, which are not used for other labels. 0 adds none; 5 is a good number.
+        When a model is fitted, each label with at most that many examples, or none, gets one more
+        example: its name and synonyms, which are not used for other labels. 0 adds none; 5 is a
+        good number.
 
     Attributes
     ----------
@@ -60,18 +62,24 @@ class LabelVocabulary:
     --------
     >>> from shortlist import LabelVocabulary
     >>> from shortlist.concepts import Concept
-    >>> names = LabelVocabulary([Concept("c1", "grain", ("cereals",)), Concept("c2", "wheat", broader=("c1",))])
+    >>> grain = Concept("c1", "grain", ("cereals",))
+    >>> names = LabelVocabulary([grain, Concept("c2", "wheat", broader=("c1",))])
     >>> names.name("c2"), names.find("cereal"), sorted(names.subtree("c1"))
     ('wheat', ['c1'], ['c1', 'c2'])
     """
 
-    def __init__(self, concepts: Iterable[Concept], policy: Policy = "grow", teach: int = 0) -> None:
+    def __init__(
+        self, concepts: Iterable[Concept], policy: Policy = "grow", teach: int = 0
+    ) -> None:
         self.teach = as_whole(teach, "teach")
         self.policy: Policy = as_choice(policy, "policy", POLICIES)
         self.concepts: dict[str, Concept] = {}
         for concept in concepts:
             if concept.label in self.concepts:
-                raise InputError(f"the vocabulary has the label {shown(concept.label)} twice; each may be there once")
+                raise InputError(
+                    f"the vocabulary has the label {shown(concept.label)} twice; each may be there "
+                    "once"
+                )
             self.concepts[concept.label] = concept
         self._narrower: dict[str, list[str]] = {}
         for concept in self.concepts.values():
@@ -84,7 +92,9 @@ class LabelVocabulary:
         self._folded = [(label, self._words(concept)) for label, concept in self.concepts.items()]
 
     @classmethod
-    def from_names(cls, names: Mapping[Label, str], policy: Policy = "grow", teach: int = 0) -> Self:
+    def from_names(
+        cls, names: Mapping[Label, str], policy: Policy = "grow", teach: int = 0
+    ) -> Self:
         """Make a vocabulary of labels and their names."""
         return cls([Concept(str(label), name) for label, name in names.items()], policy, teach)
 
@@ -129,12 +139,15 @@ class LabelVocabulary:
         return found
 
     def find(self, wanted: str, n: int | None = None) -> list[str]:
-        """Find labels by a part of a name, a synonym or the label: whole matches first, then beginnings."""
+        """Find labels by a part of a name, a synonym or the label: whole matches first, then
+        beginnings.
+        """
         part = wanted.casefold()
         hits = []
         for label, words in self._folded:
             near = min(
-                (int(word != part) + (not word.startswith(part)) for word in words if part in word), default=None
+                (int(word != part) + (not word.startswith(part)) for word in words if part in word),
+                default=None,
             )
             if near is not None:
                 hits.append((near, label))
@@ -155,12 +168,17 @@ class LabelVocabulary:
             return new if label == old else label
 
         concepts = [
-            msgspec.structs.replace(one, label=other(one.label), broader=tuple(map(other, one.broader))) for one in self
+            msgspec.structs.replace(
+                one, label=other(one.label), broader=tuple(map(other, one.broader))
+            )
+            for one in self
         ]
         return LabelVocabulary(concepts, self.policy, self.teach)
 
     def lessons(self, counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-        """Yield a text of the name and synonyms, and the label, for each label with few examples or none."""
+        """Yield a text of the name and synonyms, and the label, for each label with few
+        examples or none.
+        """
         for concept in self:
             if self.teach and not concept.deprecated and counts.get(concept.label, 0) <= self.teach:
                 yield " . ".join((concept.name, *concept.synonyms)), concept.label
@@ -173,9 +191,13 @@ class LabelVocabulary:
             concept = self.get(label)
             if concept is None:
                 known = f"is not one of the {len(self):,} of the vocabulary"
-                raise InputError(f"the label {shown(label)} {known}, whose policy is to take known ones only")
+                raise InputError(
+                    f"the label {shown(label)} {known}, whose policy is to take known ones only"
+                )
             if concept.deprecated:
-                raise InputError(f"the label {shown(label)} ({concept.name}) is deprecated in the vocabulary")
+                raise InputError(
+                    f"the label {shown(label)} ({concept.name}) is deprecated in the vocabulary"
+                )
 
     def to_state(self) -> State:
         """Return the vocabulary as data for a model file."""
@@ -190,7 +212,11 @@ class LabelVocabulary:
     def from_state(cls, state: State) -> Self:
         """Make the vocabulary of a state."""
         written = state.array("concepts", np.uint8).tobytes()
-        return cls(msgspec.json.decode(written, type=list[Concept]), state.settings["policy"], state.settings["teach"])
+        return cls(
+            msgspec.json.decode(written, type=list[Concept]),
+            state.settings["policy"],
+            state.settings["teach"],
+        )
 
 
 ENDINGS = {".rdf": "xml", ".xml": "xml", ".ttl": "turtle", ".jsonld": "json-ld", ".nt": "nt"}
@@ -213,12 +239,21 @@ def read_skos(text: str, form: str, where: str, language: str | None) -> Iterato
     concepts = {one for one in graph.subjects(RDF.type, SKOS.Concept) if isinstance(one, URIRef)}
     for uri in sorted(concepts):
         names = _in_language(graph.objects(uri, SKOS.prefLabel), language)
-        others = [name for kind in (SKOS.altLabel, SKOS.hiddenLabel) for name in graph.objects(uri, kind)]
-        synonyms = [
-            str(one) for one in others if language is None or getattr(one, "language", None) in (language, None)
+        others = [
+            name for kind in (SKOS.altLabel, SKOS.hiddenLabel) for name in graph.objects(uri, kind)
         ]
-        above = {str(one) for one in (*graph.objects(uri, SKOS.broader), *graph.subjects(SKOS.narrower, uri))}
-        deprecated = any(str(one).casefold() in ("true", "1") for one in graph.objects(uri, OWL.deprecated))
+        synonyms = [
+            str(one)
+            for one in others
+            if language is None or getattr(one, "language", None) in (language, None)
+        ]
+        above = {
+            str(one)
+            for one in (*graph.objects(uri, SKOS.broader), *graph.subjects(SKOS.narrower, uri))
+        }
+        deprecated = any(
+            str(one).casefold() in ("true", "1") for one in graph.objects(uri, OWL.deprecated)
+        )
         name = names[0] if names else str(uri)
         own = dict.fromkeys(sorted(synonyms))
         own.pop(name, None)
@@ -241,13 +276,16 @@ COLUMNS = ("label", "name", "synonyms", "broader", "deprecated")
 
 
 def read_vocabulary(
-    path: str | os.PathLike[str], language: str | None = None, policy: Policy = "grow", teach: int = 0
+    path: str | os.PathLike[str],
+    language: str | None = None,
+    policy: Policy = "grow",
+    teach: int = 0,
 ) -> LabelVocabulary:
     """Read a vocabulary of labels from a file, compressed or not.
 
-    TSV or CSV: the label and its name; with a header also synonyms, broader and deprecated, with ``|`` between several.
-    JSON: a list of objects, or an object from labels to names or objects. SKOS: RDF/XML (.rdf, .xml), Turtle (.ttl),
-    JSON-LD (.jsonld) or N-Triples (.nt).
+    TSV or CSV: the label and its name; with a header also synonyms, broader and deprecated, with
+    ``|`` between several. JSON: a list of objects, or an object from labels to names or objects.
+    SKOS: RDF/XML (.rdf, .xml), Turtle (.ttl), JSON-LD (.jsonld) or N-Triples (.nt).
 
     Parameters
     ----------
@@ -276,7 +314,11 @@ def read_vocabulary(
     file = Path(path)
     if not file.is_file():
         raise InputError(f"there is no vocabulary file {file}")
-    endings = [ending.lower() for ending in file.suffixes if ending.lower() not in (".gz", ".xz", ".bz2", ".zst")]
+    endings = [
+        ending.lower()
+        for ending in file.suffixes
+        if ending.lower() not in (".gz", ".xz", ".bz2", ".zst")
+    ]
     ending = endings[-1] if endings else ""
     source = Source(file, Progress())
     try:
@@ -300,7 +342,9 @@ def read_vocabulary(
 def _of_table(text: str, where: str, separator: str) -> Iterator[Concept]:
     import csv
 
-    rows = csv.reader(text.splitlines(), delimiter=separator, quoting=csv.QUOTE_NONE if separator == "\t" else 0)
+    rows = csv.reader(
+        text.splitlines(), delimiter=separator, quoting=csv.QUOTE_NONE if separator == "\t" else 0
+    )
     columns: list[str] = ["label", "name"]
     for number, row in enumerate(rows, 1):
         if not any(cell.strip() for cell in row):
@@ -309,16 +353,23 @@ def _of_table(text: str, where: str, separator: str) -> Iterator[Concept]:
             columns = row
             continue
         if len(row) < 2:
-            expected = "a label, a tab and a name" if separator == "\t" else "a label, a comma and a name"
-            raise InputError(f"{where}, line {number}: expected {expected}, found {counted(len(row), 'columns')}")
+            expected = (
+                "a label, a tab and a name" if separator == "\t" else "a label, a comma and a name"
+            )
+            raise InputError(
+                f"{where}, line {number}: expected {expected}, found {counted(len(row), 'columns')}"
+            )
         cells = {column: cell.strip() for column, cell in zip(columns, row, strict=False)}
         label = cells.get("label", "").removeprefix("<").removesuffix(">")  # as Annif writes URIs
         if not label:
             raise InputError(f"{where}, line {number}: expected a label, found none")
         yield Concept(
-            label, cells.get("name") or label, _several(cells.get("synonyms", "")), _several(cells.get("broader", "")),
+            label,
+            cells.get("name") or label,
+            _several(cells.get("synonyms", "")),
+            _several(cells.get("broader", "")),
             is_yes(cells.get("deprecated", "")) is True,
-        )  # fmt: skip
+        )
 
 
 def _several(cell: str) -> tuple[str, ...]:
@@ -334,18 +385,27 @@ def _of_json(text: str, where: str) -> Iterator[Concept]:
     for number, (key, value) in enumerate(pairs, 1):
         own = {"name": value} if isinstance(value, str) and key is not None else value
         if not isinstance(own, dict):
-            raise InputError(f"{where}, concept {number}: expected an object, found {type(own).__name__}")
+            raise InputError(
+                f"{where}, concept {number}: expected an object, found {type(own).__name__}"
+            )
         if unknown := own.keys() - set(COLUMNS):
             fields = f"unknown fields {', '.join(sorted(unknown))}"
-            raise InputError(f"{where}, concept {number}: {fields}; the known ones are {', '.join(COLUMNS)}")
+            raise InputError(
+                f"{where}, concept {number}: {fields}; the known ones are {', '.join(COLUMNS)}"
+            )
         label = own.get("label") if key is None else key
         if not isinstance(label, (str, int)) or label == "":
-            raise InputError(f"{where}, concept {number}: expected a label that is text, found {label!r}")
+            raise InputError(
+                f"{where}, concept {number}: expected a label that is text, found {label!r}"
+            )
         name = own.get("name")
         yield Concept(
-            str(label), name if isinstance(name, str) and name else str(label), _texts(own.get("synonyms")),
-            _texts(own.get("broader")), is_yes(own.get("deprecated")) is True,
-        )  # fmt: skip
+            str(label),
+            name if isinstance(name, str) and name else str(label),
+            _texts(own.get("synonyms")),
+            _texts(own.get("broader")),
+            is_yes(own.get("deprecated")) is True,
+        )
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -1,12 +1,15 @@
-"""Models in several threads: any number of threads may read a model at a time, or one may change it.
+"""Models in several threads: any number of threads may read a model at a time, or one may change
+it.
 
-The kernels check nothing, so arrays must not change while they run. Public methods that read are marked ``@reading``,
-those that change the model ``@writing``, or ``@learning`` if Ctrl-C must not leave it half changed. A thread that
-changes a model may also call its other methods. Private methods and the threads of a method take no lock. A method
-that learns from another model is marked ``@merging``, one that returns the state of a model ``@snapshot``.
+The kernels check nothing, so arrays must not change while they run. Public methods that read are
+marked ``@reading``, those that change the model ``@writing``, or ``@learning`` if Ctrl-C must not
+leave it half changed. A thread that changes a model may also call its other methods. Private
+methods and the threads of a method take no lock. A method that learns from another model is marked
+``@merging``, one that returns the state of a model ``@snapshot``.
 
-A reader holds a lock of its own, which is listed in ``readers``. A writer closes the gate and waits for each of these.
-All locks are held by ``with`` statements, so that Ctrl-C cannot leave one locked.
+A reader holds a lock of its own, which is listed in ``readers``. A writer closes the gate and waits
+for each of these. All locks are held by ``with`` statements, so that Ctrl-C cannot leave one
+locked.
 """
 
 from __future__ import annotations
@@ -67,7 +70,8 @@ def reading(verb: Verb) -> Verb:
     @wraps(verb)
     def read(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            lock = self._lock  # without calling ``lock_of`` and ``is_held``: a text is ranked in 50 µs
+            # without calling ``lock_of`` and ``is_held``: a text is ranked in 50 µs
+            lock = self._lock
         except AttributeError:
             lock = lock_of(self)
         thread, readers = get_ident(), lock.readers
@@ -94,7 +98,9 @@ def reading(verb: Verb) -> Verb:
 
 
 def writing(verb: Verb) -> Verb:
-    """Mark a method that changes its model: it waits for all other threads that read or change it."""
+    """Mark a method that changes its model: it waits for all other threads that read or change
+    it.
+    """
     return _writing(verb, nullcontext)
 
 
@@ -131,8 +137,8 @@ def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> V
 def merging(verb: Verb) -> Verb:
     """Mark a method that learns from another model.
 
-    It reads the other while it changes its own. The older lock is taken first, so that two threads that merge two
-    models into each other do not deadlock.
+    It reads the other while it changes its own. The older lock is taken first, so that two threads
+    that merge two models into each other do not deadlock.
     """
 
     @learning
@@ -153,8 +159,8 @@ def merging(verb: Verb) -> Verb:
 def snapshot(verb: Verb) -> Verb:
     """Mark a method that returns the State of a model.
 
-    A thread that holds the model, as while saving it, gets its arrays; any other a copy, because the arrays may change
-    once the model is released.
+    A thread that holds the model, as while saving it, gets its arrays; any other a copy, because
+    the arrays may change once the model is released.
     """
 
     @wraps(verb)
@@ -168,14 +174,16 @@ def snapshot(verb: Verb) -> Verb:
 
 # Ctrl-C while a model learns takes effect once a whole number of examples has been learned.
 #
-# Python raises KeyboardInterrupt between any two steps of the main thread, also between steps that belong together,
-# such as new words and their counts. So while a ``@learning`` method runs, Ctrl-C is only noted, and raised at its end,
-# or earlier where the method calls ``stop_here()``. Nothing is done in other threads, which get no
-# signals, nor in programs with another handler.
+# Python raises KeyboardInterrupt between any two steps of the main thread, also between steps that
+# belong together, such as new words and their counts. So while a ``@learning`` method runs, Ctrl-C
+# is only noted, and raised at its end, or earlier where the method calls ``stop_here()``. Nothing
+# is done in other threads, which get no signals, nor in programs with another handler.
 
-RUN = 1 << 13  # examples that a kernel learns at a time: some tenths of a second, after which Ctrl-C takes effect
+# examples that a kernel learns at a time: some tenths of a second, after which Ctrl-C takes effect
+RUN = 1 << 13
 
-# The C functions behind those of the module, which make enums and so take 40 µs for each text learned.
+# The C functions behind those of the module, which make enums and so take 40 µs for each text
+# learned.
 _quick: Any = import_module("_signal") if find_spec("_signal") else signal
 SIGINT = int(signal.SIGINT)
 _noted: list[int] = []  # signals that came, noted by the main thread
@@ -188,7 +196,10 @@ class Noting:
 
     def __enter__(self) -> None:
         self.is_first = False  # inside another such context, or where no signals come
-        if get_ident() == main_thread().ident and _quick.getsignal(SIGINT) is signal.default_int_handler:
+        if (
+            get_ident() == main_thread().ident
+            and _quick.getsignal(SIGINT) is signal.default_int_handler
+        ):
             _noted.clear()
             self.is_first = True
             try:
@@ -213,7 +224,9 @@ class Learns(Protocol):
 
 @contextmanager
 def nothing_if_refused(one: Learns) -> Iterator[None]:
-    """Restore an unfitted model if its first examples are refused; after Ctrl-C it keeps what it has learned."""
+    """Restore an unfitted model if its first examples are refused; after Ctrl-C it keeps what
+    it has learned.
+    """
     before = None if one.__sklearn_is_fitted__() else dict(one.__dict__)
     try:
         yield
@@ -239,7 +252,8 @@ def runs(n: int, size: int | None = None) -> Iterator[slice]:
 
 # The progress of learning.
 
-Watcher = Callable[[int], None]  # called with the number of examples that were gone through since the last call
+# called with the number of examples that were gone through since the last call
+Watcher = Callable[[int], None]
 
 _watchers: list[Watcher] = []
 
@@ -262,11 +276,12 @@ def tell(more: int) -> None:
         watcher(more)
 
 
-# Stages that run at the same time: while one batch is learned, the next is read; while one is ranked, the next is
-# tokenised, and the one after it read.
+# Stages that run at the same time: while one batch is learned, the next is read; while one is
+# ranked, the next is tokenised, and the one after it read.
 #
-# A stage is an iterator; ``prefetch`` runs it in a thread, a few items ahead. Reading, decompressing and the kernels
-# release the interpreter's lock. The items, their order and the place of errors are the same as without threads.
+# A stage is an iterator; ``prefetch`` runs it in a thread, a few items ahead. Reading,
+# decompressing and the kernels release the interpreter's lock. The items, their order and the place
+# of errors are the same as without threads.
 
 Item = TypeVar("Item")
 Given = TypeVar("Given")
@@ -286,8 +301,11 @@ def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
         yield cast("Item", item)
 
 
-def by_threads(function: Callable[[Given], Item], items: Iterable[Given], workers: int) -> Iterator[Item]:
-    """Yield the results of a function for each item, in order, made by several threads a few items ahead.
+def by_threads(
+    function: Callable[[Given], Item], items: Iterable[Given], workers: int
+) -> Iterator[Item]:
+    """Yield the results of a function for each item, in order, made by several threads a few items
+    ahead.
 
     After Ctrl-C it does not wait for what is being made, as a thread may be waiting for input.
     """
@@ -308,10 +326,18 @@ def by_threads(function: Callable[[Given], Item], items: Iterable[Given], worker
         pool.shutdown(wait=wait, cancel_futures=True)
 
 
-def spread(function: Callable[[Given], Item], items: Iterable[Given], workers: int) -> Iterator[Item]:
-    """``by_threads`` where there are several items and workers; otherwise made when it is asked for."""
+def spread(
+    function: Callable[[Given], Item], items: Iterable[Given], workers: int
+) -> Iterator[Item]:
+    """``by_threads`` where there are several items and workers; otherwise made when it is asked
+    for.
+    """
     items = list(items)
-    return by_threads(function, items, workers) if min(workers, len(items)) > 1 else map(function, items)
+    return (
+        by_threads(function, items, workers)
+        if min(workers, len(items)) > 1
+        else map(function, items)
+    )
 
 
 def is_stuck() -> bool:

@@ -1,6 +1,7 @@
 """Estimators as scikit-learn's tools take them, which need none of it to learn and to rank.
 
-It takes half a second to load. A process of our own, in which nobody asks for its tools, does without.
+It takes half a second to load. A process of our own, in which nobody asks for its tools, does
+without.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ One = TypeVar("One")
 
 
 class Estimator(Kind):
-    """Base class of what has parameters and can learn. Threads may share it; to copy one is to read it."""
+    """Base class of what has parameters and can learn. Threads may share it; to copy one is to
+    read it.
+    """
 
     _predicts_labels: ClassVar[bool] = False
 
@@ -48,7 +51,10 @@ class Estimator(Kind):
         nested: dict[str, dict[str, Any]] = {}
         for name in params:
             if name.partition("__")[0] not in known:
-                raise InputError(f"Invalid parameter {name!r} for {self!r}; its parameters are {', '.join(known)}")
+                raise InputError(
+                    f"Invalid parameter {name!r} for {self!r}; its parameters are "
+                    f"{', '.join(known)}"
+                )
         for name, value in params.items():
             own, inside, key = name.partition("__")
             if inside:
@@ -72,8 +78,13 @@ class Estimator(Kind):
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
-        set_apart = ((name, value, defaults[name].default) for name, value in self.get_params(deep=False).items())
-        given = (f"{name}={value!r}" for name, value, usual in set_apart if repr(value) != repr(usual))
+        set_apart = (
+            (name, value, defaults[name].default)
+            for name, value in self.get_params(deep=False).items()
+        )
+        given = (
+            f"{name}={value!r}" for name, value, usual in set_apart if repr(value) != repr(usual)
+        )
         return f"{type(self).__name__}({', '.join(given)})"
 
     # What scikit-learn asks for.
@@ -112,15 +123,22 @@ def is_estimator(value: object) -> bool:
 
 
 def clone(estimator: One) -> One:
-    """Another estimator with the same parameters, which has learned nothing; scikit-learn's ``clone`` of one."""
+    """Another estimator with the same parameters, which has learned nothing; scikit-learn's
+    ``clone`` of one.
+    """
     given = estimator.get_params(deep=False)  # type: ignore[attr-defined]
     return type(estimator)(
-        **{name: clone(one) if is_estimator(one) else copy.deepcopy(one) for name, one in given.items()}
+        **{
+            name: clone(one) if is_estimator(one) else copy.deepcopy(one)
+            for name, one in given.items()
+        }
     )
 
 
 class AvailableIf:
-    """A method that only those objects have of which something holds; scikit-learn's tools look whether it is there."""
+    """A method that only those objects have of which something holds; scikit-learn's tools look
+    whether it is there.
+    """
 
     def __init__(self, holds: Callable[[Any], bool], method: Callable[..., Any]) -> None:
         self._holds, self._method = holds, method

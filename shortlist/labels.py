@@ -29,7 +29,9 @@ FEWEST, FIRST = 20, 1000  # smallest and largest number of examples to detect re
 
 
 class LabelSets(NamedTuple):
-    """The labels of many examples as numbers. Example i has ids[indptr[i]:indptr[i+1]], each once."""
+    """The labels of many examples as numbers. Example i has ids[indptr[i]:indptr[i+1]], each
+    once.
+    """
 
     indptr: NDArray[np.int64]
     ids: NDArray[np.int32]
@@ -55,9 +57,13 @@ class LabelSets(NamedTuple):
 
     @property
     def recurring(self) -> bool:
-        """Whether labels recur: one for each example, or at most half as many labels as examples in the first ones."""
+        """Whether labels recur: one for each example, or at most half as many labels as
+        examples in the first ones.
+        """
         n = min(FIRST, self.n_rows)
-        return self.single or (n >= FEWEST and 2 * len(set(self.ids[: self.indptr[n]].tolist())) <= n)
+        return self.single or (
+            n >= FEWEST and 2 * len(set(self.ids[: self.indptr[n]].tolist())) <= n
+        )
 
     @classmethod
     def of(cls, sets: Iterable[Iterable[int]]) -> LabelSets:
@@ -81,16 +87,22 @@ class LabelSets(NamedTuple):
 
 
 class NumberedLabels(Sequence[list[Label]]):
-    """A sequence of label lists: names, each once, and the numbers of each example's labels among them.
+    """A sequence of label lists: names, each once, and the numbers of each example's labels among
+    them.
 
-    Not every name need occur: batches of one file share their names, to which later batches add. A label may occur
-    twice in one example, as it was given. If the labels came as an indicator matrix, ``columns`` are its labels. When
-    they are learned, new ones are numbered in order of first appearance, or in sorted order if ``sorted``.
+    Not every name need occur: batches of one file share their names, to which later batches add. A
+    label may occur twice in one example, as it was given. If the labels came as an indicator
+    matrix, ``columns`` are its labels. When they are learned, new ones are numbered in order of
+    first appearance, or in sorted order if ``sorted``.
     """
 
     def __init__(
-        self, names: list[Label] | list[str], sets: LabelSets, columns: Columns | None = None, sorted: bool = False
-    ) -> None:  # fmt: skip
+        self,
+        names: list[Label] | list[str],
+        sets: LabelSets,
+        columns: Columns | None = None,
+        sorted: bool = False,
+    ) -> None:
         self.names: list[Any] = names
         self.sets = sets
         self.columns = columns
@@ -118,7 +130,8 @@ class NumberedLabels(Sequence[list[Label]]):
         """The label lists of all parts, one part after the other."""
         parts = list(parts)
         ready = [part for part in parts if isinstance(part, NumberedLabels)]
-        if len(ready) == len(parts) and len({id(part.names) for part in ready}) == 1:  # batches of one file
+        # batches of one file
+        if len(ready) == len(parts) and len({id(part.names) for part in ready}) == 1:
             return cls(ready[0].names, LabelSets.stack([part.sets for part in ready]))
         index = LabelIndex()
         return cls(index.names, LabelSets.stack([index.learn(part, len(part)) for part in parts]))
@@ -148,7 +161,9 @@ class NumberedLabels(Sequence[list[Label]]):
         used = _in_order(_mentioned(sets))
         rank = np.zeros(len(self.names), dtype=np.int32)
         rank[used] = np.arange(len(used))
-        sets = LabelSets(sets.indptr, rank[sets.ids], sets.partial._replace(ids=rank[sets.partial.ids]))
+        sets = LabelSets(
+            sets.indptr, rank[sets.ids], sets.partial._replace(ids=rank[sets.partial.ids])
+        )
         return NumberedLabels([self.names[number] for number in used], sets, self.columns)
 
     def numbered_as(self, numbers: NDArray[np.int32]) -> LabelSets:
@@ -157,13 +172,17 @@ class NumberedLabels(Sequence[list[Label]]):
         if partial.ids.size:
             partial = partial._replace(ids=numbers[partial.ids])
         if ids.size > 1 and repeats(indptr, ids):
-            return LabelSets.of(numbers[own].tolist() for own in np.split(ids, indptr[1:-1]))._replace(partial=partial)
+            return LabelSets.of(
+                numbers[own].tolist() for own in np.split(ids, indptr[1:-1])
+            )._replace(partial=partial)
         if ids.size > FEW and np.array_equal(numbers, np.arange(numbers.size)):
             return LabelSets(indptr, ids, partial)  # no copy
         return LabelSets(indptr, numbers.take(ids), partial)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
+        return (
+            isinstance(other, Sequence) and not isinstance(other, str) and list(self) == list(other)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -206,16 +225,27 @@ class LabelIndex:
         shuffled: the examples are learned in another order, with all their labels known.
         """
         labels, before = numbered(Y, n_rows), len(self)
-        numbers, partial = self._learn(labels.names, labels.sets.ids, labels.sorted), labels.sets.partial
+        numbers, partial = (
+            self._learn(labels.names, labels.sets.ids, labels.sorted),
+            labels.sets.partial,
+        )
         if partial.complete.size == 0:
             return labels.numbered_as(numbers)
         for i in _in_order(partial.ids):
             numbers[i] = self.number.get(labels.names[i], -1)
         sets = labels.numbered_as(numbers)
-        return sets._replace(partial=sets.partial.among_known(sets.indptr, sets.ids, len(self) if shuffled else before))
+        return sets._replace(
+            partial=sets.partial.among_known(
+                sets.indptr, sets.ids, len(self) if shuffled else before
+            )
+        )
 
-    def _learn(self, names: list[Label], ids: NDArray[np.int32], sort: bool = False) -> NDArray[np.int32]:
-        """Number those of the names that occur in ids; return the numbers of all names, −1 for none."""
+    def _learn(
+        self, names: list[Label], ids: NDArray[np.int32], sort: bool = False
+    ) -> NDArray[np.int32]:
+        """Number those of the names that occur in ids; return the numbers of all names, −1 for
+        none.
+        """
         numbers = self._numbers_of(names)
         if (numbers[ids] >= 0).all():
             return numbers
@@ -230,7 +260,9 @@ class LabelIndex:
         return numbers
 
     def _numbers_of(self, names: list[Label]) -> NDArray[np.int32]:
-        """The numbers of these names, −1 if unknown. Batches that share names look up new ones only."""
+        """The numbers of these names, −1 if unknown. Batches that share names look up new ones
+        only.
+        """
         before, numbers = self._met
         first = numbers.size if before is names else 0
         if first < len(names) or before is not names:
@@ -245,10 +277,14 @@ class LabelIndex:
         try:
             return self.number[label]
         except (KeyError, TypeError):  # TypeError: not hashable, as a list
-            raise InputError(f"the label {shown(label)} has not been learned; {len(self)} others have") from None
+            raise InputError(
+                f"the label {shown(label)} has not been learned; {len(self)} others have"
+            ) from None
 
     def look_up(self, Y: LabelsLike, n_rows: int) -> LabelSets:
-        """Number the labels of n_rows examples without learning any: unseen ones get numbers from len(self) on."""
+        """Number the labels of n_rows examples without learning any: unseen ones get numbers
+        from len(self) on.
+        """
         labels = numbered(Y, n_rows)
         known = map(self.number.get, labels.names, repeat(-1))
         numbers = np.fromiter(known, dtype=np.int32, count=len(labels.names))
@@ -270,13 +306,21 @@ def numbered(Y: LabelsLike, n_rows: int) -> NumberedLabels:
         labels.columns = indicator_columns(Y)
         warn_of_a_column(Y)
     texts = set(map(type, labels.names)) <= {str}  # the usual case, checked first
-    if not texts and any(isinstance(name, int) and not -BEYOND < name < BEYOND for name in labels.names):
-        raise InputError("a label is a whole number of more than 4,300 digits, which no model file can hold; use text")
+    if not texts and any(
+        isinstance(name, int) and not -BEYOND < name < BEYOND for name in labels.names
+    ):
+        raise InputError(
+            "a label is a whole number of more than 4,300 digits, which no model file can hold; "
+            "use text"
+        )
     return labels
 
 
 def judged(
-    Y: LabelsLike, n_rows: int, wrong: LabelsLike | None = None, complete: bool | Sequence[bool | None] | None = None
+    Y: LabelsLike,
+    n_rows: int,
+    wrong: LabelsLike | None = None,
+    complete: bool | Sequence[bool | None] | None = None,
 ) -> NumberedLabels:
     """The labels of n_rows examples, and those that were judged wrong.
 
@@ -286,15 +330,23 @@ def judged(
     if wrong is None and complete is None:
         return labels
     crossed = [[] for _ in range(n_rows)] if wrong is None else label_lists(wrong, n_rows)
-    given = [complete] * n_rows if complete is None or isinstance(complete, (bool, np.bool_)) else list(complete)
+    given = (
+        [complete] * n_rows
+        if complete is None or isinstance(complete, (bool, np.bool_))
+        else list(complete)
+    )
     check_count(len(given), n_rows)
     whole = [not out if one is None else bool(one) for one, out in zip(given, crossed, strict=True)]
     for row, (right, out) in enumerate(zip(labels, crossed, strict=True)):
         for label in out:
             if label in right:
-                raise InputError(f"the label {shown(label)} of example {row} is both right and wrong; choose one")
+                raise InputError(
+                    f"the label {shown(label)} of example {row} is both right and wrong; choose one"
+                )
     number = {name: i for i, name in enumerate(dict.fromkeys(chain(labels.names, *crossed)))}
-    partial = Partial.of(np.array(whole, dtype=np.bool_), [[number[label] for label in out] for out in crossed])
+    partial = Partial.of(
+        np.array(whole, dtype=np.bool_), [[number[label] for label in out] for out in crossed]
+    )
     return NumberedLabels(list(number), labels.sets._replace(partial=partial), labels.columns)
 
 
@@ -318,7 +370,8 @@ def _mentioned(sets: LabelSets) -> NDArray[np.int32]:
 def _in_order(ids: NDArray[np.int32]) -> list[int]:
     """The distinct numbers, in order of first appearance."""
     first = np.full(ids.max(initial=-1) + 1, ids.size)
-    first[ids[::-1]] = np.arange(ids.size)[::-1]  # of several places of a number the last one written stays
+    # of several places of a number the last one written stays
+    first[ids[::-1]] = np.arange(ids.size)[::-1]
     return list(ids[np.sort(first[first < ids.size])].tolist())
 
 

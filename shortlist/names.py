@@ -53,7 +53,8 @@ WHERE = {
     "read_vocabulary": "concepts",
 }
 
-LEARNERS = ["shortlist.categories", "shortlist.ratings", "shortlist.documents"]  # each file may define learners
+# each file may define learners
+LEARNERS = ["shortlist.categories", "shortlist.ratings", "shortlist.documents"]
 
 
 def public(name: str) -> Any:
@@ -62,12 +63,15 @@ def public(name: str) -> Any:
 
 
 def storable(kind: str) -> Any:
-    """The class of that name that model files may hold: a public one, or a learner that has just been added."""
+    """The class of that name that model files may hold: a public one, or a learner that has
+    just been added.
+    """
     return public(kind) if kind in WHERE else learner_classes().get(kind)
 
 
 def learner_classes() -> dict[str, type]:
-    """The classes that the files of the learners' rooms define, but those that leave something to others.
+    """The classes that the files of the learners' rooms define, but those that leave something to
+    others.
 
     A package of your own learners is known once its name is in ``LEARNERS``.
     """

@@ -1,6 +1,7 @@
 """Settings of a process that belongs to shortlist: the command line or the server.
 
-It starts faster, since scikit-learn is loaded only where it is used (estimators.py), and it returns freed memory.
+It starts faster, since scikit-learn is loaded only where it is used (estimators.py), and it returns
+freed memory.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import ctypes
 
-MMAP_THRESHOLD, LARGE = -3, 1 << 22  # as <malloc.h> numbers it; smaller ones are made and freed all the time
+# as <malloc.h> numbers it; smaller ones are made and freed all the time
+MMAP_THRESHOLD, LARGE = -3, 1 << 22
 
 is_ours = False
 
@@ -21,7 +23,8 @@ def take() -> None:
 
 
 def never_keep_large() -> None:
-    """Return freed arrays of LARGE bytes or more to the system at once (glibc), which by default keeps up to 64 MB.
+    """Return freed arrays of LARGE bytes or more to the system at once (glibc), which by default
+    keeps up to 64 MB.
 
     This changes how the whole process gets its memory.
     """

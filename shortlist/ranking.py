@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 AT_ONCE = 2**18  # places of rankings compared at once
 
 
-def places_of(labels: NDArray[np.int32], rows: NDArray[np.int64], ids: NDArray[np.int32]) -> NDArray[np.int64]:
+def places_of(
+    labels: NDArray[np.int32], rows: NDArray[np.int64], ids: NDArray[np.int32]
+) -> NDArray[np.int64]:
     """The place, from 0, of each label in its row of rankings (ids n × k); k if it is absent."""
     k = ids.shape[1]
     found, step = np.full(labels.size, k, dtype=np.int64), AT_ONCE // max(k, 1) + 1
@@ -60,14 +62,14 @@ class Ranking:
     probabilities : ndarray of float64
         Their probabilities; NaN where unknown, as in all rankings of a learner without a model.
 
-    References
-    ----------
-    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 3.2.
+    References ---------- Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009
+    (paper 004), section 3.2.
 
     Examples
     --------
     >>> from shortlist import FeatureFocus
-    >>> ranking = FeatureFocus(rare=0).fit([[1.0, 1.0], [0.0, 1.0]], ["a", "b"]).rank([[1.0, 0.0], [0.0, 1.0]], k=2)
+    >>> learner = FeatureFocus(rare=0).fit([[1.0, 1.0], [0.0, 1.0]], ["a", "b"])
+    >>> ranking = learner.rank([[1.0, 0.0], [0.0, 1.0]], k=2)
     >>> ranking
     <Ranking of 2 rows, 2 labels each>
     >>> ranking.labels.tolist()
@@ -127,13 +129,18 @@ class Ranking:
         """For each row of a ranking of many, a ranking of the labels that are kept."""
         p = self.probabilities
         rows = enumerate(kept & (self.ids >= 0))
-        return [Ranking(self.ids[i, which], self.scores[i, which], self._names, p[i, which]) for i, which in rows]
+        return [
+            Ranking(self.ids[i, which], self.scores[i, which], self._names, p[i, which])
+            for i, which in rows
+        ]
 
     @property
     def labels(self) -> NDArray[np.object_]:
         labels = np.empty(self.ids.shape, dtype=object)
         names = self._names
-        labels.reshape(-1)[:] = [names[i] if i >= 0 else None for i in self.ids.reshape(-1).tolist()]
+        labels.reshape(-1)[:] = [
+            names[i] if i >= 0 else None for i in self.ids.reshape(-1).tolist()
+        ]
         return labels
 
     def __len__(self) -> int:
@@ -156,18 +163,29 @@ class Ranking:
         if self.ids.ndim == 2:
             n, k = self.ids.shape
             return f"<Ranking of {n} row{'s' * (n != 1)}, {k} label{'s' * (k != 1)} each>"
-        return "\n".join(f"{score:8.4f}  {label}" for label, score in self) or "<Ranking: nothing retrieved>"
+        return (
+            "\n".join(f"{score:8.4f}  {label}" for label, score in self)
+            or "<Ranking: nothing retrieved>"
+        )
 
     def to_frame(self) -> pandas.DataFrame | polars.DataFrame:
-        """A data frame with a row for each retrieved label: of pandas if it is installed, otherwise of polars.
+        """A data frame with a row for each retrieved label: of pandas if it is installed, otherwise
+        of polars.
 
-        Its columns are ``row`` (of a ranking of many), ``place`` from 1, ``label``, ``score``, and ``probability`` if
-        known.
+        Its columns are ``row`` (of a ranking of many), ``place`` from 1, ``label``, ``score``, and
+        ``probability`` if known.
         """
-        ids, scores, chances = np.atleast_2d(self.ids), np.atleast_2d(self.scores), np.atleast_2d(self.probabilities)
+        ids, scores, chances = (
+            np.atleast_2d(self.ids),
+            np.atleast_2d(self.scores),
+            np.atleast_2d(self.probabilities),
+        )
         rows, places = np.nonzero(ids >= 0)
         columns: dict[str, list[Any]] = {"row": rows.tolist()} if self.ids.ndim == 2 else {}
-        columns |= {"place": (places + 1).tolist(), "label": [self._names[i] for i in ids[rows, places].tolist()]}
+        columns |= {
+            "place": (places + 1).tolist(),
+            "label": [self._names[i] for i in ids[rows, places].tolist()],
+        }
         columns["score"] = scores[rows, places].tolist()
         if not np.isnan(chances).all():
             columns["probability"] = chances[rows, places].tolist()
@@ -193,18 +211,16 @@ class Explanation:
     votes : list of (feature, vote)
         The features and their votes, heaviest first.
     spans : list of lists of (int, int), default=[]
-        For each vote the places of its feature in the text: pairs of the first character and the one after the last.
-        Empty if there is no text.
+        For each vote the places of its feature in the text: pairs of the first character and the
+        one after the last. Empty if there is no text.
 
     Attributes
     ----------
     label, score, votes, spans
         As given.
 
-    References
-    ----------
-    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 3.2: scores are sums
-    of votes.
+    References ---------- Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009
+    (paper 004), section 3.2: scores are sums of votes.
 
     Examples
     --------

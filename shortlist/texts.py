@@ -47,14 +47,17 @@ class Texts:
 def as_texts(texts: Iterable[object], name: str = "texts") -> Sequence[str]:
     """Check that these are texts, and return them as a list."""
     try:
-        if isinstance(texts, str | bytes) or hasattr(texts, "tocsr"):  # a sparse matrix has rows, but no texts
+        # a sparse matrix has rows, but no texts
+        if isinstance(texts, str | bytes) or hasattr(texts, "tocsr"):
             raise TypeError
         if hasattr(texts, "to_pylist"):  # a column of Arrow
             texts = texts.to_pylist()
         listed: list[Any] = texts if type(texts) is list else list(texts)
     except TypeError:
         kind = type(texts).__name__
-        raise InputError(f"{name} must be a list of texts, not one {kind}; for one text, write [text]") from None
+        raise InputError(
+            f"{name} must be a list of texts, not one {kind}; for one text, write [text]"
+        ) from None
     if not set(map(type, listed)) <= {str}:
         for position, text in enumerate(listed):
             if not isinstance(text, str):
@@ -126,12 +129,18 @@ class WithVectors(Sequence[Any]):
 
     def take(self, which: Sequence[int]) -> WithVectors:
         """Return the documents of these numbers, in this order."""
-        texts = self.texts.take(which) if hasattr(self.texts, "take") else [self.texts[n] for n in which]
+        texts = (
+            self.texts.take(which)
+            if hasattr(self.texts, "take")
+            else [self.texts[n] for n in which]
+        )
         return WithVectors(texts, self.vectors[np.asarray(which, dtype=np.int64)])
 
 
 def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
-    """Check vectors for n texts, a matrix of finite numbers with a row for each, and return them as float32."""
+    """Check vectors for n texts, a matrix of finite numbers with a row for each, and return
+    them as float32.
+    """
     try:
         given = np.asarray(vectors)
         if given.dtype.kind not in "fiu":
@@ -142,7 +151,8 @@ def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
         raise InputError(f"{name} must hold numbers, a row of as many for each text") from None
     if found.ndim != 2 or found.shape[0] != n or found.shape[1] == 0:
         raise InputError(
-            f"{name} must have a row of numbers for each text, {counted(n, 'rows')}, not the shape {found.shape}"
+            f"{name} must have a row of numbers for each text, {counted(n, 'rows')}, not the shape "
+            f"{found.shape}"
         )
     if not np.isfinite(found).all():
         row = int(np.argmin(np.isfinite(found).all(axis=1)))
@@ -152,20 +162,26 @@ def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
 
 # Documents of several fields: a title and a body, an author, a price.
 #
-# A document is a mapping from names to values: a text is a field of words, a list of texts are categories. A category
-# is a feature, ``author=Smith``. A number is one too, ``price=12.5``, and so is its band, ``price 10–20``: from 1 to 2,
-# to 5, to 10 times a power of ten.
+# A document is a mapping from names to values: a text is a field of words, a list of texts are
+# categories. A category is a feature, ``author=Smith``. A number is one too, ``price=12.5``, and so
+# is its band, ``price 10–20``: from 1 to 2, to 5, to 10 times a power of ten.
 
 Value: TypeAlias = str | float | Sequence[str]
 Document: TypeAlias = str | Mapping[str, Value]  # a single text is a document too
-BANDS = {"1": (1, 2), "2": (2, 5), "3": (2, 5), "4": (2, 5)}  # by the first digit; 5 to 10 from 5 on
+# by the first digit; 5 to 10 from 5 on
+BANDS = {"1": (1, 2), "2": (2, 5), "3": (2, 5), "4": (2, 5)}
 
 
 class Fielded(Sequence[Mapping[str, Value]]):
-    """Documents of several fields, stored by field: texts, and other values, None if there is none."""
+    """Documents of several fields, stored by field: texts, and other values, None if there is
+    none.
+    """
 
     def __init__(
-        self, texts: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[Value | None]], n: int
+        self,
+        texts: Mapping[str, Sequence[str]],
+        values: Mapping[str, Sequence[Value | None]],
+        n: int,
     ) -> None:
         self.texts, self.values, self._n = texts, values, n
 
@@ -177,7 +193,9 @@ class Fielded(Sequence[Mapping[str, Value]]):
         for n, document in enumerate(documents):
             for field, value in document.items():
                 if name is not None and (not isinstance(field, str) or not field):
-                    raise InputError(f"{name}[{n}] has a field named {field!r}; fields are named with text")
+                    raise InputError(
+                        f"{name}[{n}] has a field named {field!r}; fields are named with text"
+                    )
                 if isinstance(value, str):
                     texts.setdefault(field, [""] * len(documents))[n] = value
                 elif value is not None:
@@ -196,20 +214,30 @@ class Fielded(Sequence[Mapping[str, Value]]):
 
     def longest(self) -> str | None:
         """Return the field with the most characters."""
-        return max(self.texts, key=lambda name: int(lengths_of(self.texts[name]).sum()), default=None)
+        return max(
+            self.texts, key=lambda name: int(lengths_of(self.texts[name]).sum()), default=None
+        )
 
     def lengths(self) -> Longs:
         """Return the number of characters of each document."""
-        lengths: Longs = sum(map(lengths_of, self.texts.values()), np.zeros(self._n, dtype=np.int64))
+        lengths: Longs = sum(
+            map(lengths_of, self.texts.values()), np.zeros(self._n, dtype=np.int64)
+        )
         return lengths
 
     def in_turn(self) -> list[str]:
-        """Return the texts of the fields of the first document, then those of the second, and so on."""
+        """Return the texts of the fields of the first document, then those of the second, and
+        so on.
+        """
         return list(chain.from_iterable(zip(*self.texts.values(), strict=True)))
 
     def joined(self) -> list[str]:
         """Return each document as one text: its fields with line feeds between them."""
-        return ["\n".join(own) for own in zip(*self.texts.values(), strict=True)] if self.texts else [""] * self._n
+        return (
+            ["\n".join(own) for own in zip(*self.texts.values(), strict=True)]
+            if self.texts
+            else [""] * self._n
+        )
 
     def __len__(self) -> int:
         return self._n
@@ -243,7 +271,10 @@ def features_of(field: str, value: object, where: str) -> list[str]:
         return [f"{field}={value:.12g}", *band(field, float(value))]
     if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
         return [f"{field}={one}" for one in dict.fromkeys(value)]
-    raise InputError(f"{where}: {field!r} must hold text, a number or a list of texts, not {type(value).__name__}")
+    raise InputError(
+        f"{where}: {field!r} must hold text, a number or a list of texts, not "
+        f"{type(value).__name__}"
+    )
 
 
 def cell_value(cell: str) -> Value | None:
@@ -260,14 +291,17 @@ def band(field: str, number: float) -> list[str]:
     """Return the band of a number; 0 has none."""
     if number == 0:
         return []
-    digits, _, power = f"{abs(number):.15e}".partition("e")  # decimal digits are the same on every machine
+    # decimal digits are the same on every machine
+    digits, _, power = f"{abs(number):.15e}".partition("e")
     low, high = (Decimal(end).scaleb(int(power)) for end in BANDS.get(digits[0], (5, 10)))
     low, high = (low, high) if number > 0 else (-high, -low)
     return [f"{field} {low:f}–{high:f}"]
 
 
 def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[Any]:
-    """Check that these are texts or documents of several fields; return a list, Fielded or WithVectors."""
+    """Check that these are texts or documents of several fields; return a list, Fielded or
+    WithVectors.
+    """
     if type(documents) is list and set(map(type, documents)) <= {str}:
         return documents  # the usual case, which is checked several times on the way
     if isinstance(documents, (Fielded, WithVectors)):
@@ -288,7 +322,10 @@ def _check_order(documents: object, name: str) -> None:
     if isinstance(documents, Set):
         raise InputError(f"{name} is a {kind}, which has no order; give a list")
     if isinstance(getattr(documents, "columns", None), Iterable):
-        raise InputError(f"{name} is a {kind}, which has columns: give one of them, or a list of its rows as mappings")
+        raise InputError(
+            f"{name} is a {kind}, which has columns: give one of them, or a list of its rows as "
+            "mappings"
+        )
 
 
 def laid(documents: Sequence[Any]) -> Texts:

@@ -36,7 +36,8 @@ def check_letters(letters: Letters) -> None:
 
 @kernel
 def in_quotes(letters: Letters, ends: Longs) -> NDArray[np.bool_]:
-    """Mark the names letters[ends[i]:ends[i+1]] in quotation marks, with or without a field (``title: "whe"``).
+    """Mark the names letters[ends[i]:ends[i+1]] in quotation marks, with or without a field
+    (``title: "whe"``).
 
     Those of categories (``author="Smith"``), with "=" before the quotation mark, are not marked.
     """
@@ -50,10 +51,12 @@ def in_quotes(letters: Letters, ends: Longs) -> NDArray[np.bool_]:
     return found
 
 
-# Features are numbered in order of first appearance. An open-addressing table finds the number of a 64-bit hash.
+# Features are numbered in order of first appearance. An open-addressing table finds the number of a
+# 64-bit hash.
 #
-# The slot of a hash depends on a random factor of each table, so that nobody can choose hashes or words that all belong
-# in one slot, where each would be compared with all others. Numbers do not depend on slots.
+# The slot of a hash depends on a random factor of each table, so that nobody can choose hashes or
+# words that all belong in one slot, where each would be compared with all others. Numbers do not
+# depend on slots.
 
 EMPTY = np.int32(-1)
 MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
@@ -66,13 +69,16 @@ class Vocabulary:
     def __init__(self, n: int = 0) -> None:
         """An empty vocabulary with room for n features."""
         room = max(512, 1 << (n - 1).bit_length())
-        self._size = np.zeros(1, dtype=np.int64)  # changed by the kernel, consistent when it is interrupted
+        # changed by the kernel, consistent when it is interrupted
+        self._size = np.zeros(1, dtype=np.int64)
         self._factor = odd_number()
         self._slots = empty_table(room)
         self._hashes = np.empty(room, dtype=np.uint64)
         self._letters: Letters = np.empty(4096, dtype=np.uint8)
-        self._ends: Longs = np.zeros(room + 1, dtype=np.uint32)  # name i is _letters[_ends[i]:_ends[i+1]]
-        self._quoted = np.zeros(0, dtype=np.bool_), 0  # ``quoted`` for the first names, and their number
+        # name i is _letters[_ends[i]:_ends[i+1]]
+        self._ends: Longs = np.zeros(room + 1, dtype=np.uint32)
+        # ``quoted`` for the first names, and their number
+        self._quoted = np.zeros(0, dtype=np.bool_), 0
 
     def __len__(self) -> int:
         return int(self._size[0])
@@ -94,7 +100,9 @@ class Vocabulary:
         return numbers
 
     def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the numbers of these features, and where each new one first stands. New ones have empty names."""
+        """Return the numbers of these features, and where each new one first stands. New ones
+        have empty names.
+        """
         numbers = np.empty(hashes.size, dtype=np.int32)
         new = np.empty(hashes.size, dtype=np.int64)
         n_new = done = 0
@@ -121,12 +129,18 @@ class Vocabulary:
         return [as_text(self._letters[self._ends[i] : self._ends[i + 1]]) for i in numbers]
 
     def having(self, letter: str, first: int = 0) -> Longs:
-        """Return the numbers, from ``first`` on, of the features whose names have this ASCII character."""
-        at = int(self._ends[first]) + np.flatnonzero(self._letters[self._ends[first] : self.n_bytes] == ord(letter))
+        """Return the numbers, from ``first`` on, of the features whose names have this ASCII
+        character.
+        """
+        at = int(self._ends[first]) + np.flatnonzero(
+            self._letters[self._ends[first] : self.n_bytes] == ord(letter)
+        )
         return np.unique(np.searchsorted(self._ends[1 : len(self) + 1], at, side="right"))
 
     def quoted(self) -> NDArray[np.bool_]:
-        """Mark the features whose names are in quotation marks, as runs of characters are; cached."""
+        """Mark the features whose names are in quotation marks, as runs of characters are;
+        cached.
+        """
         known, n = self._quoted
         if n < len(self):
             known = grown(known, len(self))
@@ -151,7 +165,9 @@ class Vocabulary:
         return self if n == len(self) else self.keep(np.arange(len(self)) < n)
 
     def merge(self, other: Vocabulary) -> NDArray[np.int32]:
-        """Add the features of another vocabulary, in its order, and return the number of each here."""
+        """Add the features of another vocabulary, in its order, and return the number of each
+        here.
+        """
         numbers, new = self.learn(other.hashes)
         kept = np.zeros(len(other), dtype=np.bool_)
         kept[new] = True
@@ -160,7 +176,9 @@ class Vocabulary:
 
     def _grow(self) -> None:
         if 2 * self._hashes.size > MOST:
-            raise InputError(f"the vocabulary cannot hold more than {MOST:,} features; use hashed=...")
+            raise InputError(
+                f"the vocabulary cannot hold more than {MOST:,} features; use hashed=..."
+            )
         hashes = grown(self._hashes, 2 * self._hashes.size)
         ends = grown(self._ends, hashes.size + 1)
         slots = empty_table(hashes.size)
@@ -171,7 +189,11 @@ class Vocabulary:
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the arrays for a model file."""
         lengths = np.diff(self._ends[: len(self) + 1]).astype(np.int32)
-        return {"hashes": self.hashes, "letters": self._letters[: self.n_bytes], "name_lengths": lengths}
+        return {
+            "hashes": self.hashes,
+            "letters": self._letters[: self.n_bytes],
+            "name_lengths": lengths,
+        }
 
     @classmethod
     def from_state(cls, state: State) -> Vocabulary:
@@ -183,8 +205,12 @@ class Vocabulary:
         state.require(inside and int(lengths.sum()) == letters.size, "the names follow one another")
         ends = np.cumsum(lengths)
         check_letters(letters)
-        state.require(not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any(), "names are whole letters")
-        state.require(hashes.size <= MOST and letters.size <= MOST_LETTERS, "there are not too many features")
+        state.require(
+            not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any(), "names are whole letters"
+        )
+        state.require(
+            hashes.size <= MOST and letters.size <= MOST_LETTERS, "there are not too many features"
+        )
         vocabulary = cls(hashes.size)
         vocabulary._hashes[: hashes.size], vocabulary._size[0] = hashes, hashes.size
         with hashing():
@@ -224,11 +250,16 @@ def _shift(slots: NDArray[np.int32]) -> np.uint64:
 
 @step
 def _slot(
-    wanted: np.uint64, factor: np.uint64, shift: np.uint64, slots: NDArray[np.int32], hashes: NDArray[np.uint64]
+    wanted: np.uint64,
+    factor: np.uint64,
+    shift: np.uint64,
+    slots: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
 ) -> np.uint64:
     """Return the slot that holds the number of a hash, or the empty one where it belongs.
 
-    slots int32[power of 2] hold numbers or EMPTY, hashes uint64[...] are in the order of the numbers.
+    slots int32[power of 2] hold numbers or EMPTY, hashes uint64[...] are in the order of the
+    numbers.
     """
     mask = np.uint64(slots.size - 1)
     slot = (wanted * factor) >> shift
@@ -264,7 +295,8 @@ def _learn(
     ends: Longs,
     size: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Number the wanted hashes from ``done`` on; write to ``new`` where each new one stands; stop if there is no room.
+    """Number the wanted hashes from ``done`` on; write to ``new`` where each new one stands; stop
+    if there is no room.
 
     Return how many are done, and how many of them are new. New features get empty names.
     """

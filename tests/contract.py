@@ -1,4 +1,5 @@
-"""The contract: what every learner of categories does, whatever its algorithm. ``check_learner`` tries it.
+"""The contract: what every learner of categories does, whatever its algorithm. ``check_learner``
+tries it.
 
 A new learner is finished when it passes::
 
@@ -27,7 +28,9 @@ from shortlist.files import store
 
 
 def check_learner(learner: CategoryLearner) -> None:
-    """Try the whole contract on copies of a learner, fitted or not; an AssertionError names the broken promise."""
+    """Try the whole contract on copies of a learner, fitted or not; an AssertionError names the
+    broken promise.
+    """
     for promise in PROMISES:
         promise(clone(learner))
 
@@ -35,8 +38,12 @@ def check_learner(learner: CategoryLearner) -> None:
 def example_data(seed: int = 0, n: int = 300) -> tuple[Any, list[list[str]]]:
     """Sparse rows with one to three labels each, which their columns give away, with noise."""
     random = np.random.default_rng(seed)
-    labels = [[f"label {c}" for c in random.choice(12, size=1 + i % 3, replace=False)] for i in range(n)]
-    X = scipy.sparse.random_array((n, 60), density=0.05, rng=random, format="lil", data_sampler=random.random)
+    labels = [
+        [f"label {c}" for c in random.choice(12, size=1 + i % 3, replace=False)] for i in range(n)
+    ]
+    X = scipy.sparse.random_array(
+        (n, 60), density=0.05, rng=random, format="lil", data_sampler=random.random
+    )
     for i, own in enumerate(labels):
         for label in own:
             X[i, int(label.split()[1]) * 3 + i % 3] = 1.0 + i % 2
@@ -56,29 +63,40 @@ def fit_is_repeated_partial_fit(learner: CategoryLearner) -> None:
         grown = clone(learner)
         for first in range(0, X.shape[0], size):
             grown.partial_fit(X[first : first + size], Y[first : first + size])
-        assert list(grown.classes_) == list(fitted.classes_), f"in parts of {size} the labels come in another order"
+        assert list(grown.classes_) == list(fitted.classes_), (
+            f"in parts of {size} the labels come in another order"
+        )
         scores = grown.decision_function(X), fitted.decision_function(X)
         assert np.allclose(*scores, rtol=1e-9, atol=1e-9), f"in parts of {size} the scores differ"
 
 
 def the_same_seed_gives_the_same_bytes(learner: CategoryLearner) -> None:
     X, Y = example_data()
-    assert as_bytes(clone(learner).fit(X, Y)) == as_bytes(clone(learner).fit(X, Y)), "two fits differ"
+    assert as_bytes(clone(learner).fit(X, Y)) == as_bytes(clone(learner).fit(X, Y)), (
+        "two fits differ"
+    )
     refitted = clone(learner).fit(*example_data(seed=1)).fit(X, Y)
-    assert as_bytes(refitted) == as_bytes(clone(learner).fit(X, Y)), "fit does not forget what was learned before"
+    assert as_bytes(refitted) == as_bytes(clone(learner).fit(X, Y)), (
+        "fit does not forget what was learned before"
+    )
 
 
 def the_number_of_threads_changes_nothing(learner: CategoryLearner) -> None:
     if "n_jobs" not in learner.get_params():
         return
     X, Y = example_data(n=1200)
-    alone, together = (clone(learner).set_params(n_jobs=n).fit(X, Y).set_params(n_jobs=None) for n in (1, 3))
+    alone, together = (
+        clone(learner).set_params(n_jobs=n).fit(X, Y).set_params(n_jobs=None) for n in (1, 3)
+    )
     assert as_bytes(together) == as_bytes(alone), "with n_jobs=3 another model is learned"
     learner.fit(X, Y)
     one = learner.set_params(n_jobs=1).rank(X, k=5)
     for n_jobs in (2, 3, -1):
         many = learner.set_params(n_jobs=n_jobs).rank(X, k=5)
-        same = many.ids.tobytes() == one.ids.tobytes() and many.scores.tobytes() == one.scores.tobytes()
+        same = (
+            many.ids.tobytes() == one.ids.tobytes()
+            and many.scores.tobytes() == one.scores.tobytes()
+        )
         assert same, f"with n_jobs={n_jobs} the ranking differs"
 
 
@@ -88,7 +106,8 @@ def saving_and_loading_change_nothing(learner: CategoryLearner) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "learner.shortlist"
         learner.save(path)
-        with safe_open(path, framework="numpy") as opened:  # arrays and JSON: nothing in the file can run
+        # arrays and JSON: nothing in the file can run
+        with safe_open(path, framework="numpy") as opened:
             assert store.KEY in opened.metadata()
         loaded = store.load(path, also=[type(learner)])
         assert type(loaded) is type(learner)
@@ -113,12 +132,20 @@ def rankings_are_the_best_of_the_scores(learner: CategoryLearner) -> None:
     for i, row in enumerate(ranking):
         kept = row.scores[row.ids >= 0]
         assert (np.diff(kept) <= 0).all(), "scores do not descend"
-        assert np.array_equal(kept, scores[i, row.ids[: kept.size]]), "a score differs from decision_function's"
+        assert np.array_equal(kept, scores[i, row.ids[: kept.size]]), (
+            "a score differs from decision_function's"
+        )
         ties = np.flatnonzero(np.diff(kept) == 0)
-        assert (row.ids[ties] < row.ids[ties + 1]).all(), "a tie does not go to the label that appeared first"
+        assert (row.ids[ties] < row.ids[ties + 1]).all(), (
+            "a tie does not go to the label that appeared first"
+        )
         left_out = np.delete(scores[i], row.ids[: kept.size])
-        assert not kept.size or not left_out.size or left_out.max() <= kept[-1], "a better label is left out"
-    assert list(learner.predict(X)) == [row.labels[0] if len(row) else most_frequent(learner) for row in ranking]
+        assert not kept.size or not left_out.size or left_out.max() <= kept[-1], (
+            "a better label is left out"
+        )
+    assert list(learner.predict(X)) == [
+        row.labels[0] if len(row) else most_frequent(learner) for row in ranking
+    ]
 
 
 def explanations_sum_to_the_score(learner: CategoryLearner) -> None:
@@ -137,7 +164,9 @@ def unseen_labels_and_columns_are_taken_up(learner: CategoryLearner) -> None:
     X, Y = example_data()
     learner.fit(X[:, :40], Y)
     if hasattr(learner, "partial_fit"):
-        wide = scipy.sparse.csr_array((np.full(60, 2.0), (np.arange(60), np.full(60, 99))), (60, 100))
+        wide = scipy.sparse.csr_array(
+            (np.full(60, 2.0), (np.arange(60), np.full(60, 99))), (60, 100)
+        )
         learner.partial_fit(wide, [["brand new"]] * 60)
         assert "brand new" in list(learner.classes_), "a new label is not learned"
         assert learner.n_features_in_ == 100, "a new column is not learned"
@@ -154,14 +183,23 @@ def dense_and_sparse_agree(learner: CategoryLearner) -> None:
     shuffled = X.copy()
     for i in range(X.shape[0]):  # columns in descending order
         part = slice(X.indptr[i], X.indptr[i + 1])
-        shuffled.indices[part], shuffled.data[part] = X.indices[part][::-1].copy(), X.data[part][::-1].copy()
+        shuffled.indices[part], shuffled.data[part] = (
+            X.indices[part][::-1].copy(),
+            X.data[part][::-1].copy(),
+        )
     shuffled.has_sorted_indices = False
     for form in (X.toarray(), X.tocsc(), scipy.sparse.csr_matrix(X), shuffled):
-        assert np.array_equal(sparse.decision_function(form), sparse.decision_function(X)), f"{type(form)} differs"
+        assert np.array_equal(sparse.decision_function(form), sparse.decision_function(X)), (
+            f"{type(form)} differs"
+        )
     flat = [own[0] for own in Y]
     single = as_bytes(clone(learner).fit(X, [[label] for label in flat]))
-    assert as_bytes(clone(learner).fit(X, flat)) == single, "a list of labels differs from a list of lists"
-    assert as_bytes(clone(learner).fit(X, np.array(flat))) == single, "an array of labels differs from a list of lists"
+    assert as_bytes(clone(learner).fit(X, flat)) == single, (
+        "a list of labels differs from a list of lists"
+    )
+    assert as_bytes(clone(learner).fit(X, np.array(flat))) == single, (
+        "an array of labels differs from a list of lists"
+    )
 
 
 def input_is_never_modified(learner: CategoryLearner) -> None:
@@ -186,7 +224,9 @@ def parameters_are_only_stored(learner: CategoryLearner) -> None:
     parameters = learner.get_params(deep=False)
     copied = clone(learner)
     assert type(copied) is type(learner)
-    assert all(getattr(learner, name) is value for name, value in parameters.items()), "__init__ changes a parameter"
+    assert all(getattr(learner, name) is value for name, value in parameters.items()), (
+        "__init__ changes a parameter"
+    )
     X, Y = example_data()
     learner.fit(X, Y)
     assert repr(learner.get_params(deep=False)) == repr(parameters), "fit changes a parameter"
@@ -207,7 +247,9 @@ def bad_input_is_refused_and_changes_nothing(learner: CategoryLearner) -> None:
     refuses("k = 0", learner.rank, X, 0)
 
 
-def hostile_input(X: scipy.sparse.csr_array, Y: list[list[str]], nonnegative: bool) -> Iterator[tuple[str, Any, Any]]:
+def hostile_input(
+    X: scipy.sparse.csr_array, Y: list[list[str]], nonnegative: bool
+) -> Iterator[tuple[str, Any, Any]]:
     """What, a bad X, a bad Y."""
     for name, value in (("NaN", np.nan), ("infinity", np.inf)):
         bad = X.copy()
@@ -254,7 +296,9 @@ def as_bytes(learner: CategoryLearner) -> bytes:
     """All that a learner has learned and is set to."""
     state = learner.to_state()
     arrays = state.all_arrays()
-    return repr(state.header()).encode() + b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))
+    return repr(state.header()).encode() + b"".join(
+        name.encode() + arrays[name].tobytes() for name in sorted(arrays)
+    )
 
 
 def most_frequent(learner: CategoryLearner) -> Label:

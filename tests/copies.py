@@ -13,8 +13,12 @@ def copy_sources(folder):
 
 
 def copy_compiled(folder, but=""):
-    """The sources with the loops that are compiled so far, but not those of a module or kernel whose name begins so."""
-    return _copied(folder, lambda name: name.endswith(COMPILED) and not (but and name.startswith(but)))
+    """The sources with the loops that are compiled so far, but not those of a module or kernel
+    whose name begins so.
+    """
+    return _copied(
+        folder, lambda name: name.endswith(COMPILED) and not (but and name.startswith(but))
+    )
 
 
 def _copied(folder, wanted):
@@ -22,6 +26,8 @@ def _copied(folder, wanted):
     def not_copied(place, names):
         if Path(place).name == "__pycache__":
             return [name for name in names if not wanted(name)]
-        return [] if wanted(f"x{COMPILED[0]}") else [name for name in names if name == "__pycache__"]
+        return (
+            [] if wanted(f"x{COMPILED[0]}") else [name for name in names if name == "__pycache__"]
+        )
 
     return shutil.copytree(PACKAGE, folder / "shortlist", ignore=not_copied, dirs_exist_ok=True)

@@ -1,8 +1,9 @@
-"""What each test costs: ``pytest --costs FILE`` writes it down, ``python -m tests.costs FILE`` shows the slowest.
+"""What each test costs: ``pytest --costs FILE`` writes it down, ``python -m tests.costs FILE``
+shows the slowest.
 
-Processor seconds, with those of processes that a test has started and seen end. What several tests share counts with
-the first that needs it, or with the last. The table has one line for each test, whatever its parameters; why it is
-worth its time is taken from the table in docs/testing.md.
+Processor seconds, with those of processes that a test has started and seen end. What several tests
+share counts with the first that needs it, or with the last. The table has one line for each test,
+whatever its parameters; why it is worth its time is taken from the table in docs/testing.md.
 """
 
 import argparse
@@ -23,7 +24,11 @@ LINE = re.compile(r"^\| [\d,.]+ \| `(\S+?)` \| (.*) \|$", re.MULTILINE)
 
 
 def pytest_addoption(parser):
-    parser.addoption("--costs", metavar="FILE", help="add a line for each test: its processor seconds and its name")
+    parser.addoption(
+        "--costs",
+        metavar="FILE",
+        help="add a line for each test: its processor seconds and its name",
+    )
 
 
 def spent():

@@ -1,6 +1,8 @@
-"""For measuring coverage: few examples of each property run the same lines as many, and no test runs for ever.
+"""For measuring coverage: few examples of each property run the same lines as many, and no test
+runs for ever.
 
-A test that takes long as plain Python is stopped and skipped; the lines that it ran until then count.
+A test that takes long as plain Python is stopped and skipped; the lines that it ran until then
+count.
 """
 
 import signal
@@ -27,7 +29,8 @@ def pytest_runtest_call():
 
 
 def stop(_, frame):
-    if frame.f_globals.get("__name__", "").startswith("coverage."):  # it may hold a lock, which it would keep for ever
+    # it may hold a lock, which it would keep for ever
+    if frame.f_globals.get("__name__", "").startswith("coverage."):
         signal.setitimer(signal.ITIMER_PROF, 0.01)
     else:
         pytest.skip(f"stopped after {LONGEST} s of processor time")

@@ -1,4 +1,6 @@
-"""What takes long to make, or costs while it waits, is made once for a group of tests, and is closed when it ends."""
+"""What takes long to make, or costs while it waits, is made once for a group of tests, and is
+closed when it ends.
+"""
 
 from contextlib import ExitStack
 

@@ -1,4 +1,6 @@
-"""The commands that the documentation names are there, and take what they are given; tables of figures name one."""
+"""The commands that the documentation names are there, and take what they are given; tables of
+figures name one.
+"""
 
 import functools
 import re
@@ -12,11 +14,14 @@ from scripts.commands import shown
 from shortlist.cli import app
 
 ROOT = Path(__file__).parents[1]
-MADE = {"api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md"}  # by docs/conf.py
+# by docs/conf.py
+MADE = {"api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md"}
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")] + [
     page
     for page in sorted((ROOT / "docs").rglob("*.md"))
-    if not {"_build", "api"} & set(page.parts) and page.name not in MADE and not page.name.startswith("part-")
+    if not {"_build", "api"} & set(page.parts)
+    and page.name not in MADE
+    and not page.name.startswith("part-")
 ]
 INLINE = re.compile(r"`((?:python|shortlist|make) [^`]+)`")
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -38,7 +43,9 @@ def fenced(text):
 
 
 def commands(text):
-    """The words of each command, up to where another one begins. A line that ends in a backslash goes on."""
+    """The words of each command, up to where another one begins. A line that ends in a
+    backslash goes on.
+    """
     text = text.replace("\\\n", " ")
     found = INLINE.findall(text) + [one for block in fenced(text) for one in LINE.findall(block)]
     for command in found:
@@ -55,7 +62,12 @@ def options_of_verbs():
     found = {}
     for command in app.registered_commands:
         parameters = signature(command.callback, eval_str=True).parameters.values()
-        names = {name for one in parameters for name in re.split(r", |/", shown(one)) if name.startswith("-")}
+        names = {
+            name
+            for one in parameters
+            for name in re.split(r", |/", shown(one))
+            if name.startswith("-")
+        }
         found[command.callback.__name__.replace("_", "-")] = names
     return found
 
@@ -73,7 +85,9 @@ def problem(words):
     """What is wrong with a command, or None."""
     options = {word.partition("=")[0] for word in words[2:] if re.match(r"--?[a-z]", word)}
     if words[0] == "make":
-        targets = re.findall(r"^([\w%-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        targets = re.findall(
+            r"^([\w%-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+        )
         return None if words[1] in targets or words[1].startswith("-") else "no such target"
     if words[0] == "python":
         file = script(words)
@@ -81,7 +95,8 @@ def problem(words):
             return None
         if not file.exists():
             return "no such file"
-        code = file.read_text(encoding="utf-8") + "".join(  # an option may be read by a neighbour that it imports
+        # an option may be read by a neighbour that it imports
+        code = file.read_text(encoding="utf-8") + "".join(
             path.read_text(encoding="utf-8") for path in file.parent.glob("*.py") if len(options)
         )
         missing = {name for name in options if f'"{name}"' not in code}
@@ -108,18 +123,28 @@ def test_what_is_not_there_is_noticed():
         return [problem(words) for words in commands(text)]
 
     assert said("`python -m benchmarks.nothing`, `python benchmarks/audit.py DATA --no-such`") == [
-        "no such file", "does not take ['--no-such']",
-    ]  # fmt: skip
-    assert said("```\nshortlist rank m.shortlist --no-such 1 | head --lines 3\nmake nothing # --it\n```") == [
-        "does not take ['--no-such']", "no such target",
-    ]  # fmt: skip
+        "no such file",
+        "does not take ['--no-such']",
+    ]
+    assert said(
+        "```\nshortlist rank m.shortlist --no-such 1 | head --lines 3\nmake nothing # --it\n```"
+    ) == [
+        "does not take ['--no-such']",
+        "no such target",
+    ]
     assert said("`shortlist nothing`, `shortlist rank MODEL -k 3 --json`") == ["no such verb", None]
     assert said("```python\nprint(1)\n```\n```\nshortlist nothing FILE\n```\n") == ["no such verb"]
 
 
 def absent(text):
     """The files of the project that a text names and that are not there."""
-    return sorted({name for name in FILE.findall(text) if name not in TO_BE_WRITTEN and not (ROOT / name).exists()})
+    return sorted(
+        {
+            name
+            for name in FILE.findall(text)
+            if name not in TO_BE_WRITTEN and not (ROOT / name).exists()
+        }
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -128,19 +153,31 @@ def test_files_that_pages_name_are_there(page):
 
 
 def test_a_file_that_is_not_there_is_noticed():
-    assert absent("`pytest tests/test_nothing.py`, tests/test_words.py") == ["tests/test_nothing.py"]
+    assert absent("`pytest tests/test_nothing.py`, tests/test_words.py") == [
+        "tests/test_nothing.py"
+    ]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != DROPPED], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page != DROPPED], ids=lambda page: page.stem
+)
 def test_tables_of_figures_name_their_command(page):
-    """The command, or the code that prints them, stands in the same section, in one around it, or at the top."""
+    """The command, or the code that prints them, stands in the same section, in one around it,
+    or at the top.
+    """
     above, nameless = {}, []
     for part in re.split(r"^(?=#{1,6} )", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
         level = len(part) - len(part.lstrip("#"))
         above = {depth: named for depth, named in above.items() if depth < level}
-        shown = [INLINE.search(part), "```python" in part, *(LINE.search(block) for block in fenced(part))]
+        shown = [
+            INLINE.search(part),
+            "```python" in part,
+            *(LINE.search(block) for block in fenced(part)),
+        ]
         above[level] = any(shown)
-        figures = sum(len(FIGURE.findall(line)) for line in part.splitlines() if line.startswith("|"))
+        figures = sum(
+            len(FIGURE.findall(line)) for line in part.splitlines() if line.startswith("|")
+        )
         if figures >= MANY and not any(above.values()):
             nameless.append(part.partition("\n")[0])
     assert nameless == []

@@ -10,7 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN = re.compile(r"```python\n(.*?)```\n+```text\n(.*?)```", re.DOTALL)
-EXAMPLES = [(page, code, output) for page in PAGES for code, output in RUN.findall(page.read_text(encoding="utf-8"))]
+EXAMPLES = [
+    (page, code, output)
+    for page in PAGES
+    for code, output in RUN.findall(page.read_text(encoding="utf-8"))
+]
 
 
 NAMES = [f"{page.name}-{n}" for n, (page, _, _) in enumerate(EXAMPLES)]
@@ -40,4 +44,8 @@ def test_links_lead_somewhere(page):
 
 def test_nothing_is_installed_from_where_nobody_has_published_it():
     files = [*PAGES, *(ROOT / "docs").glob("*.py"), *(ROOT / "shortlist").rglob("*.py")]
-    assert [str(one) for one in files if re.search(r"pip install '?shortlist", one.read_text(encoding="utf-8"))] == []
+    assert [
+        str(one)
+        for one in files
+        if re.search(r"pip install '?shortlist", one.read_text(encoding="utf-8"))
+    ] == []

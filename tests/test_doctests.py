@@ -1,4 +1,6 @@
-"""The examples in the docstrings of public names run, and each docstring has what those of scikit-learn have."""
+"""The examples in the docstrings of public names run, and each docstring has what those of
+scikit-learn have.
+"""
 
 import doctest
 import inspect
@@ -26,7 +28,9 @@ def test_examples(name, tmp_path, monkeypatch):
         assert not failed, "".join(told)
 
 
-@pytest.mark.parametrize("name", sorted(name for name, room in WHERE.items() if not room.startswith(ERRORS)))
+@pytest.mark.parametrize(
+    "name", sorted(name for name, room in WHERE.items() if not room.startswith(ERRORS))
+)
 def test_docstrings_have_the_usual_sections(name):
     found = public(name)
     if inspect.isclass(found):
@@ -36,7 +40,9 @@ def test_docstrings_have_the_usual_sections(name):
     else:
         asked, wanted = [], ["Parameters", "Examples"]
     text = inspect.getdoc(found)
-    underlined = {line.strip() for line, under in pairwise(text.splitlines()) if set(under.strip()) == {"-"}}
+    underlined = {
+        line.strip() for line, under in pairwise(text.splitlines()) if set(under.strip()) == {"-"}
+    }
     without = {"Attributes"} if name == "RetrievalIndex" else set()  # it has none that are public
     assert set(wanted) - without <= underlined
     described = text.partition("\nAttributes\n")[0]

@@ -16,8 +16,18 @@ from shortlist.models.text_batches import FieldsBeside
 from shortlist.texts import Fielded, band, cell_value
 
 LAWS = [
-    {"title": "wheat exports", "body": "the board said that rates of export rose", "author": ["Smith"], "price": 12.5},
-    {"title": "bank rates", "body": "the board said that exports of wheat fell", "author": ["Jones"], "price": 700},
+    {
+        "title": "wheat exports",
+        "body": "the board said that rates of export rose",
+        "author": ["Smith"],
+        "price": 12.5,
+    },
+    {
+        "title": "bank rates",
+        "body": "the board said that exports of wheat fell",
+        "author": ["Jones"],
+        "price": 700,
+    },
 ] * 6
 LABELS = [["grain"], ["money"]] * 6
 
@@ -40,7 +50,13 @@ def test_words_are_features_of_their_field_and_of_all():
 
 def test_the_first_of_the_fields_given_has_no_words_of_its_own():
     vectorizer = words_only(fields=["title"]).fit([{"title": "wheat", "body": "some corn"}])
-    assert vectorizer.get_feature_names_out().tolist() == ["wheat", "some", "corn", "body: some", "body: corn"]
+    assert vectorizer.get_feature_names_out().tolist() == [
+        "wheat",
+        "some",
+        "corn",
+        "body: some",
+        "body: corn",
+    ]
 
 
 def test_runs_of_words_do_not_cross_from_field_to_field():
@@ -52,7 +68,13 @@ def test_runs_of_words_do_not_cross_from_field_to_field():
 
 @pytest.mark.parametrize("hashed", [None, 64])
 @pytest.mark.parametrize("settings", [{}, {"ngrams": 2, "prefix": 3}, {"characters": (2, 3)}])
-@given(st.lists(st.tuples(st.text("abc é\n", max_size=8), st.text("abc é\n", max_size=20)), min_size=1, max_size=5))
+@given(
+    st.lists(
+        st.tuples(st.text("abc é\n", max_size=8), st.text("abc é\n", max_size=20)),
+        min_size=1,
+        max_size=5,
+    )
+)
 def test_the_counts_are_those_of_each_field_put_together(hashed, settings, pairs):
     """A slow twin: each field counted by itself, under its own name."""
     documents = [{"a": one, "b": other} for one, other in pairs]
@@ -61,7 +83,8 @@ def test_the_counts_are_those_of_each_field_put_together(hashed, settings, pairs
     if hashed is not None:
         assert (
             rows.sum()
-            == 2 * words(settings, [a for a, _ in pairs]).sum() + words(settings, [b for _, b in pairs]).sum()
+            == 2 * words(settings, [a for a, _ in pairs]).sum()
+            + words(settings, [b for _, b in pairs]).sum()
         )
         return
     expected = {}
@@ -82,22 +105,48 @@ def words(settings, texts):
 
 
 def test_categories_and_numbers():
-    vectorizer = words_only().fit([{"text": "wheat", "author": ["Smith", "Jones"], "price": 12.5, "none": None}])
+    vectorizer = words_only().fit(
+        [{"text": "wheat", "author": ["Smith", "Jones"], "price": 12.5, "none": None}]
+    )
     assert vectorizer.get_feature_names_out().tolist() == [
-        "wheat", "author=Smith", "author=Jones", "price=12.5", "price 10–20",
-    ]  # fmt: skip
+        "wheat",
+        "author=Smith",
+        "author=Jones",
+        "price=12.5",
+        "price 10–20",
+    ]
     assert [band("n", x) for x in (1, 1.99, 2, 4.9, 5, 9.9, 10, 0.03, -7, 1000, 0)] == [
-        ["n 1–2"], ["n 1–2"], ["n 2–5"], ["n 2–5"], ["n 5–10"], ["n 5–10"], ["n 10–20"], ["n 0.02–0.05"], ["n -10–-5"],
-        ["n 1000–2000"], [],
-    ]  # fmt: skip
-    assert [cell_value(cell) for cell in ("12.5", " Smith ", "", "nan")] == [12.5, ["Smith"], None, ["nan"]]
+        ["n 1–2"],
+        ["n 1–2"],
+        ["n 2–5"],
+        ["n 2–5"],
+        ["n 5–10"],
+        ["n 5–10"],
+        ["n 10–20"],
+        ["n 0.02–0.05"],
+        ["n -10–-5"],
+        ["n 1000–2000"],
+        [],
+    ]
+    assert [cell_value(cell) for cell in ("12.5", " Smith ", "", "nan")] == [
+        12.5,
+        ["Smith"],
+        None,
+        ["nan"],
+    ]
 
 
 @pytest.mark.parametrize(
     ("document", "sentence"),
     [
-        ({"a": "x", "b": object()}, "texts[0]: 'b' must hold text, a number or a list of texts, not object"),
-        ({"a": "x", "b": [1, 2]}, "texts[0]: 'b' must hold text, a number or a list of texts, not list"),
+        (
+            {"a": "x", "b": object()},
+            "texts[0]: 'b' must hold text, a number or a list of texts, not object",
+        ),
+        (
+            {"a": "x", "b": [1, 2]},
+            "texts[0]: 'b' must hold text, a number or a list of texts, not list",
+        ),
         ({"a": "x", "b": float("nan")}, "texts[0]: the number in 'b' must be finite"),
         ({"a": "x", "": "y"}, "texts[0] has a field named ''"),
         ({"a": "x", 7: "y"}, "texts[0] has a field named 7"),
@@ -166,7 +215,9 @@ def test_documents_can_be_taken_apart():
 def as_csv(separator, quote):
     cell = (lambda text: f'"{text}"') if quote else str
     rows = [[cell(law["title"]), cell(law["body"]), law["author"][0], law["price"]] for law in LAWS]
-    return "\n".join(separator.join(map(str, row)) for row in [["title", "body", "author", "price"], *rows])
+    return "\n".join(
+        separator.join(map(str, row)) for row in [["title", "body", "author", "price"], *rows]
+    )
 
 
 FILES = {
@@ -198,14 +249,23 @@ def test_a_field_that_is_absent_is_empty():
     lines = b'{"title": "a"}\n{"body": "b", "title": null}\n'
     (batch,) = read(io.BytesIO(lines), "json-lines", text=["title", "body"])
     assert list(batch.texts) == [{"title": "a", "body": ""}, {"title": "", "body": "b"}]
-    with pytest.raises(sl.InputError, match="line 1, column 1: expected a field 'title', found 'x'"):
+    with pytest.raises(
+        sl.InputError, match="line 1, column 1: expected a field 'title', found 'x'"
+    ):
         list(read(io.BytesIO(b'{"x": "a"}\n'), "json-lines", text=["title", "body"]))
 
 
 def test_fields_beside_texts_are_found_again_by_what_was_learned_of_them():
     vectorizer = words_only(characters=(3, 3))
-    vectorizer.fit([{"title": "a=b c=d", "author": ["Smith", "a=b"], "year": 0, "price": 12.5, "zip": ["12"]}])
-    found = {("author", "Smith", False), ("author", "a=b", False), ("year", "0", False), ("price", "12.5", True)}
+    vectorizer.fit(
+        [{"title": "a=b c=d", "author": ["Smith", "a=b"], "year": 0, "price": 12.5, "zip": ["12"]}]
+    )
+    found = {
+        ("author", "Smith", False),
+        ("author", "a=b", False),
+        ("year", "0", False),
+        ("price", "12.5", True),
+    }
     assert set(vectorizer.values()) == {*found, ("zip", "12", False)}
     before = vectorizer.n_features_
     vectorizer.partial_fit([{"title": "c=d", "author": ["Lee", "Smith"], "zip": 7}])
@@ -224,8 +284,14 @@ def test_what_kind_a_field_beside_texts_is():
 @pytest.mark.parametrize(
     ("texts", "sentence"),
     [
-        (pandas.DataFrame({"title": ["a b", "c"]}), "texts is a DataFrame, which has columns: give one of them"),
-        (polars.DataFrame({"title": ["a b", "c"]}), "texts is a DataFrame, which has columns: give one of them"),
+        (
+            pandas.DataFrame({"title": ["a b", "c"]}),
+            "texts is a DataFrame, which has columns: give one of them",
+        ),
+        (
+            polars.DataFrame({"title": ["a b", "c"]}),
+            "texts is a DataFrame, which has columns: give one of them",
+        ),
         ({"a b", "c"}, "texts is a set, which has no order; give a list"),
         ({"a b": 1, "c": 2}, "texts is one dict; give a list of them"),
     ],

@@ -22,8 +22,15 @@ label_lists = st.lists(st.lists(names, max_size=30), max_size=6)
 @given(label_lists, st.data())
 def test_numbered_labels_are_lists(lists, data):
     labels = NumberedLabels.of(lists)
-    assert (labels, list(labels), len(labels), repr(labels)) == (lists, lists, len(lists), repr(lists))
-    assert label_counts(labels).tolist() == label_counts(lists).tolist() == [len(own) for own in lists]
+    assert (labels, list(labels), len(labels), repr(labels)) == (
+        lists,
+        lists,
+        len(lists),
+        repr(lists),
+    )
+    assert (
+        label_counts(labels).tolist() == label_counts(lists).tolist() == [len(own) for own in lists]
+    )
     part = data.draw(st.slices(len(lists)))
     assert labels[part] == lists[part]
     assert labels[part].names == list(dict.fromkeys(name for own in lists[part] for name in own))
@@ -51,7 +58,9 @@ def test_batches_that_share_their_names_are_numbered_as_lists_are(batches):
     for lists, _ in batches:
         indptr, ids, _ = everything.sets
         rows = indptr[first : first + len(lists) + 1]
-        shared.append(NumberedLabels(everything.names, LabelSets(rows - rows[0], ids[rows[0] : rows[-1]])))
+        shared.append(
+            NumberedLabels(everything.names, LabelSets(rows - rows[0], ids[rows[0] : rows[-1]]))
+        )
         first += len(lists)
     index, known = LabelIndex(), []
     for (lists, is_left_out), numbered in zip(batches, shared, strict=True):
@@ -84,7 +93,9 @@ def test_parts_are_stacked_in_their_order(parts, share_names):
     if share_names:
         whole, first, given_parts = NumberedLabels.of(everything), 0, []
         for part in parts:
-            given_parts.append(NumberedLabels(whole.names, whole.sets.chosen(np.arange(first, first + len(part)))))
+            given_parts.append(
+                NumberedLabels(whole.names, whole.sets.chosen(np.arange(first, first + len(part))))
+            )
             first += len(part)
     else:
         given_parts = parts
@@ -138,7 +149,9 @@ def test_an_array_of_labels_holds_every_one_as_it_is(names):
     assert learner.classes_.tolist() == learner.predict(np.eye(len(names))).tolist() == names
 
 
-@pytest.mark.parametrize(("names", "kind"), [(["b", "a"], "U"), ([3, -1], "i"), ([0.5], "f"), ([True, False], "b")])
+@pytest.mark.parametrize(
+    ("names", "kind"), [(["b", "a"], "U"), ([3, -1], "i"), ([0.5], "f"), ([True, False], "b")]
+)
 def test_labels_of_one_kind_are_an_array_of_that_kind(names, kind):
     assert as_array(names).dtype.kind == kind
     assert as_array(names).tolist() == names
@@ -162,7 +175,10 @@ def test_what_is_no_label_is_refused(Y):
 @pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), pandas.NA, pandas.NaT])
 def test_a_missing_label_is_called_missing(missing):
     for Y in ([["a"], [missing]], ["a", missing], pandas.Series(["a", missing], dtype=object)):
-        with pytest.raises(InputError, match=r"the label of example 1 is missing \((None|NaN|NaT|<NA>)\); give it one"):
+        with pytest.raises(
+            InputError,
+            match=r"the label of example 1 is missing \((None|NaN|NaT|<NA>)\); give it one",
+        ):
             lists_of(Y, 2)
 
 
@@ -183,13 +199,17 @@ def test_labels_of_an_arrow_column():
 
 @pytest.mark.parametrize("classes", [3, np.array("a"), scipy.sparse.eye(3), [None], [[["a"]]]])
 def test_classes_that_are_none(classes):
-    with pytest.raises(InputError, match=r"classes must be a list of labels|neither text nor a number|is missing"):
+    with pytest.raises(
+        InputError, match=r"classes must be a list of labels|neither text nor a number|is missing"
+    ):
         FeatureFocus().partial_fit(np.eye(2), ["a", "b"], classes=classes)
 
 
 def test_classes_of_any_collection():
     for classes in (["a", "c"], ("a", "c"), iter("ac"), np.array(["a", "c"]), {"c", "a"}):
-        assert FeatureFocus().partial_fit(np.eye(2), ["a", "b"], classes=classes).classes_.tolist() == ["a", "c", "b"]
+        assert FeatureFocus().partial_fit(
+            np.eye(2), ["a", "b"], classes=classes
+        ).classes_.tolist() == ["a", "c", "b"]
 
 
 def test_a_label_that_cannot_be_looked_up_has_not_been_learned():

@@ -1,4 +1,6 @@
-"""What notebooks show of evaluations, models and learners; frames of rankings; and one notebook, run."""
+"""What notebooks show of evaluations, models and learners; frames of rankings; and one
+notebook, run.
+"""
 
 import importlib.util
 import json
@@ -20,17 +22,23 @@ found.loader.exec_module(notebook)
 
 @pytest.fixture(scope="module")
 def model():
-    return sl.Categorizer().fit(["<b>wheat</b> and corn", "bank rates", "corn"], ["<script>", "money", "<script>"])
+    return sl.Categorizer().fit(
+        ["<b>wheat</b> and corn", "bank rates", "corn"], ["<script>", "money", "<script>"]
+    )
 
 
 def test_evaluations(model):
-    evaluated = sl.evaluate(model.rank(["corn", "bank"], k=2), [["<script>"], ["money"]], ["R1", "P@2"])
+    evaluated = sl.evaluate(
+        model.rank(["corn", "bank"], k=2), [["<script>"], ["money"]], ["R1", "P@2"]
+    )
     assert evaluated.highest == {"P@2": 0.5}
     assert repr(evaluated) == evaluated.table()
     assert "at most 0.5000" in evaluated.table()
 
 
-@pytest.mark.parametrize("one", [sl.Categorizer(), sl.Rater(), sl.DocumentRanker(), sl.MMP(), sl.PRank(), sl.MapSVM()])
+@pytest.mark.parametrize(
+    "one", [sl.Categorizer(), sl.Rater(), sl.DocumentRanker(), sl.MMP(), sl.PRank(), sl.MapSVM()]
+)
 def test_models_and_learners_before_they_have_learned(one):
     assert type(one).__name__ in one._repr_html_()
 
@@ -66,10 +74,14 @@ def test_frames_have_probabilities_where_they_are_known():
 def test_notebooks_show_what_they_did(path):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     for cell, shown in zip(notebook.code_of(cells), notebook.run(cells), strict=True):
-        assert plain(shown) == plain(cell["outputs"]), f"run python scripts/notebook.py {path.relative_to(ROOT)}"
+        assert plain(shown) == plain(cell["outputs"]), (
+            f"run python scripts/notebook.py {path.relative_to(ROOT)}"
+        )
 
 
 def plain(outputs):
     """The texts of outputs. Scores are left out: they change whenever a learner gets better."""
-    texts = ["".join(one["data"]["text/plain"] if "data" in one else one["text"]) for one in outputs]
+    texts = [
+        "".join(one["data"]["text/plain"] if "data" in one else one["text"]) for one in outputs
+    ]
     return [re.sub(r"[-+]?\d+\.\d+", "#", text) for text in texts]

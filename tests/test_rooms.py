@@ -1,4 +1,6 @@
-"""Imports go down one list: a newcomer can read the rooms in this order and never meet what was not yet shown."""
+"""Imports go down one list: a newcomer can read the rooms in this order and never meet what was
+not yet shown.
+"""
 
 import ast
 from pathlib import Path
@@ -10,14 +12,42 @@ from shortlist.names import WHERE
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "names", "errors", "own_process", "arrays", "concurrency", "estimators", "files", "labels", "texts", "vocabulary",
-    "ranking", "inputs", "concepts", "text", "encoders", "categories", "ratings", "documents", "measures",
-    "models", "report", "server", "integrations", "distributed", "cli",
-]  # fmt: skip
-NOT_FOR = {"categories": {"inputs"}, "ratings": {"inputs"}, "documents": {"inputs"}, "measures": {"inputs"}}
+    "names",
+    "errors",
+    "own_process",
+    "arrays",
+    "concurrency",
+    "estimators",
+    "files",
+    "labels",
+    "texts",
+    "vocabulary",
+    "ranking",
+    "inputs",
+    "concepts",
+    "text",
+    "encoders",
+    "categories",
+    "ratings",
+    "documents",
+    "measures",
+    "models",
+    "report",
+    "server",
+    "integrations",
+    "distributed",
+    "cli",
+]
+NOT_FOR = {
+    "categories": {"inputs"},
+    "ratings": {"inputs"},
+    "documents": {"inputs"},
+    "measures": {"inputs"},
+}
 MOST_ARROWS = 128
 FILES = sorted(PACKAGE.rglob("*.py"))
-DOORS = [PACKAGE / "__init__.py", PACKAGE / "__main__.py"]  # the public names, imported lazily; the terminal
+# the public names, imported lazily; the terminal
+DOORS = [PACKAGE / "__init__.py", PACKAGE / "__main__.py"]
 
 
 def room(path: Path) -> str:
@@ -25,7 +55,9 @@ def room(path: Path) -> str:
 
 
 def imported(source: str, own: str = "") -> set[str]:
-    """The rooms that a file imports from, however it says so. ``own``: the dotted name of the file's package."""
+    """The rooms that a file imports from, however it says so. ``own``: the dotted name of the
+    file's package.
+    """
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -33,13 +65,19 @@ def imported(source: str, own: str = "") -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             above = own.split(".")[: len(own.split(".")) - node.level + 1] if node.level else []
             module = ".".join([*above, *([node.module] if node.module else [])])
-            found += [f"{module}.{alias.name}" for alias in node.names] if module == "shortlist" else [module]
+            found += (
+                [f"{module}.{alias.name}" for alias in node.names]
+                if module == "shortlist"
+                else [module]
+            )
     rooms = [name.split(".")[1] for name in found if name.startswith("shortlist.")]
     return {WHERE.get(name, name).split(".")[0] for name in rooms if name != "__version__"}
 
 
 def imports_of(path: Path) -> set[str]:
-    return imported(path.read_text(encoding="utf-8"), ".".join(path.relative_to(PACKAGE.parent).parent.parts))
+    return imported(
+        path.read_text(encoding="utf-8"), ".".join(path.relative_to(PACKAGE.parent).parent.parts)
+    )
 
 
 def test_every_way_to_import_is_seen():
@@ -54,7 +92,18 @@ def late():
     from .. import report
     from ..server.journal import Journal
 """
-    found = {"arrays", "text", "labels", "models", "errors", "ratings", "measures", "categories", "report", "server"}
+    found = {
+        "arrays",
+        "text",
+        "labels",
+        "models",
+        "errors",
+        "ratings",
+        "measures",
+        "categories",
+        "report",
+        "server",
+    }
     assert imported(source, "shortlist.categories") == found
 
 
@@ -69,8 +118,12 @@ def test_imports_go_down_the_list(path):
 
 
 def test_there_are_few_arrows_from_room_to_room():
-    """Each is something to know before one room can be changed: there should not be more of them, but fewer."""
-    arrows = {(room(path), name) for path in FILES for name in imports_of(path) if path not in DOORS}
+    """Each is something to know before one room can be changed: there should not be more of
+    them, but fewer.
+    """
+    arrows = {
+        (room(path), name) for path in FILES for name in imports_of(path) if path not in DOORS
+    }
     assert len({(own, name) for own, name in arrows if own != name}) <= MOST_ARROWS
 
 
@@ -81,7 +134,11 @@ def test_every_public_name_is_there():
 
 def test_no_files_of_the_server_import_each_other_in_a_circle():
     """Not even inside of functions."""
-    files = {f"shortlist.server.{path.stem}": path for path in PACKAGE.glob("server/*.py") if path.stem != "__init__"}
+    files = {
+        f"shortlist.server.{path.stem}": path
+        for path in PACKAGE.glob("server/*.py")
+        if path.stem != "__init__"
+    }
     needs = {}
     for name, path in files.items():
         found = set()

@@ -1,4 +1,6 @@
-"""The documentation site is built without a warning, its links lead somewhere, and it needs no network."""
+"""The documentation site is built without a warning, its links lead somewhere, and it needs no
+network.
+"""
 
 import importlib.util
 import json
@@ -20,7 +22,16 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(bool(MISSING), reason=f"pip install '.[docs]' for {', '.join(MISSING)}"),
 ]
-MADE = ("api", "api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md", "part-*.md")
+MADE = (
+    "api",
+    "api.md",
+    "http.md",
+    "changelog.md",
+    "contributing.md",
+    "security.md",
+    "code-of-conduct.md",
+    "part-*.md",
+)
 TOPICS = ("Learn", "Decide", "Label with people", "Connect", "Run in production")
 NOT_BUILT = shutil.ignore_patterns("_build", *MADE)
 
@@ -32,9 +43,22 @@ def site(tmp_path_factory):
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=NOT_BUILT)
     for path in ROOT.glob("*.md"):
         shutil.copy(path, folder)
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", "html"]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-b",
+        "html",
+        "docs",
+        "html",
+    ]
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}
+    )
     assert done.returncode == 0, done.stderr
     return folder / "html"
 
@@ -59,7 +83,8 @@ class Links(HTMLParser):
 
 
 def test_every_link_inside_the_site_leads_somewhere(site):
-    pages = {page: Links(page) for page in site.rglob("*.html") if "_static" not in page.parts}  # the theme's own
+    # the theme's own
+    pages = {page: Links(page) for page in site.rglob("*.html") if "_static" not in page.parts}
     assert len(pages) > 40
     broken = []
     for page, links in pages.items():
@@ -90,11 +115,15 @@ def test_the_reference_has_every_public_name(site):
 
 
 def test_a_search_for_excel_finds_the_page_on_spreadsheets_first(site):
-    """Sphinx lists pages with the word in a title or heading before all others; no other page may have it there."""
+    """Sphinx lists pages with the word in a title or heading before all others; no other page
+    may have it there.
+    """
     text = (site / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     found = index["titleterms"]["excel"]
-    assert [index["docnames"][n] for n in ([found] if isinstance(found, int) else found)] == ["from-a-spreadsheet"]
+    assert [index["docnames"][n] for n in ([found] if isinstance(found, int) else found)] == [
+        "from-a-spreadsheet"
+    ]
 
 
 def test_how_tos_are_grouped_by_topic(site):
@@ -110,7 +139,10 @@ def test_the_start_page_shows_the_product(site):
     assert (site / "search.html").exists()
 
 
-TUTORIALS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "tutorials").glob("*.md"))}
+TUTORIALS = {
+    path.stem: path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+}
 
 
 @pytest.mark.parametrize("name", [name for name, text in TUTORIALS.items() if "```python" in text])
@@ -123,4 +155,6 @@ def test_a_tutorial_is_run_and_draws_what_it_shows(site, name):
 def test_the_http_interface_is_described(site):
     pytest.importorskip("fastapi")
     text = (site / "http.html").read_text(encoding="utf-8")
-    assert all(path in text for path in ("POST /v1/rank", "POST /v1/learn", "GET /v1/model", "ScoredLabel"))
+    assert all(
+        path in text for path in ("POST /v1/rank", "POST /v1/learn", "GET /v1/model", "ScoredLabel")
+    )

@@ -1,4 +1,6 @@
-"""The public surface: what ``import shortlist`` shows is the same wherever it is written, and its types are real."""
+"""The public surface: what ``import shortlist`` shows is the same wherever it is written, and
+its types are real.
+"""
 
 import ast
 import inspect
@@ -22,8 +24,12 @@ ANY = {
     "files/store.py: build(return)": "the same",
     "names.py: public(return)": "whatever a public name stands for",
     "names.py: storable(return)": "a class, found by its name",
-    "ranking.py: Ranking.__getitem__(return)": "a pair or a Ranking: NumPy types no number of dimensions",
-    "text/vectorizer.py: Settings.of(given)": "scikit-learn: the parameters of an estimator have no types",
+    "ranking.py: Ranking.__getitem__(return)": (
+        "a pair or a Ranking: NumPy types no number of dimensions"
+    ),
+    "text/vectorizer.py: Settings.of(given)": (
+        "scikit-learn: the parameters of an estimator have no types"
+    ),
 }
 
 
@@ -32,16 +38,34 @@ def test_every_public_name_is_written_in_all_places():
     assert shortlist.__all__ == ["__version__", *WHERE]
     assert dir(shortlist) == sorted(shortlist.__all__)
     tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    (block,) = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
     typed = {alias.asname: (node.module, alias.name) for node in block.body for alias in node.names}
     assert typed == {name: (f"shortlist.{where}", name) for name, where in WHERE.items()}
 
 
 def test_nothing_else_is_there_before_it_is_asked_for():
-    """Modules of the package appear as they are imported; beside them there are only names that are written down."""
-    code = "import shortlist; print(sorted(name for name in vars(shortlist) if not name.startswith('__')))"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert ast.literal_eval(printed) == ["Any", "TYPE_CHECKING", "VERSION", "WHERE", "names", "public"]
+    """Modules of the package appear as they are imported; beside them there are only names that
+    are written down.
+    """
+    code = (
+        "import shortlist; print(sorted(name for name in vars(shortlist) if not "
+        "name.startswith('__')))"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert ast.literal_eval(printed) == [
+        "Any",
+        "TYPE_CHECKING",
+        "VERSION",
+        "WHERE",
+        "names",
+        "public",
+    ]
 
 
 def test_every_public_name_can_be_had():
@@ -65,7 +89,9 @@ def annotations_that_are_any(source: str) -> list[str]:
                 look(node.body, f"{prefix}{node.name}.")
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and is_public(node.name):
                 arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-                typed = [(argument.arg, argument.annotation) for argument in arguments] + [("return", node.returns)]
+                typed = [(argument.arg, argument.annotation) for argument in arguments] + [
+                    ("return", node.returns)
+                ]
                 found.extend(f"{prefix}{node.name}({name})" for name, kind in typed if is_any(kind))
 
     look(ast.parse(source).body)
@@ -93,16 +119,24 @@ def test_public_types_are_real():
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         inside = path.relative_to(PACKAGE).as_posix()
-        found += [f"{inside}: {one}" for one in annotations_that_are_any(path.read_text(encoding="utf-8"))]
+        found += [
+            f"{inside}: {one}" for one in annotations_that_are_any(path.read_text(encoding="utf-8"))
+        ]
     assert set(found) == set(ANY)
 
 
 def test_a_categorizer_has_few_public_names_and_all_are_documented():
     kind = shortlist.Categorizer
-    names = {name for base in kind.__mro__ for name in vars(base)} | set(kind().get_params(deep=False))
+    names = {name for base in kind.__mro__ for name in vars(base)} | set(
+        kind().get_params(deep=False)
+    )
     public = {name for name in names if not name.startswith("_")}
     assert len(public) <= 60
-    assert [name for name in public if callable(one := getattr(kind, name, None)) and not inspect.getdoc(one)] == []
+    assert [
+        name
+        for name in public
+        if callable(one := getattr(kind, name, None)) and not inspect.getdoc(one)
+    ] == []
 
 
 @pytest.mark.parametrize("kind", [shortlist.Categorizer, shortlist.TunedIndex])

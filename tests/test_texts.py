@@ -58,16 +58,26 @@ def test_blocks_are_cut_where_they_are_full(lengths):
 
 def test_what_is_no_list_of_texts_is_refused():
     assert as_texts(("a", "b")) == ["a", "b"]
-    for wrong, match in (("abc", "write"), ([b"a"], "decode it first"), (["a", 1], r"texts\[1\] is a int"), (3, "int")):
+    for wrong, match in (
+        ("abc", "write"),
+        ([b"a"], "decode it first"),
+        (["a", 1], r"texts\[1\] is a int"),
+        (3, "int"),
+    ):
         with pytest.raises(InputError, match=match):
             as_texts(wrong)
 
 
 def test_columns_of_frames_and_of_arrow_are_texts():
-    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    pandas, polars, pyarrow = (
+        pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow")
+    )
     listed = ["one", "", "two three"]
     columns = [pandas.Series(listed), polars.Series(listed), pyarrow.array(listed)]
-    columns += [pyarrow.chunked_array([listed[:1], listed[1:]]), pyarrow.array(listed, pyarrow.large_string())]
+    columns += [
+        pyarrow.chunked_array([listed[:1], listed[1:]]),
+        pyarrow.array(listed, pyarrow.large_string()),
+    ]
     for column in columns:
         assert list(as_documents(column)) == listed
     with pytest.raises(InputError, match=r"texts\[1\] is a NoneType, not a text"):

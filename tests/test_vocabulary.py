@@ -14,7 +14,9 @@ from shortlist.text.counts import count
 from shortlist.vocabulary import Vocabulary, check_letters, encoded
 
 # few enough to repeat, and some that meet in one slot of the table
-hashes = st.one_of(st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1))
+hashes = st.one_of(
+    st.integers(0, 40), st.integers(0, 20).map(lambda n: n << 40), st.integers(0, 2**64 - 1)
+)
 
 
 @given(st.lists(st.lists(hashes, max_size=50), max_size=5))
@@ -30,7 +32,9 @@ def test_a_vocabulary_numbers_hashes_as_a_dict_does(batches):
         assert [expected.index(i) for i in range(before, len(number))] == new.tolist()
     assert vocabulary.hashes.tolist() == list(number)
     wanted = [*number, 77]
-    assert vocabulary.find(np.array(wanted, dtype=np.uint64)).tolist() == [number.get(h, -1) for h in wanted]
+    assert vocabulary.find(np.array(wanted, dtype=np.uint64)).tolist() == [
+        number.get(h, -1) for h in wanted
+    ]
 
 
 def test_a_vocabulary_grows_to_whatever_comes():
@@ -46,7 +50,9 @@ def test_a_vocabulary_grows_to_whatever_comes():
 
 
 def longest_run(vocabulary):
-    """How many slots of the table stand full side by side: so many at the most are looked at for one hash."""
+    """How many slots of the table stand full side by side: so many at the most are looked at
+    for one hash.
+    """
     edges = np.diff(np.concatenate([[False], vocabulary._slots >= 0, [False]]).astype(np.int8))
     return int((np.flatnonzero(edges < 0) - np.flatnonzero(edges > 0)).max())
 
@@ -54,11 +60,16 @@ def longest_run(vocabulary):
 @pytest.mark.parametrize("bit", [0, 12, 30, 47])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_hashes_that_were_chosen_do_not_meet_in_one_slot(bit, seed, monkeypatch):
-    """Model files say their hashes: with those that agree in all bits but a few, opening must not become quadratic."""
+    """Model files say their hashes: with those that agree in all bits but a few, opening must
+    not become quadratic.
+    """
     factors = np.random.default_rng(seed).integers(0, 2**64, (9, 1), dtype=np.uint64) | np.uint64(1)
     monkeypatch.setattr(vocabulary, "odd_number", iter(factors).__next__)
     chosen = np.arange(2**16, dtype=np.uint64) << np.uint64(bit)
-    names = {"letters": np.empty(0, dtype=np.uint8), "name_lengths": np.zeros(chosen.size, dtype=np.int32)}
+    names = {
+        "letters": np.empty(0, dtype=np.uint8),
+        "name_lengths": np.zeros(chosen.size, dtype=np.int32),
+    }
     opened = Vocabulary.from_state(State("Vocabulary", {}, {"hashes": chosen, **names}))
     learned = Vocabulary()
     numbers, _ = learned.learn(chosen)
@@ -115,7 +126,10 @@ def change(state, name, value, position=-1):
         (lambda state: state.settings.update(documents=-1), "documents is a count"),
         (lambda state: state.settings.update(documents="3"), "documents is a count"),
         (lambda state: state.arrays.pop("hashes"), "no array 'hashes'"),
-        (lambda state: state.arrays.update(hashes=state.arrays["hashes"].astype(float)), "not uint64"),
+        (
+            lambda state: state.arrays.update(hashes=state.arrays["hashes"].astype(float)),
+            "not uint64",
+        ),
     ],
 )
 def test_a_tampered_state_is_refused(tamper, message):
@@ -138,12 +152,27 @@ def compact_state(vectorizer):
         (lambda state: shorten(state, "name_lengths"), "one name"),
         (lambda state: shorten(state, "letters"), "follow one another"),
         (lambda state: shorten(state, "document_counts"), "count of documents"),
-        (lambda state: state.arrays.update(name_lengths=np.array([8, 7, 0], np.int32)), "follow one another"),
-        (lambda state: state.arrays.update(name_lengths=np.array([-1, 8, 7], np.int32)), "follow one another"),
-        (lambda state: state.arrays.update(name_lengths=np.array([4, 4, 4], np.int32)), "whole letters"),
+        (
+            lambda state: state.arrays.update(name_lengths=np.array([8, 7, 0], np.int32)),
+            "follow one another",
+        ),
+        (
+            lambda state: state.arrays.update(name_lengths=np.array([-1, 8, 7], np.int32)),
+            "follow one another",
+        ),
+        (
+            lambda state: state.arrays.update(name_lengths=np.array([4, 4, 4], np.int32)),
+            "whole letters",
+        ),
         (lambda state: change(state, "hashes", state.arrays["hashes"][0]), "are the same"),
-        (lambda state: state.arrays.update(document_counts=np.array([1, 2, 99])), "no feature is in more"),
-        (lambda state: state.arrays.update(document_counts=np.array([1, 2, -1])), "no feature is in more"),
+        (
+            lambda state: state.arrays.update(document_counts=np.array([1, 2, 99])),
+            "no feature is in more",
+        ),
+        (
+            lambda state: state.arrays.update(document_counts=np.array([1, 2, -1])),
+            "no feature is in more",
+        ),
     ],
 )
 def test_a_tampered_compact_state_is_refused(tamper, message):
@@ -170,7 +199,9 @@ def test_names_of_a_compact_file_are_there(tmp_path):
         lambda opened: opened,
         lambda opened: pickle.loads(pickle.dumps(opened)),
         lambda opened: opened.learn("something new", ["0"]) or opened,
-        lambda opened: opened.save(tmp_path / "again.shortlist") or load(tmp_path / "again.shortlist"),
+        lambda opened: (
+            opened.save(tmp_path / "again.shortlist") or load(tmp_path / "again.shortlist")
+        ),
     ):
         opened = load(tmp_path / "model.shortlist")
         assert opened.rank(texts[:9]).ids.tolist() == model.rank(texts[:9]).ids.tolist()
@@ -182,7 +213,10 @@ def test_names_in_quotation_marks_are_known_whatever_becomes_of_a_vocabulary():
         names = vocabulary.names()
         assert vocabulary.quoted()[: len(names)].tolist() == [name[0] == '"' for name in names]
 
-    one, other = (TextVectorizer(characters=(2, 3)).fit([text]).vocabulary_ for text in ("corn größe", "größe rye"))
+    one, other = (
+        TextVectorizer(characters=(2, 3)).fit([text]).vocabulary_
+        for text in ("corn größe", "größe rye")
+    )
     assert_known(one)
     assert_known(one.first(4))
     assert_known(one.keep(np.arange(len(one)) % 3 != 1))
@@ -213,7 +247,9 @@ def test_names_end_in_bytes_where_they_end_in_letters(names):
     assert ends.tolist() == np.cumsum([len(name) for name in in_bytes], dtype=np.int64).tolist()
 
 
-@pytest.mark.parametrize("settings", [{"ngrams": -1}, {"hashed": 2**40}, {"tf": 3}, {"min_length": "2"}])
+@pytest.mark.parametrize(
+    "settings", [{"ngrams": -1}, {"hashed": 2**40}, {"tf": 3}, {"min_length": "2"}]
+)
 def test_tampered_settings_are_refused(settings):
     state = TextVectorizer().fit(["corn wheat"]).to_state()
     state.settings.update(settings)
@@ -229,7 +265,9 @@ def test_parameters_changed_after_fitting_wait_for_the_next_fit():
 
 
 def test_an_interrupted_vectorizer_goes_on(monkeypatch):
-    """Ctrl-C comes between two kernels: the words that are in, without names and counts, are forgotten again."""
+    """Ctrl-C comes between two kernels: the words that are in, without names and counts, are
+    forgotten again.
+    """
     ours = TextVectorizer(idf="smooth").fit(["corn wheat"])
 
     def interrupt(*_):

@@ -1,4 +1,6 @@
-"""Every kernel also runs as plain Python, for readable tracebacks: the same tests pass with compilation turned off."""
+"""Every kernel also runs as plain Python, for readable tracebacks: the same tests pass with
+compilation turned off.
+"""
 
 import os
 import subprocess

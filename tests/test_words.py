@@ -1,4 +1,6 @@
-"""One word for one thing, and plain words throughout: the glossary, and a list of what is not written."""
+"""One word for one thing, and plain words throughout: the glossary, and a list of what is not
+written.
+"""
 
 import re
 from pathlib import Path
@@ -7,8 +9,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-MADE = {"api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md"}  # by docs/conf.py
-TERMS = re.findall(r"^\| \*\*(.+?)\*\* \|", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+# by docs/conf.py
+MADE = {"api.md", "http.md", "changelog.md", "contributing.md", "security.md", "code-of-conduct.md"}
+TERMS = re.findall(
+    r"^\| \*\*(.+?)\*\* \|",
+    (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
 NOT_WRITTEN = {
     "watches over": "say who reads it: monitoring",
     "Right at first": "say R1",
@@ -25,7 +32,11 @@ NOT_WRITTEN = {
 
 
 def pages():
-    return [page for page in PAGES if not (page.name in MADE or page.name.startswith("part-") or made_by_folder(page))]
+    return [
+        page
+        for page in PAGES
+        if not (page.name in MADE or page.name.startswith("part-") or made_by_folder(page))
+    ]
 
 
 def made_by_folder(page):
@@ -35,12 +46,18 @@ def made_by_folder(page):
 def test_the_glossary_is_in_order_and_each_word_is_used():
     assert len(TERMS) >= 12
     assert sorted(TERMS) == TERMS
-    text = " ".join(page.read_text(encoding="utf-8").lower() for page in pages() if page.name != "glossary.md")
+    text = " ".join(
+        page.read_text(encoding="utf-8").lower() for page in pages() if page.name != "glossary.md"
+    )
     assert [term for term in TERMS if term not in text] == []
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_are_written_plainly(page):
     text = page.read_text(encoding="utf-8")
-    found = {words: advice for words, advice in NOT_WRITTEN.items() if re.search(rf"\b{words}\b", text, re.IGNORECASE)}
+    found = {
+        words: advice
+        for words, advice in NOT_WRITTEN.items()
+        if re.search(rf"\b{words}\b", text, re.IGNORECASE)
+    }
     assert found == {}

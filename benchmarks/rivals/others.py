@@ -1,11 +1,13 @@
-"""Raters and rankers of documents: one set and one tool, in a process of its own. ``python -m benchmarks`` starts it.
+"""Raters and rankers of documents: one set and one tool, in a process of its own. ``python -m
+benchmarks`` starts it.
 
     python -m benchmarks.rivals.others SET TOOL DATA OUT SECONDS
 
-A rater has one setting, and learns four fifths of the rows; ours is Rater() as it comes. A ranker of documents works in
-five folds of queries: one to test, the one before to choose its C or the number of leaves, three to train; times are of
-the setting that was chosen, the mean of five folds. Features of documents are scaled to [0, 1] within each query;
-Cranfield's are the scores of 15 retrieval functions.
+A rater has one setting, and learns four fifths of the rows; ours is Rater() as it comes. A ranker
+of documents works in five folds of queries: one to test, the one before to choose its C or the
+number of leaves, three to train; times are of the setting that was chosen, the mean of five folds.
+Features of documents are scaled to [0, 1] within each query; Cranfield's are the scores of 15
+retrieval functions.
 """
 
 import importlib
@@ -64,11 +66,15 @@ def line(data, n=100_000, n_features=10):
 
 
 def saddle(data, n=100_000):
-    """Paper 002's synthetic set, (x₁ − ½)(x₂ − ½) with noise and uneven steps, on its five quadratic features."""
+    """Paper 002's synthetic set, (x₁ − ½)(x₂ − ½) with noise and uneven steps, on its five
+    quadratic features.
+    """
     generator = np.random.default_rng(11)
     x1, x2 = generator.uniform(size=(2, n))
     score = 10 * (x1 - 0.5) * (x2 - 0.5) + generator.normal(0, 0.125, size=n)
-    return np.column_stack([x1, x2, x1**2, x2**2, x1 * x2]), 1 + np.digitize(score, [-1, -0.1, 0.25, 1])
+    return np.column_stack([x1, x2, x1**2, x2**2, x1 * x2]), 1 + np.digitize(
+        score, [-1, -0.1, 0.25, 1]
+    )
 
 
 def movielens(data):
@@ -78,7 +84,9 @@ def movielens(data):
     n = viewer.size
     columns = np.column_stack([viewer, len(ratings) + film]).astype(np.int32)
     offsets = np.arange(0, 2 * n + 1, 2, dtype=np.int32)
-    X = scipy.sparse.csr_array((np.ones(2 * n), columns.ravel(), offsets), shape=(n, sum(ratings.shape)))
+    X = scipy.sparse.csr_array(
+        (np.ones(2 * n), columns.ravel(), offsets), shape=(n, sum(ratings.shape))
+    )
     return X, ratings[viewer, film]
 
 
@@ -95,10 +103,14 @@ def rate(name, tool, data):
     few = learn[:2000]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of solvers that stop early
-        RATERS[tool]().fit(X[few], y[few]).predict(X[test[:2000]])  # what is loaded or compiled is not timed
+        # what is loaded or compiled is not timed
+        RATERS[tool]().fit(X[few], y[few]).predict(X[test[:2000]])
         model, spent = timed(RATERS[tool]().fit, X[learn], y[learn])
     found, ranked = timed(model.predict, X[test])
-    measures = {"MAE": float(np.abs(found - y[test]).mean()), "exact": float((found == y[test]).mean())}
+    measures = {
+        "MAE": float(np.abs(found - y[test]).mean()),
+        "exact": float((found == y[test]).mean()),
+    }
     return {"train": spent, "batch": ranked / test.size, "measures": measures}
 
 
@@ -119,7 +131,9 @@ class MapSVM:
 
 
 class PairwiseSVC:
-    """A linear classifier of differences: for each relevant and non-relevant document of a query, which is which."""
+    """A linear classifier of differences: for each relevant and non-relevant document of a
+    query, which is which.
+    """
 
     settings = (1e-4, 1e-3, 1e-2, 1e-1)
 
@@ -129,7 +143,10 @@ class PairwiseSVC:
     def fit(self, train, validation):
         pairs = []
         for query in np.unique(train.query):
-            rows, good = train.scores[train.query == query], train.relevance[train.query == query] > 0
+            rows, good = (
+                train.scores[train.query == query],
+                train.relevance[train.query == query] > 0,
+            )
             pairs.append((rows[good][:, None] - rows[~good]).reshape(-1, rows.shape[1]))
         differences = np.concatenate(pairs)
         signs = np.where(np.arange(len(differences)) % 2, 1.0, -1.0)
@@ -140,7 +157,9 @@ class PairwiseSVC:
 
 
 class LightGBM:
-    """Lambdarank with graded relevance; the number of trees is where the validation queries stop improving."""
+    """Lambdarank with graded relevance; the number of trees is where the validation queries
+    stop improving.
+    """
 
     settings = (7, 31)
 
@@ -149,16 +168,27 @@ class LightGBM:
 
         self.stop = lightgbm.early_stopping(50, verbose=False)
         self.ranker = lightgbm.LGBMRanker(
-            num_leaves=setting, n_estimators=1000, learning_rate=0.05, n_jobs=1, verbose=-1, random_state=0
+            num_leaves=setting,
+            n_estimators=1000,
+            learning_rate=0.05,
+            n_jobs=1,
+            verbose=-1,
+            random_state=0,
         )
 
     def fit(self, train, validation):
         sizes = [np.unique(part.query, return_counts=True)[1] for part in (train, validation)]
         self.ranker.fit(
-            train.scores, train.relevance.astype(int), group=sizes[0],
-            eval_X=(validation.scores,), eval_y=(validation.relevance.astype(int),), eval_group=[sizes[1]],
-            eval_metric="map", eval_at=[1000], callbacks=[self.stop],
-        )  # fmt: skip
+            train.scores,
+            train.relevance.astype(int),
+            group=sizes[0],
+            eval_X=(validation.scores,),
+            eval_y=(validation.relevance.astype(int),),
+            eval_group=[sizes[1]],
+            eval_metric="map",
+            eval_at=[1000],
+            callbacks=[self.stop],
+        )
 
     def predict(self, part):
         return self.ranker.booster_.predict(part.scores, num_threads=1)
@@ -169,12 +199,20 @@ RANKERS = {"shortlist": MapSVM, "pairwise LinearSVC": PairwiseSVC, "LightGBM": L
 
 def in_folds(judged):
     """With features scaled within the query, and with folds drawn at random if there are none."""
-    fold = judged.fold if judged.fold.any() else 1 + np.random.default_rng(0).permutation(judged.fold.size) % 5
-    return judged._replace(scores=QueryScaler().transform(judged.scores, query=judged.query), fold=fold)
+    fold = (
+        judged.fold
+        if judged.fold.any()
+        else 1 + np.random.default_rng(0).permutation(judged.fold.size) % 5
+    )
+    return judged._replace(
+        scores=QueryScaler().transform(judged.scores, query=judged.query), fold=fold
+    )
 
 
 def compare(kind, judged):
-    """For each query its average precision, and for each fold the seconds of training and of ranking a document."""
+    """For each query its average precision, and for each fold the seconds of training and of
+    ranking a document.
+    """
     values, times = np.zeros(judged.fold.size), []
     for roles in fold_roles(judged.fold):
         train, validation, test = (judged.of(one) for one in roles)
@@ -182,7 +220,9 @@ def compare(kind, judged):
         for setting in kind.settings:
             ranker = kind(setting)
             _, spent = timed(ranker.fit, train, validation)
-            tried.append((validation.average_precision(ranker.predict(validation)).mean(), spent, ranker))
+            tried.append(
+                (validation.average_precision(ranker.predict(validation)).mean(), spent, ranker)
+            )
         _, spent, ranker = max(tried, key=lambda one: one[0])
         scores, ranked = timed(ranker.predict, test)
         times.append((spent, ranked / test.query.size))
@@ -199,16 +239,30 @@ def rank(name, tool, data):
 
 def main():
     parser = arguments(__doc__, data=False)
-    for name, kind in {"set": str, "tool": str, "data": Path, "out": Path, "seconds": float}.items():
+    for name, kind in {
+        "set": str,
+        "tool": str,
+        "data": Path,
+        "out": Path,
+        "seconds": float,
+    }.items():
         parser.add_argument(name, type=kind)
     given = parser.parse_args()
     most = int(given.seconds) + 60  # what is loaded and compiled may take a minute
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
     report = (rate if given.set in RATED else rank)(given.set, given.tool, given.data)
-    package = given.tool.split()[0].lower() if given.tool.startswith(("mord", "LightGBM")) else "scikit-learn"
+    package = (
+        given.tool.split()[0].lower()
+        if given.tool.startswith(("mord", "LightGBM"))
+        else "scikit-learn"
+    )
     named = "shortlist" if given.tool == "shortlist" else package
     version = sl.__version__ if named == "shortlist" else importlib.metadata.version(package)
-    report |= {"versions": {"python": sys.version.split()[0], named: version}, "memory": peak(), "done": True}
+    report |= {
+        "versions": {"python": sys.version.split()[0], named: version},
+        "memory": peak(),
+        "done": True,
+    }
     (given.out / "report.json").write_text(json.dumps(report))
 
 

@@ -1,4 +1,5 @@
-"""Results -> one JSON file, the tables of docs/benchmarks.md between their marks, and two plots as SVG.
+"""Results -> one JSON file, the tables of docs/benchmarks.md between their marks, and two plots as
+SVG.
 
 ``python -m benchmarks.rivals.page`` draws tables and plots again from benchmarks/results.json.
 """
@@ -20,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS, PAGE = ROOT / "benchmarks" / "results.json", ROOT / "docs" / "benchmarks.md"
 PLOTS = {name: ROOT / "docs" / "figures" / f"benchmarks-{name}.svg" for name in ("time", "few")}
 BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-MEANING = {"shortlist + MiniLM", "static + LR", "MiniLM + LR", "SetFit"}  # all others see words only
+# all others see words only
+MEANING = {"shortlist + MiniLM", "static + LR", "MiniLM + LR", "SetFit"}
 KEPT = ["train", "batch", "singly", "memory", "bytes", "load"]
 SHOWN = {"over the limit": "limit"}  # problem -> cell
 
@@ -29,7 +31,9 @@ SHOWN = {"over the limit": "limit"}  # problem -> cell
 
 
 def report(results, sets):
-    """What is kept: sets by name, versions by tool, and of each job its figures, or why there are none."""
+    """What is kept: sets by name, versions by tool, and of each job its figures, or why there
+    are none.
+    """
     versions = {}
     for one in results:
         versions |= {one["tool"]: one["versions"]} if "versions" in one else {}
@@ -43,17 +47,29 @@ def report(results, sets):
             row["problem"] = one["problem"]
         rows.append(row)
     counts = {one["set"]: one["documents"] for one in results if "documents" in one}
-    named = {name: {"title": own.title, "kind": own.kind, "limit": own.limit, "examples": own.examples}
-             | counts.get(name, {}) for name, own in sets.items()}  # fmt: skip
+    named = {
+        name: {"title": own.title, "kind": own.kind, "limit": own.limit, "examples": own.examples}
+        | counts.get(name, {})
+        for name, own in sets.items()
+    }
     day = max((one["date"] for one in results if "date" in one), default=date.today().isoformat())
-    return {"date": day, "commit": commit(), "machine": machine(), "versions": versions, "sets": named, "results": rows}
+    return {
+        "date": day,
+        "commit": commit(),
+        "machine": machine(),
+        "versions": versions,
+        "sets": named,
+        "results": rows,
+    }
 
 
 def commit():
     """The commit of the code that was measured, where Git knows it."""
     if not shutil.which("git"):
         return ""
-    said = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    said = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
+    )
     return said.stdout.strip()
 
 
@@ -64,7 +80,12 @@ def short(value):
 def compact(report):
     """JSON with a line for each set and each job."""
     text = json.dumps(report, ensure_ascii=False)
-    for start in ('{"set": ', *(f'"{name}": {{"title"' for name in report["sets"]), '"versions": {', '"sets": {'):
+    for start in (
+        '{"set": ',
+        *(f'"{name}": {{"title"' for name in report["sets"]),
+        '"versions": {',
+        '"sets": {',
+    ):
         text = text.replace(start, "\n" + start)
     return text + "\n"
 
@@ -73,10 +94,15 @@ def machine():
     """What runs here, in words: the processor, its cores, the memory, the system."""
     processor = platform.processor() or platform.machine()
     if shutil.which("lscpu"):
-        said = subprocess.run(["lscpu"], capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}).stdout
+        said = subprocess.run(
+            ["lscpu"], capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}
+        ).stdout
         processor = (re.findall(r"^Model name:\s*(\S.*)$", said, re.MULTILINE) or [processor])[0]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{processor} ({platform.machine()}), {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}"
+    return (
+        f"{processor} ({platform.machine()}), {os.cpu_count()} cores, {memory:.0f} GB, "
+        f"{platform.system()}"
+    )
 
 
 def publish(report):
@@ -89,7 +115,9 @@ def publish(report):
 def filled(page, report):
     """The page with its tables drawn anew."""
     of = Tables(report)
-    return BLOCK.sub(lambda found: found[1] + getattr(of, found[2].replace("-", "_"))() + found[3], page)
+    return BLOCK.sub(
+        lambda found: found[1] + getattr(of, found[2].replace("-", "_"))() + found[3], page
+    )
 
 
 def drawn(report):
@@ -142,7 +170,11 @@ class Tables:
 
     def best(self, name, measure="P@1"):
         """The most accurate rival that sees words only, or None."""
-        rivals = [self.done(name, tool) for tool in self.tools([name]) if tool != "shortlist" and tool not in MEANING]
+        rivals = [
+            self.done(name, tool)
+            for tool in self.tools([name])
+            if tool != "shortlist" and tool not in MEANING
+        ]
         return max(filter(None, rivals), key=lambda one: one[measure], default=None)
 
     def run(self):
@@ -157,7 +189,9 @@ class Tables:
         return table(["set", "to learn", "to test", "labels", "each", "limit, s"], rows)
 
     def beside(self):
-        """Of each set its title, our results and those of the most accurate rival, where there are both."""
+        """Of each set its title, our results and those of the most accurate rival, where there
+        are both.
+        """
         for name in self.of_kind("labels"):
             ours, rival = self.done(name, "shortlist"), self.best(name)
             if ours and rival:
@@ -167,20 +201,47 @@ class Tables:
         rows, both = [], list(self.beside())
         for name in self.of_kind("labels"):
             ours, rival = self.done(name, "shortlist"), self.best(name)
-            cells = ["none", *"––––"] if ours is None or rival is None else [
-                rival["tool"], per_cent(rival["P@1"]), signed(100 * (ours["P@1"] - rival["P@1"])),
-                seconds(ours["train"]), seconds(rival["train"]), f"{rival['train'] / ours['train']:.1f}",
-            ]  # fmt: skip
+            cells = (
+                ["none", *"––––"]
+                if ours is None or rival is None
+                else [
+                    rival["tool"],
+                    per_cent(rival["P@1"]),
+                    signed(100 * (ours["P@1"] - rival["P@1"])),
+                    seconds(ours["train"]),
+                    seconds(rival["train"]),
+                    f"{rival['train'] / ours['train']:.1f}",
+                ]
+            )
             rows.append([self.sets[name]["title"], per_cent(ours["P@1"]) if ours else "–", *cells])
         ours, rivals = (fmean(one[i]["P@1"] for one in both) for i in (1, 2))
         ratio = geometric_mean([rival["train"] / own["train"] for _, own, rival in both])
-        means = ["**mean**", per_cent(ours), "", per_cent(rivals), f"**{signed(100 * (ours - rivals))}**", "", "",
-                 f"**{ratio:.1f}**"]  # fmt: skip
-        head = ["set", "shortlist, P@1", "rival", "its P@1", "points", "shortlist, s", "rival, s", "times as long"]
+        means = [
+            "**mean**",
+            per_cent(ours),
+            "",
+            per_cent(rivals),
+            f"**{signed(100 * (ours - rivals))}**",
+            "",
+            "",
+            f"**{ratio:.1f}**",
+        ]
+        head = [
+            "set",
+            "shortlist, P@1",
+            "rival",
+            "its P@1",
+            "points",
+            "shortlist, s",
+            "rival, s",
+            "times as long",
+        ]
         return table(head, [*rows, means])
 
     def beside_each(self):
-        """Each rival on the sets that it finished: points of P@1 that it is behind, and how long it takes."""
+        """Each rival on the sets that it finished: points of P@1 that it is behind, and how
+        long it takes.
+        """
         rows = []
         for tool, (ratio, points, count) in self.relative().items():
             if tool != "shortlist":
@@ -218,7 +279,9 @@ class Tables:
         tools = self.tools(names)
         columns = [self.cells(name, tools, key, show, best) for name in names]
         rows = [row for row in zip(tools, *columns, strict=True) if set(row[1:]) != {"–"}]
-        titles = [self.sets[name]["title"].partition(",")[0].replace(" (vectors)", "") for name in names]
+        titles = [
+            self.sets[name]["title"].partition(",")[0].replace(" (vectors)", "") for name in names
+        ]
         return table(["", *titles], rows)
 
     def precision(self):
@@ -230,7 +293,10 @@ class Tables:
     def measures(self):
         rows = []
         for title, ours, rival in self.beside():
-            cells = [f"{per_cent(ours[key])} / {per_cent(rival[key])}" for key in ("P@5", "micro-F1", "macro-F1")]
+            cells = [
+                f"{per_cent(ours[key])} / {per_cent(rival[key])}"
+                for key in ("P@5", "micro-F1", "macro-F1")
+            ]
             rows.append([title, *cells])
         return table(["shortlist / rival", "P@5", "micro-F1", "macro-F1"], rows)
 
@@ -239,7 +305,10 @@ class Tables:
         for title, ours, rival in self.beside():
             cells = [f"{show(ours[key])} / {show(rival[key])}" for key, show in shows.items()]
             rows.append([title, rival["tool"], *cells])
-        return table(["shortlist / rival", "rival", "one by one, µs", "batch, µs", "memory, MB", "file, MB"], rows)
+        return table(
+            ["shortlist / rival", "rival", "one by one, µs", "batch, µs", "memory, MB", "file, MB"],
+            rows,
+        )
 
     def few(self):
         names = self.of_kind("few")
@@ -248,7 +317,10 @@ class Tables:
         for name in names:
             title = f"{self.sets[name]['title']}, {self.sets[name]['examples']}"
             rows.append([title, *self.cells(name, tools, "P@1", per_cent, max)])
-        ends = [self.shared(names, tools, "P@1", fmean), self.shared(names, tools, "train", geometric_mean)]
+        ends = [
+            self.shared(names, tools, "P@1", fmean),
+            self.shared(names, tools, "train", geometric_mean),
+        ]
         rows.append(["mean", *(per_cent(value) if value else "–" for value in ends[0])])
         rows.append(["seconds", *(f"{value:.2g}" if value else "–" for value in ends[1])])
         return table(["set, examples a label", *tools], rows)
@@ -259,7 +331,9 @@ class Tables:
         return [mean([one[key] for one in own]) if all(own) else None for own in every]
 
     def learning_curves(self):
-        """Tool -> mean P@1 with 5, 10, 50 and all examples a label, over the sets of short texts; and these numbers."""
+        """Tool -> mean P@1 with 5, 10, 50 and all examples a label, over the sets of short
+        texts; and these numbers.
+        """
         few = [name for name, own in self.sets.items() if own["kind"] == "few"]
         sizes = sorted({self.sets[name]["examples"] for name in few})
         curves = {}
@@ -278,7 +352,10 @@ class Tables:
         names = self.of_kind(kind)
         tools, rows = self.tools(names), []
         for name in names:
-            times = [f", {seconds(one['train'])} s" if (one := self.done(name, tool)) else "" for tool in tools]
+            times = [
+                f", {seconds(one['train'])} s" if (one := self.done(name, tool)) else ""
+                for tool in tools
+            ]
             cells = self.cells(name, tools, measure, show, best)
             rows.append([self.sets[name]["title"], *map(str.__add__, cells, times)])
         return table([heading, *tools], rows)
@@ -297,11 +374,15 @@ class Tables:
         why = {}
         for (name, tool), one in self.found.items():
             if "problem" in one and one["problem"] not in SHOWN:
-                why.setdefault(one["problem"], {}).setdefault(tool, []).append(self.sets[name]["title"])
+                why.setdefault(one["problem"], {}).setdefault(tool, []).append(
+                    self.sets[name]["title"]
+                )
         lines = []
         for problem, tools in why.items():
-            every = [f"{tool} ({len(names)} sets)" if len(names) > 3 else f"{tool} ({', '.join(names)})"
-                     for tool, names in tools.items()]  # fmt: skip
+            every = [
+                f"{tool} ({len(names)} sets)" if len(names) > 3 else f"{tool} ({', '.join(names)})"
+                for tool, names in tools.items()
+            ]
             lines.append(f"- {problem}: {', '.join(every)}.\n")
         return "".join(lines) or "Nothing.\n"
 
@@ -310,7 +391,12 @@ class Tables:
         for versions in self.report["versions"].values():
             for package, version in versions.items():
                 every.setdefault(package, set()).add(version)
-        return ", ".join(f"{package} {' and '.join(sorted(own))}" for package, own in sorted(every.items())) + ".\n"
+        return (
+            ", ".join(
+                f"{package} {' and '.join(sorted(own))}" for package, own in sorted(every.items())
+            )
+            + ".\n"
+        )
 
 
 if __name__ == "__main__":

@@ -3,7 +3,17 @@
 import math
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 420, 60, 150, 20, 50
-COLOURS = ["#c0392b", "#1f6fb2", "#2e8b57", "#8e5ea2", "#b8860b", "#555555", "#e67e22", "#16a2a2", "#7f8c8d"]
+COLOURS = [
+    "#c0392b",
+    "#1f6fb2",
+    "#2e8b57",
+    "#8e5ea2",
+    "#b8860b",
+    "#555555",
+    "#e67e22",
+    "#16a2a2",
+    "#7f8c8d",
+]
 HEAD = (
     f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
     'font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
@@ -11,8 +21,13 @@ HEAD = (
 
 
 def scatter(points):
-    """tool -> (times our training time, points of P@1 beyond ours, sets): a mark for each, over log time."""
-    logs, heights = [math.log10(x) for x, _, _ in points.values()], [y for _, y, _ in points.values()]
+    """tool -> (times our training time, points of P@1 beyond ours, sets): a mark for each, over
+    log time.
+    """
+    logs, heights = (
+        [math.log10(x) for x, _, _ in points.values()],
+        [y for _, y, _ in points.values()],
+    )
     left, right = math.floor(min(logs)), math.ceil(max(logs))
     low, high = 5 * math.floor(min(heights) / 5), 5 * math.ceil((max(heights) + 0.1) / 5)
     place = axes(low, high, 5)
@@ -21,8 +36,17 @@ def scatter(points):
         x = across(power, left, right)
         parts.append(line(x, TOP, x, HEIGHT - BOTTOM, "#dddddd"))
         parts.append(text(x, HEIGHT - BOTTOM + 18, f"{10.0**power:g}", "middle"))
-    parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "training time, times that of shortlist", "middle"))
-    marks = [(across(math.log10(x), left, right), place.y(y), tool) for tool, (x, y, _) in points.items()]
+    parts.append(
+        text(
+            (LEFT + WIDTH - RIGHT) / 2,
+            HEIGHT - 10,
+            "training time, times that of shortlist",
+            "middle",
+        )
+    )
+    marks = [
+        (across(math.log10(x), left, right), place.y(y), tool) for tool, (x, y, _) in points.items()
+    ]
     spots = spread([(y, n) for n, (_, y, _) in enumerate(marks)])
     for n, (x, y, tool) in enumerate(marks):
         colour = COLOURS[0] if tool.startswith("shortlist") else COLOURS[1]
@@ -41,15 +65,23 @@ def lines(curves, names):
     for x, name in zip(where, names, strict=True):
         parts.append(text(x, HEIGHT - BOTTOM + 18, name, "middle"))
     parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "examples a label", "middle"))
-    marks = [[(x, place.y(100 * value)) for x, value in zip(where, own, strict=True) if value is not None]
-             for own in curves.values()]  # fmt: skip
+    marks = [
+        [
+            (x, place.y(100 * value))
+            for x, value in zip(where, own, strict=True)
+            if value is not None
+        ]
+        for own in curves.values()
+    ]
     spots = {}
     for end in where:
         spots |= spread([(own[-1][1], n) for n, own in enumerate(marks) if own[-1][0] == end])
     for n, (tool, own) in enumerate(zip(curves, marks, strict=True)):
         colour = COLOURS[n % len(COLOURS)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in own)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>\n')
+        parts.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>\n'
+        )
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>\n' for x, y in own]
         x, y = own[-1]
         parts.append(line(x, y, x + 10, spots[n], colour))
@@ -64,7 +96,9 @@ class axes:
         self.low, self.high, self.step = low, high, step
 
     def y(self, value):
-        return HEIGHT - BOTTOM - (value - self.low) / (self.high - self.low) * (HEIGHT - BOTTOM - TOP)
+        return (
+            HEIGHT - BOTTOM - (value - self.low) / (self.high - self.low) * (HEIGHT - BOTTOM - TOP)
+        )
 
     def grid(self, title):
         parts = []
@@ -73,7 +107,9 @@ class axes:
             parts.append(text(LEFT - 8, self.y(value) + 4, str(value), "end"))
         middle = (TOP + HEIGHT - BOTTOM) / 2
         turned = f'transform="rotate(-90 16 {middle:.1f})"'
-        parts.append(f'<text x="16" y="{middle:.1f}" text-anchor="middle" {turned}>{title}</text>\n')
+        parts.append(
+            f'<text x="16" y="{middle:.1f}" text-anchor="middle" {turned}>{title}</text>\n'
+        )
         return "".join(parts)
 
 

@@ -1,4 +1,5 @@
-"""What every tool does in its own process and environment: train, rank and save, or follow a stream, with the clock.
+"""What every tool does in its own process and environment: train, rank and save, or follow a
+stream, with the clock.
 
     python -m protocol TOOL FOLDER OUT SECONDS        (in the folder of this file)
 
@@ -7,12 +8,13 @@ TOOL is a file in tools/ and, after a colon, one of its learners: ``scikit_learn
     class Model(task, learner)        with
         train(documents, labels)      raw documents and a list of label lists to a model
         rank(documents, k)            raw documents to the k best labels of each, best first
-        save(folder)                  the model to files
-        start(names), learn(document, labels)     for streams: all labels there will be, then one document
+        save(folder)                  the model to files start(names), learn(document, labels)
+        for streams: all labels there will be, then one document
 
-FOLDER holds a split in a neutral format: train and test documents as lines (``train.txt``) or, where a set comes as
-vectors, as a sparse matrix (``train.npz``); labels as lines with TABs between (``train.labels``); for few examples the
-rows of each draw (``draws.json``). All times are processor time, of all threads. SECONDS of it may be used.
+FOLDER holds a split in a neutral format: train and test documents as lines (``train.txt``) or,
+where a set comes as vectors, as a sparse matrix (``train.npz``); labels as lines with TABs between
+(``train.labels``); for few examples the rows of each draw (``draws.json``). All times are processor
+time, of all threads. SECONDS of it may be used.
 
 Needs Python, NumPy and SciPy only, because it runs in every tool's environment.
 """
@@ -34,7 +36,8 @@ import numpy as np
 import scipy.sparse
 
 K = 10  # labels that are ranked
-SINGLY, SINGLY_SECONDS = 200, 4  # documents that are ranked one by one, fewer where that takes longer
+# documents that are ranked one by one, fewer where that takes longer
+SINGLY, SINGLY_SECONDS = 200, 4
 WARM_UP = 512  # documents that are learned and ranked before the clock starts
 
 
@@ -51,7 +54,10 @@ class Task:
 
 def read(folder, part):
     """The documents and the label lists of a part of a split."""
-    labels = [line.split("\t") for line in (folder / f"{part}.labels").read_text(encoding="utf-8").splitlines()]
+    labels = [
+        line.split("\t")
+        for line in (folder / f"{part}.labels").read_text(encoding="utf-8").splitlines()
+    ]
     matrix = folder / f"{part}.npz"
     if matrix.exists():
         return scipy.sparse.load_npz(matrix), labels
@@ -69,7 +75,11 @@ def measure(make, folder, out, report):
     draws = json.loads(draws.read_text()) if draws.exists() else [None]
     spent, ranking = [], []
     for number, rows in enumerate(draws):
-        part, own = (documents, labels) if rows is None else (some(documents, rows), [labels[i] for i in rows])
+        part, own = (
+            (documents, labels)
+            if rows is None
+            else (some(documents, rows), [labels[i] for i in rows])
+        )
         model = make()
         began = time.process_time()
         model.train(part, own)
@@ -80,7 +90,9 @@ def measure(make, folder, out, report):
             shutil.rmtree(out / "model", ignore_errors=True)
             (out / "model").mkdir()
             model.save(out / "model")
-            report["bytes"] = sum(path.stat().st_size for path in (out / "model").rglob("*") if path.is_file())
+            report["bytes"] = sum(
+                path.stat().st_size for path in (out / "model").rglob("*") if path.is_file()
+            )
         new, _ = read(folder, "test")
         size = new.shape[0] if scipy.sparse.issparse(new) else len(new)
         began = time.process_time()
@@ -98,7 +110,9 @@ def measure(make, folder, out, report):
 
 
 def stream(make, folder, out, report):
-    """Rank each document, then learn it: whether its best label was right is counted before it is learned."""
+    """Rank each document, then learn it: whether its best label was right is counted before it
+    is learned.
+    """
     documents, labels = read(folder, "train")
     model, right = make(), 0
     model.start(sorted({label for own in labels for label in own}))
@@ -130,7 +144,9 @@ def warm_up(make, task, folder, enough):
 
 
 def peak():
-    """The most memory that this process had, in bytes; without what the process that started it had before."""
+    """The most memory that this process had, in bytes; without what the process that started it
+    had before.
+    """
     status = Path("/proc/self/status")
     if status.exists():
         return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
@@ -139,8 +155,13 @@ def peak():
 
 def versions(packages):
     """Of Python and of packages, by their names on PyPI; shortlist may run from its sources."""
-    installed = {each.metadata["Name"].lower(): each.version for each in importlib.metadata.distributions()}
-    found = {package: installed.get(package) or importlib.import_module(package).__version__ for package in packages}
+    installed = {
+        each.metadata["Name"].lower(): each.version for each in importlib.metadata.distributions()
+    }
+    found = {
+        package: installed.get(package) or importlib.import_module(package).__version__
+        for package in packages
+    }
     return {"python": sys.version.split()[0]} | found
 
 
@@ -149,7 +170,9 @@ def write(out, report):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name, kind in {"tool": str, "folder": Path, "out": Path, "seconds": float}.items():
         parser.add_argument(name, type=kind)
     given = parser.parse_args()

@@ -13,7 +13,9 @@ MEASURES = ["P@1", "P@5", "micro-F1", "macro-F1"]
 
 
 def score(folder, files):
-    """The measures of the rankings in files, one for each draw, against the split in a folder: their means."""
+    """The measures of the rankings in files, one for each draw, against the split in a folder:
+    their means.
+    """
     every, draws = labels(folder / "train.labels"), folder / "draws.json"
     draws = json.loads(draws.read_text()) if draws.exists() else [range(len(every))]
     found = []
@@ -22,14 +24,19 @@ def score(folder, files):
         known.learn([every[i] for i in rows], len(rows))
         test = labels(folder / "test.labels")
         truth = known.look_up(test, len(test))
-        best = [line.split("\t") if line else [] for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+        best = [
+            line.split("\t") if line else []
+            for line in path.read_text(encoding="utf-8").split("\n")[:-1]
+        ]
         if len(best) != len(test):
             raise ValueError(f"{len(best)} rankings for {len(test)} documents")
         ids = np.full((len(best), K), -1, dtype=np.int32)
         for row, own in zip(ids, best, strict=True):
             row[: len(own)] = [known.number[label] for label in own]
         scores = np.where(ids >= 0, -np.arange(K, dtype=np.float64), np.nan)
-        found.append(evaluate(Ranking(ids, scores, known.names), truth, MEASURES, resamples=0).values)
+        found.append(
+            evaluate(Ranking(ids, scores, known.names), truth, MEASURES, resamples=0).values
+        )
     means = {measure: float(np.mean([one[measure] for one in found])) for measure in MEASURES}
     spread = float(np.std([one["P@1"] for one in found], ddof=1)) if len(found) > 1 else None
     return means | ({"spread": spread} if spread is not None else {})

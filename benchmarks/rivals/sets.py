@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from benchmarks.sets import SHORT, austen, eurlex, few, finna, keep, mulan, newsgroups, rcv1, reuters, short
+from benchmarks.sets import (
+    SHORT,
+    austen,
+    eurlex,
+    few,
+    finna,
+    keep,
+    mulan,
+    newsgroups,
+    rcv1,
+    reuters,
+    short,
+)
 
 SEED = 9  # of the order of the training documents
 QUICK = (2_000, 300)  # the most training and test documents of a quick run
@@ -28,28 +40,36 @@ class Set:
 
 
 FEW = (5, 10, 50)
-SETS = {
-    "newsgroups": Set("20 Newsgroups", newsgroups, 180),
-    "reuters": Set("Reuters-21578", reuters, 180),
-    "rcv1": Set("RCV1 (vectors)", rcv1, 60),
-    "bibtex": Set("Bibtex (vectors)", mulan("bibtex"), 60),
-} | {name: Set(title, short(name), 300) for name, title in SHORT.items()} | {
-    "finna": Set("Finna, 100,000 titles", finna, 60),
-} | {
-    f"{name}-{n}": Set(title, short(name), 120, "few", n) for name, title in SHORT.items() for n in FEW
-} | {
-    "stream-hwu64": Set("hwu64", short("hwu64"), 60, "stream"),
-    "stream-stackoverflow": Set("Stack Overflow", short("stackoverflow"), 60, "stream", 10_000),
-    "stream-newsgroups": Set("20 Newsgroups", newsgroups, 60, "stream", 5_000),
-    "ratings-line": Set("line", None, 60, "ratings"),
-    "ratings-saddle": Set("saddle", None, 60, "ratings"),
-    "ratings-movielens": Set("MovieLens", None, 60, "ratings"),
-    "documents-ohsumed": Set("OHSUMED", None, 120, "documents"),
-    "documents-cranfield": Set("Cranfield", None, 120, "documents"),
-    "delicious": Set("Delicious (vectors)", mulan("delicious"), 60),
-    "austen": Set("Austen (vectors)", austen, 60),
-    "eurlex": Set("EURLEX57K", eurlex, 180),
-}  # fmt: skip
+SETS = (
+    {
+        "newsgroups": Set("20 Newsgroups", newsgroups, 180),
+        "reuters": Set("Reuters-21578", reuters, 180),
+        "rcv1": Set("RCV1 (vectors)", rcv1, 60),
+        "bibtex": Set("Bibtex (vectors)", mulan("bibtex"), 60),
+    }
+    | {name: Set(title, short(name), 300) for name, title in SHORT.items()}
+    | {
+        "finna": Set("Finna, 100,000 titles", finna, 60),
+    }
+    | {
+        f"{name}-{n}": Set(title, short(name), 120, "few", n)
+        for name, title in SHORT.items()
+        for n in FEW
+    }
+    | {
+        "stream-hwu64": Set("hwu64", short("hwu64"), 60, "stream"),
+        "stream-stackoverflow": Set("Stack Overflow", short("stackoverflow"), 60, "stream", 10_000),
+        "stream-newsgroups": Set("20 Newsgroups", newsgroups, 60, "stream", 5_000),
+        "ratings-line": Set("line", None, 60, "ratings"),
+        "ratings-saddle": Set("saddle", None, 60, "ratings"),
+        "ratings-movielens": Set("MovieLens", None, 60, "ratings"),
+        "documents-ohsumed": Set("OHSUMED", None, 120, "documents"),
+        "documents-cranfield": Set("Cranfield", None, 120, "documents"),
+        "delicious": Set("Delicious (vectors)", mulan("delicious"), 60),
+        "austen": Set("Austen (vectors)", austen, 60),
+        "eurlex": Set("EURLEX57K", eurlex, 180),
+    }
+)
 
 
 def make(name, data, cache, quick):
@@ -70,11 +90,18 @@ def make(name, data, cache, quick):
     write(folder, "train", train, train_labels)
     write(folder, "test", *keep(test, test_labels, test_rows))
     if given.kind == "few":
-        draws = [few([own[0] for own in train_labels], given.examples, seed) for seed in range(1 if quick else DRAWS)]
+        draws = [
+            few([own[0] for own in train_labels], given.examples, seed)
+            for seed in range(1 if quick else DRAWS)
+        ]
         (folder / "draws.json").write_text(json.dumps(draws))
-    task = {"name": name, "kind": "vectors" if scipy.sparse.issparse(train) else "text",
-            "labels": len({label for own in train_labels for label in own}),
-            "several": any(len(own) > 1 for own in train_labels), "stream": given.kind == "stream"}  # fmt: skip
+    task = {
+        "name": name,
+        "kind": "vectors" if scipy.sparse.issparse(train) else "text",
+        "labels": len({label for own in train_labels for label in own}),
+        "several": any(len(own) > 1 for own in train_labels),
+        "stream": given.kind == "stream",
+    }
     (folder / "task.json").write_text(json.dumps(task))
     return folder
 
@@ -82,9 +109,17 @@ def make(name, data, cache, quick):
 def counts(folder):
     """What is in a split, for the page."""
     task = json.loads((folder / "task.json").read_text())
-    train, test = ((folder / f"{part}.labels").read_text(encoding="utf-8").splitlines() for part in ("train", "test"))
+    train, test = (
+        (folder / f"{part}.labels").read_text(encoding="utf-8").splitlines()
+        for part in ("train", "test")
+    )
     each = sum(len(own.split("\t")) for own in train) / len(train)
-    found = {"train": len(train), "test": len(test), "labels": task["labels"], "each": round(each, 2)}
+    found = {
+        "train": len(train),
+        "test": len(test),
+        "labels": task["labels"],
+        "each": round(each, 2),
+    }
     draws = folder / "draws.json"
     return found | ({"draws": len(json.loads(draws.read_text()))} if draws.exists() else {})
 
@@ -97,4 +132,6 @@ def write(folder: Path, part, documents, labels):
     else:
         lines = [" ".join(text.split()) + "\n" for text in documents]
         (folder / f"{part}.txt").write_text("".join(lines), encoding="utf-8")
-    (folder / f"{part}.labels").write_text("".join("\t".join(own) + "\n" for own in labels), encoding="utf-8")
+    (folder / f"{part}.labels").write_text(
+        "".join("\t".join(own) + "\n" for own in labels), encoding="utf-8"
+    )

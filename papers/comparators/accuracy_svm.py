@@ -1,14 +1,15 @@
 """AccuracySVM: the classification SVM that paper 003 compares with, and its three repairs.
 
-SVM-acc is one linear SVM over the documents of all queries, relevant against non-relevant, without regard to the query.
+SVM-acc is one linear SVM over the documents of all queries, relevant against non-relevant, without
+regard to the query.
 
-    variant 1   SVM-acc: the features as they are
-    variant 2   SVM-acc2: a missed relevant document costs (#non-relevant/#relevant) times as much as the reverse
-    variant 3   SVM-acc3: retrieval scores become percentiles within the query, then bins with even thresholds
-    variant 4   SVM-acc4: retrieval scores are scaled to [0, 1] within the query, then bins with even thresholds
+    variant 1   SVM-acc: the features as they are variant 2   SVM-acc2: a missed relevant document
+    costs (#non-relevant/#relevant) times as much as the reverse variant 3   SVM-acc3: retrieval
+    scores become percentiles within the query, then bins with even thresholds variant 4   SVM-acc4:
+    retrieval scores are scaled to [0, 1] within the query, then bins with even thresholds
 
-Deviation: scikit-learn's LinearSVC with the squared hinge stands in for SVM-light's hinge; its Newton method needs no
-random order and so gives the same answer each time.
+Deviation: scikit-learn's LinearSVC with the squared hinge stands in for SVM-light's hinge; its
+Newton method needs no random order and so gives the same answer each time.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from sklearn.utils.validation import check_is_fitted
 from papers.score_bins import ScoreBins
 from shortlist.arrays.kernels import Floats, Longs
 from shortlist.arrays.rows import MatrixLike
-from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole, column_names, look_at, note_names
+from shortlist.arrays.validation import (
+    as_choice,
+    as_real,
+    as_rows,
+    as_whole,
+    column_names,
+    look_at,
+    note_names,
+)
 from shortlist.concurrency import reading, snapshot
 from shortlist.documents.queries import as_queries, scaled_within_queries
 from shortlist.documents.ranker import LinearRanker, as_relevance
@@ -33,22 +42,23 @@ from shortlist.files.store import State
 
 VARIANTS = (1, 2, 3, 4)
 METHOD = {3: "percentile", 4: "range"}
-MOST_VALUE = 1e100  # the solver squares and multiplies values, and goes round for ever among infinite ones
+# the solver squares and multiplies values, and goes round for ever among infinite ones
+MOST_VALUE = 1e100
 
 
 class AccuracySVM(LinearRanker):
     """Linear classifier of documents into relevant and not, ranking them by its score.
 
-    Minimises ½‖w‖² + C·Σ_d c_d·max(0, 1 − y_d·(w·φ_d + b))², c_d = 1 but for variant 2. A relevance above 0 counts as
-    relevant. ``score`` is mean average precision, by which the paper judges it.
+    Minimises ½‖w‖² + C·Σ_d c_d·max(0, 1 − y_d·(w·φ_d + b))², c_d = 1 but for variant 2. A relevance
+    above 0 counts as relevant. ``score`` is mean average precision, by which the paper judges it.
 
     Parameters
     ----------
     C : float, default 1.0
         How much the errors count against ‖w‖².
     variant : {1, 2, 3, 4}, default 1
-        As the paper numbers them. Variants 3 and 4 take raw retrieval scores, and need ``query`` to score documents
-        too.
+        As the paper numbers them. Variants 3 and 4 take raw retrieval scores, and need ``query`` to
+        score documents too.
     n_thresholds : int, default 50
         Even thresholds for each retrieval score, in variants 3 and 4.
 
@@ -82,16 +92,25 @@ class AccuracySVM(LinearRanker):
         relevant = as_relevance(y, rows.n_rows) > 0
         if relevant.all() or not relevant.any():
             raise InputError("there must be both relevant and non-relevant documents to learn from")
-        cost = np.count_nonzero(~relevant) / np.count_nonzero(relevant) if self.variant == 2 else 1.0
+        cost = (
+            np.count_nonzero(~relevant) / np.count_nonzero(relevant) if self.variant == 2 else 1.0
+        )
         from sklearn.svm import LinearSVC  # with which scikit-learn loads half of itself
 
         svm = LinearSVC(C=C, dual=False, class_weight={0: 1.0, 1: cost}, max_iter=10_000)
         features = self.features(X, query)
         if np.abs(features.data).max(initial=0.0) > MOST_VALUE:
-            raise InputError(f"AccuracySVM takes values of up to {MOST_VALUE:g}; scale the features first")
+            raise InputError(
+                f"AccuracySVM takes values of up to {MOST_VALUE:g}; scale the features first"
+            )
         svm.fit(features, relevant.astype(np.int64))
         coef, intercept = svm.coef_[0].astype(np.float64), float(svm.intercept_[0])
-        self._have(coef_=coef, intercept_=intercept, n_features_in_=rows.n_features, n_iter_=int(svm.n_iter_))
+        self._have(
+            coef_=coef,
+            intercept_=intercept,
+            n_features_in_=rows.n_features,
+            n_iter_=int(svm.n_iter_),
+        )
         note_names(self, column_names(X))
         return self
 
@@ -116,7 +135,11 @@ class AccuracySVM(LinearRanker):
             return as_rows(X).to_matrix()
         scores = scaled_within_queries(as_rows(X), query, METHOD[self.variant])
         ends = np.repeat([[0.0], [1.0]], scores.shape[1], axis=1)
-        return ScoreBins(as_whole(self.n_thresholds, "n_thresholds", least=1), "even").fit(ends).transform(scores)
+        return (
+            ScoreBins(as_whole(self.n_thresholds, "n_thresholds", least=1), "even")
+            .fit(ends)
+            .transform(scores)
+        )
 
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         return map_loss(above, starts, relevant)
@@ -124,8 +147,16 @@ class AccuracySVM(LinearRanker):
     @snapshot
     def to_state(self) -> State:
         check_is_fitted(self, "coef_")
-        learned = {"intercept_": self.intercept_, "n_features_in_": self.n_features_in_, "n_iter_": self.n_iter_}
-        return State("AccuracySVM", {"parameters": self.get_params(), "learned": learned}, {"coef": self.coef_})
+        learned = {
+            "intercept_": self.intercept_,
+            "n_features_in_": self.n_features_in_,
+            "n_iter_": self.n_iter_,
+        }
+        return State(
+            "AccuracySVM",
+            {"parameters": self.get_params(), "learned": learned},
+            {"coef": self.coef_},
+        )
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -139,6 +170,8 @@ class AccuracySVM(LinearRanker):
         as_whole(ranker.n_thresholds, "n_thresholds", least=1)
         width = ranker.n_features_in_ * (ranker.n_thresholds if ranker.variant in METHOD else 1)
         state.require(coef.size == width, "it must have a weight for each feature")
-        state.require(np.isfinite(coef).all() and np.isfinite(ranker.intercept_), "its weights must be finite")
+        state.require(
+            np.isfinite(coef).all() and np.isfinite(ranker.intercept_), "its weights must be finite"
+        )
         ranker.coef_ = coef
         return ranker

@@ -1,12 +1,14 @@
-"""Kernels: learning with w = Σ_s α_s·φ(x_s), where only inner products k(x, x') = φ(x)·φ(x') are ever computed.
+"""Kernels: learning with w = Σ_s α_s·φ(x_s), where only inner products k(x, x') = φ(x)·φ(x') are
+ever computed.
 
-Then w·φ(x) = Σ_s α_s·k(x_s, x) reads the Gram row of x, and w += τ·φ(x) writes τ to the coefficient of x. So each
-learner's one loop serves the dual form too: it is given Gram rows to read, unit rows to write, and the coefficients α
-in place of the weights. Rows are taken in blocks, whose Gram matrix is computed at once.
+Then w·φ(x) = Σ_s α_s·k(x_s, x) reads the Gram row of x, and w += τ·φ(x) writes τ to the coefficient
+of x. So each learner's one loop serves the dual form too: it is given Gram rows to read, unit rows
+to write, and the coefficients α in place of the weights. Rows are taken in blocks, whose Gram
+matrix is computed at once.
 
-The budget bounds the support vectors kept. At the end of each block, counted in examples seen so that the cut of a
-stream into calls changes nothing, the lightest ones (smallest ‖α_s‖·√k(x_s, x_s), which move w least) are dropped
-to make room for the next block.
+The budget bounds the support vectors kept. At the end of each block, counted in examples seen so
+that the cut of a stream into calls changes nothing, the lightest ones (smallest ‖α_s‖·√k(x_s, x_s),
+which move w least) are dropped to make room for the next block.
 """
 
 from __future__ import annotations
@@ -27,14 +29,18 @@ from shortlist.files.store import State
 KERNELS = ("polynomial", "rbf")
 BLOCK = 256
 Matrix: TypeAlias = scipy.sparse.csr_array | Floats
-Function = Callable[[Matrix, Matrix], ArrayLike]  # of two matrices, the kernel's value for each pair of their rows
+# of two matrices, the kernel's value for each pair of their rows
+Function = Callable[[Matrix, Matrix], ArrayLike]
 
 
-def kernel_function(kernel: str | Function | None, degree: int, gamma: float, coef0: float) -> Function:
+def kernel_function(
+    kernel: str | Function | None, degree: int, gamma: float, coef0: float
+) -> Function:
     """The function that gives k(a, b) for all rows a of one matrix and b of another."""
     if callable(kernel):
         return kernel
-    from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel  # which load much beside them
+    # which load much beside them
+    from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
     gamma = as_real(gamma, "gamma", least=0.0)
     if as_choice(kernel, "kernel", KERNELS) == "rbf":
@@ -44,14 +50,17 @@ def kernel_function(kernel: str | Function | None, degree: int, gamma: float, co
 
 
 def gram(function: Function, A: scipy.sparse.csr_array, B: scipy.sparse.csr_array) -> Floats:
-    """The checked Gram matrix of two sets of sparse rows; rows that are mostly full are multiplied as dense ones."""
+    """The checked Gram matrix of two sets of sparse rows; rows that are mostly full are
+    multiplied as dense ones.
+    """
     shape = A.shape[0], B.shape[0]
     if 0 in shape:
         return np.zeros(shape)
     values = np.asarray(function(*_as_dense(A, B)), dtype=np.float64)
     if values.shape != shape or not np.isfinite(values).all():
         raise InputError(
-            f"the kernel gave an array of shape {values.shape} where {shape} finite numbers are needed, "
+            f"the kernel gave an array of shape {values.shape} where {shape} finite numbers are "
+            "needed, "
             "one for each pair of rows"
         )
     return np.ascontiguousarray(values)
@@ -62,7 +71,9 @@ def _as_dense(A: scipy.sparse.csr_array, B: scipy.sparse.csr_array) -> tuple[Mat
 
 
 class Supports:
-    """The support vectors: their rows; which row of the X being learned each is (−1: of an older X); √k(x_s, x_s)."""
+    """The support vectors: their rows; which row of the X being learned each is (−1: of an
+    older X); √k(x_s, x_s).
+    """
 
     def __init__(self, rows: scipy.sparse.csr_array, norms: Floats | None = None) -> None:
         self.rows = rows
@@ -83,9 +94,15 @@ class Supports:
     def from_arrays(cls, state: State, n_features: int) -> Supports:
         """Read support vectors from a model file, refusing what are none."""
         indices = state.array("supports_indices", np.int32)
-        data, norms = state.array("supports_data", np.float64), state.array("supports_norms", np.float64)
+        data, norms = (
+            state.array("supports_data", np.float64),
+            state.array("supports_norms", np.float64),
+        )
         indptr = state.offsets("supports_indptr", norms.size, data.size)
-        state.require(np.isfinite(norms).all() and (norms >= 0).all(), "a norm is not a finite positive number")
+        state.require(
+            np.isfinite(norms).all() and (norms >= 0).all(),
+            "a norm is not a finite positive number",
+        )
         try:
             rows = scipy.sparse.csr_array((data, indices, indptr), shape=(norms.size, n_features))
             as_rows(rows)
@@ -94,7 +111,9 @@ class Supports:
         return cls(rows, norms)
 
     def add(self, X: scipy.sparse.csr_array, block: Longs) -> Longs:
-        """Add the rows of the block that are not here yet; gives the place of each row of the block."""
+        """Add the rows of the block that are not here yet; gives the place of each row of the
+        block.
+        """
         newcomers = block[~np.isin(block, self.origin)]
         self.rows = scipy.sparse.vstack([self.rows, X[newcomers]], format="csr")
         self.origin = np.concatenate([self.origin, newcomers])
@@ -103,7 +122,8 @@ class Supports:
         return sorter[np.searchsorted(self.origin, block, sorter=sorter)]
 
     def drop(self, used: NDArray[np.bool_], coefficients: Floats, most: int | None) -> Longs:
-        """Drop the rows that are not used, then those that move w least beyond ``most``; gives the places kept.
+        """Drop the rows that are not used, then those that move w least beyond ``most``; gives the
+        places kept.
 
         used: bool[m]; coefficients: float64[m], ‖α_s‖ of each row.
         """
@@ -140,11 +160,15 @@ def turns(
         square = np.maximum(values[np.arange(members.size), places], 0.0)
         supports.norms[places] = np.sqrt(square)
         most = None if budget is None or (clock + block.stop) % size else budget - size + 1
-        yield Turn(block, members, full_rows(values), unit_rows(places, len(supports)), square, most)
+        yield Turn(
+            block, members, full_rows(values), unit_rows(places, len(supports)), square, most
+        )
 
 
 def blocks(n_rows: int, clock: int, size: int) -> Iterator[slice]:
-    """Cut n_rows into blocks that end where the number of examples seen, now ``clock``, is a multiple of ``size``."""
+    """Cut n_rows into blocks that end where the number of examples seen, now ``clock``, is a
+    multiple of ``size``.
+    """
     first = 0
     while first < n_rows:
         last = min(n_rows, first + size - (clock + first) % size)
@@ -156,10 +180,14 @@ def full_rows(values: Floats) -> Rows:
     """A dense matrix in the kernels' layout, sharing its memory."""
     n_rows, n_columns = values.shape
     indices = np.tile(np.arange(n_columns, dtype=np.int32), n_rows)
-    return Rows(np.arange(n_rows + 1, dtype=np.int64) * n_columns, indices, values.reshape(-1), n_columns)
+    return Rows(
+        np.arange(n_rows + 1, dtype=np.int64) * n_columns, indices, values.reshape(-1), n_columns
+    )
 
 
 def unit_rows(columns: Longs, n_columns: int) -> Rows:
     """Rows with a single 1 each, in the given column."""
     n_rows = columns.size
-    return Rows(np.arange(n_rows + 1, dtype=np.int64), columns.astype(np.int32), np.ones(n_rows), n_columns)
+    return Rows(
+        np.arange(n_rows + 1, dtype=np.int64), columns.astype(np.int32), np.ones(n_rows), n_columns
+    )

@@ -1,13 +1,16 @@
-"""PRank in the dual form, and the vote of all its rules: what the paper remarks of Mercer kernels and of voting.
+"""PRank in the dual form, and the vote of all its rules: what the paper remarks of Mercer kernels
+and of voting.
 
-The rule is w = Σ_s α_s·φ(x_s) over the examples s that were rated wrong, of which only inner products
-k(x, x') = φ(x)·φ(x') are ever computed:
+The rule is w = Σ_s α_s·φ(x_s) over the examples s that were rated wrong, of which only inner
+products k(x, x') = φ(x)·φ(x') are ever computed:
 
-    w·φ(x) = Σ_s α_s·k(x_s, x);   on a mistake α_s = Σ_r τ_r for the new support vector, and b_r −= τ_r as in figure 2.
+    w·φ(x) = Σ_s α_s·k(x_s, x);   on a mistake α_s = Σ_r τ_r for the new support vector, and b_r −=
+    τ_r as in figure 2.
 
-Each rule votes with the number of examples that it lived through (Freund and Schapire, 1999). The rule that was last
-after t mistakes is the first t support vectors with their coefficients, and the thresholds of that time: so all rules
-are kept at the cost of their thresholds. The vote is the weighted median of the ratings that they give.
+Each rule votes with the number of examples that it lived through (Freund and Schapire, 1999). The
+rule that was last after t mistakes is the first t support vectors with their coefficients, and the
+thresholds of that time: so all rules are kept at the cost of their thresholds. The vote is the
+weighted median of the ratings that they give.
 
 The time for each example grows with the mistakes: a comparator, not a learner for long streams.
 """
@@ -21,7 +24,8 @@ from numpy.typing import ArrayLike
 
 from shortlist.arrays.kernels import Floats, Longs
 
-Function = Callable[[Floats, Floats], Floats]  # of two matrices, the kernel's value for each pair of their rows
+# of two matrices, the kernel's value for each pair of their rows
+Function = Callable[[Floats, Floats], Floats]
 
 
 class DualPRank:
@@ -46,7 +50,8 @@ class DualPRank:
         self.kernel = kernel
         self.supports: list[Floats] = []
         self.alphas: list[float] = []
-        self.thresholds: list[Floats] = [np.zeros(k - 1)]  # of the first rule, and after each mistake
+        # of the first rule, and after each mistake
+        self.thresholds: list[Floats] = [np.zeros(k - 1)]
         self.lives: list[int] = [0]  # how many examples each rule lived through
 
     def learn(self, X: ArrayLike, y: ArrayLike) -> DualPRank:
@@ -70,16 +75,20 @@ class DualPRank:
         return self._ratings(X)[:, -1]
 
     def vote(self, X: ArrayLike) -> Longs:
-        """The weighted median of the ratings that all rules give: the lowest that more than half of the votes reach."""
+        """The weighted median of the ratings that all rules give: the lowest that more than
+        half of the votes reach.
+        """
         ratings, lives = self._ratings(X), np.array(self.lives)
         steps = np.arange(1, self.thresholds[0].size + 1)
-        reached = np.stack([(ratings <= r) @ lives for r in steps], axis=1)  # n × (k − 1): the votes for at most r
+        # n × (k − 1): the votes for at most r
+        reached = np.stack([(ratings <= r) @ lives for r in steps], axis=1)
         return 1 + (2 * reached <= lives.sum()).sum(axis=1)
 
     def _ratings(self, X: ArrayLike) -> Longs:
         """The rating that each rule gives to each row: rows × rules."""
         steps = self._values(np.asarray(X, dtype=np.float64)) * np.array(self.alphas)
-        scores = np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))  # w·φ(x) of the first rule, which is 0, and so on
+        # w·φ(x) of the first rule, which is 0, and so on
+        scores = np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
         return 1 + (scores[:, :, None] >= np.array(self.thresholds)).sum(axis=2)
 
     def _values(self, X: Floats) -> Floats:

@@ -1,9 +1,11 @@
-"""The voted and the dual forms of MMP and of the Perceptrons, which paper 001 names as next steps (section 5).
+"""The voted and the dual forms of MMP and of the Perceptrons, which paper 001 names as next steps
+(section 5).
 
-A vote (Freund and Schapire, 1999) is one of prototypes: those of each time between two changes have as many votes as
-they lived through examples. A stream can see millions of changes, so only the longest-lived prototypes are kept to
-vote; with as many places as there were changes this is the published rule. One vote is a ranking: a label's score is
-the share of the other labels that it stands above, a tie counting one half.
+A vote (Freund and Schapire, 1999) is one of prototypes: those of each time between two changes have
+as many votes as they lived through examples. A stream can see millions of changes, so only the
+longest-lived prototypes are kept to vote; with as many places as there were changes this is the
+published rule. One vote is a ranking: a label's score is the share of the other labels that it
+stands above, a tie counting one half.
 
 With a kernel the prototypes are sums over support vectors, in blocks and within a budget (dual.py):
 the features are the support vectors, and their weights the coefficients α.
@@ -47,10 +49,15 @@ class Voted(OnlinePrototypes):
         super()._begin()
         self._lives = np.zeros(0, dtype=np.int64)
         self._voters: list[Prototypes] = []
-        self._changed = 0  # the examples that had been seen before the last one that changed the prototypes
+        # the examples that had been seen before the last one that changed the prototypes
+        self._changed = 0
 
-    def _run_voting(self, run: Run, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
-        """``_run`` with the kernel of MMP or of the Perceptrons, which is stopped before each change."""
+    def _run_voting(
+        self, run: Run, stream: Stream, position: int, scratch: Scratch
+    ) -> tuple[int, int, int]:
+        """``_run`` with the kernel of MMP or of the Perceptrons, which is stopped before each
+        change.
+        """
         if self.hypothesis != "voted":
             return run(stream, position, scratch)
         while True:
@@ -59,7 +66,9 @@ class Voted(OnlinePrototypes):
                 return done, why, slots
             if self._life() > (0 if len(self._voters) < self.voters else int(self._lives.min())):
                 self._retire()
-            position, why, slots = run(stream._replace(order=stream.order[: done + 1]), done, scratch)
+            position, why, slots = run(
+                stream._replace(order=stream.order[: done + 1]), done, scratch
+            )
             if position == done:
                 return done, why, slots
             self._changed = int(self._counts[SEEN]) - 1
@@ -75,7 +84,9 @@ class Voted(OnlinePrototypes):
             del self._voters[out]
             self._lives = np.delete(self._lives, out)
         now = self._prototypes
-        self._voters.append(pack(*now.entries(), now.background.copy(), now.background_moment.copy()))
+        self._voters.append(
+            pack(*now.entries(), now.background.copy(), now.background_moment.copy())
+        )
         self._lives = np.append(self._lives, self._life())
         self._changed = int(self._counts[SEEN])
 
@@ -98,10 +109,14 @@ class Voted(OnlinePrototypes):
         self._rank_by_scores(rows, ids, scores)
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        return super()._votes(row, label) if self.hypothesis != "voted" else self._one_vote(row, label)
+        return (
+            super()._votes(row, label) if self.hypothesis != "voted" else self._one_vote(row, label)
+        )
 
     def _one_vote(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        """A vote of rankings, or of support vectors, is not a sum over columns: one vote stands for the whole."""
+        """A vote of rankings, or of support vectors, is not a sum over columns: one vote stands
+        for the whole.
+        """
         return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -114,12 +129,17 @@ class Voted(OnlinePrototypes):
         super()._from_arrays(state)
         self._lives, changed = state.array("lives", np.int64), state.array("changed", np.int64)
         state.require(self._lives.size <= self.voters, "there are no more voters than places")
-        state.require(changed.size == 1 and 0 <= changed[0] <= self._counts[SEEN], "changes have been seen")
+        state.require(
+            changed.size == 1 and 0 <= changed[0] <= self._counts[SEEN], "changes have been seen"
+        )
         self._changed = int(changed[0])
         lived = bool(((self._lives >= 0) & (self._lives <= self._counts[SEEN])).all())
         state.require(lived, "no voter has lived longer than there were examples")
         n, n_labels = self._width(), len(self._labels)
-        self._voters = [Prototypes.from_arrays(state, n, n_labels, f"voter {v} ") for v in range(self._lives.size)]
+        self._voters = [
+            Prototypes.from_arrays(state, n, n_labels, f"voter {v} ")
+            for v in range(self._lives.size)
+        ]
 
 
 class VotedPerceptron(Voted, TopicPerceptron):
@@ -130,7 +150,8 @@ class VotedPerceptron(Voted, TopicPerceptron):
     passes, max_weights, random_state, n_jobs
         As those of TopicPerceptron.
     hypothesis : {"last", "averaged", "voted"}, default="voted"
-        Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
+        Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote
+        ("voted").
     voters : int, default=20
         How many prototype sets, the longest-lived, are kept to vote.
     """
@@ -161,19 +182,20 @@ class ExtendedMMP(Voted, MMP):
     loss, passes, margin, step, C, max_weights, random_state, n_jobs
         As those of MMP.
     hypothesis : {"last", "averaged", "voted"}, default="last"
-        Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote ("voted").
+        Which prototypes rank: the "last" ones, their mean over time ("averaged"), or a vote
+        ("voted").
     voters : int, default=20
         How many prototype sets, the longest-lived, are kept to vote.
     kernel : {"polynomial", "rbf"}, callable or None, default=None
-        "polynomial" for (gamma·x·x' + coef0)^degree, "rbf" for exp(−gamma·‖x − x'‖²), or a function that takes two
-        matrices and gives the kernel's value for each pair of their rows.
+        "polynomial" for (gamma·x·x' + coef0)^degree, "rbf" for exp(−gamma·‖x − x'‖²), or a function
+        that takes two matrices and gives the kernel's value for each pair of their rows.
     degree : int, default=2
         Of the polynomial kernel.
     gamma, coef0 : float, default=1.0
         Of the kernels.
     budget : int or None, default=None
-        The most support vectors that are kept with a kernel, those that move the prototypes least making room; None
-        keeps all.
+        The most support vectors that are kept with a kernel, those that move the prototypes least
+        making room; None keeps all.
     """
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"mmp-extended": {}}
@@ -196,7 +218,9 @@ class ExtendedMMP(Voted, MMP):
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(loss, passes, hypothesis, margin, step, C, max_weights, random_state, n_jobs)
+        super().__init__(
+            loss, passes, hypothesis, margin, step, C, max_weights, random_state, n_jobs
+        )
         self.voters = voters
         self.kernel = kernel
         self.degree = degree
@@ -207,7 +231,9 @@ class ExtendedMMP(Voted, MMP):
     def _begin(self) -> None:
         if self.budget is not None:
             as_whole(self.budget, "budget", least=1)
-        self._supports = None if self.kernel is None else dual.Supports(scipy.sparse.csr_array((0, 0)))
+        self._supports = (
+            None if self.kernel is None else dual.Supports(scipy.sparse.csr_array((0, 0)))
+        )
         if self.kernel is not None:
             self._kernel_function()  # checks its parameters
         super()._begin()
@@ -228,11 +254,17 @@ class ExtendedMMP(Voted, MMP):
         width = max(rows.n_features, supports.rows.shape[1])
         supports.rows.resize((len(supports), width))
         rows = rows._replace(n_features=width)
-        for turn in dual.turns(supports, self._kernel_function(), rows, order, int(self._counts[SEEN]), self.budget):
+        for turn in dual.turns(
+            supports, self._kernel_function(), rows, order, int(self._counts[SEEN]), self.budget
+        ):
             self._prototypes = self._prototypes.for_features(len(supports))
             own = labels.chosen(turn.members)
-            self._learn_stream(turn.read, turn.write, turn.square, own, np.arange(turn.members.size), known)
-            everyone = [one.for_features(len(supports)) for one in (self._prototypes, *self._voters)]
+            self._learn_stream(
+                turn.read, turn.write, turn.square, own, np.arange(turn.members.size), known
+            )
+            everyone = [
+                one.for_features(len(supports)) for one in (self._prototypes, *self._voters)
+            ]
             used = np.any([used_features(one, len(supports)) for one in everyone], axis=0)
             norms = feature_norms(self._prototypes, len(supports), int(self._counts[KNOWN]))
             kept = supports.drop(used, norms, turn.most)
@@ -260,7 +292,10 @@ class ExtendedMMP(Voted, MMP):
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
         if callable(self.kernel):
-            raise InputError("a model whose kernel is a Python function cannot be saved; use a kernel with a name")
+            raise InputError(
+                "a model whose kernel is a Python function cannot be saved; use a kernel with a "
+                "name"
+            )
         return super()._to_arrays() | ({} if self._supports is None else self._supports.to_arrays())
 
     def _from_arrays(self, state: State) -> None:
@@ -284,7 +319,9 @@ def of_features(prototypes: Prototypes, features: Longs) -> Prototypes:
 
 def used_features(prototypes: Prototypes, n_features: int) -> NDArray[np.bool_]:
     """Which of the first features have weights."""
-    weighted = (prototypes.length > 0) | (prototypes.background != 0) | (prototypes.background_moment != 0)
+    weighted = (
+        (prototypes.length > 0) | (prototypes.background != 0) | (prototypes.background_moment != 0)
+    )
     return weighted[:n_features]
 
 

@@ -1,14 +1,17 @@
-"""The multiclass Perceptron with uniform updates (Crammer & Singer, "Ultraconservative online algorithms for multiclass
-problems"; the paper's rival MCP). It knows nothing of the order of the ratings.
+"""The multiclass Perceptron with uniform updates (Crammer & Singer, "Ultraconservative online
+algorithms for multiclass problems"; the paper's rival MCP). It knows nothing of the order of the
+ratings.
 
-k prototypes w_1..w_k, all zero at the start; ŷ = argmax_r w_r·x, of equal ones the lowest. With the error set
+k prototypes w_1..w_k, all zero at the start; ŷ = argmax_r w_r·x, of equal ones the lowest. With the
+error set
 
     E = {r ≠ y : w_r·x ≥ w_y·x},   if E is not empty:   w_y += x;   w_r −= x/|E| for r ∈ E.
 
-A tie is an error, as for all Perceptrons here: otherwise the lowest rating would never be learned from zero.
+A tie is an error, as for all Perceptrons here: otherwise the lowest rating would never be learned
+from zero.
 
-Beside the paper: an intercept for each prototype, off in the paper's experiments. A step that arrives later gets a
-prototype of zeros.
+Beside the paper: an intercept for each prototype, off in the paper's experiments. A step that
+arrives later gets a prototype of zeros.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ from shortlist.ratings.learner import RatingLearner, move
 
 
 class MulticlassPerceptron(RatingLearner):
-    """Learn ratings as if they had no order: one prototype for each, of which the most similar wins.
+    """Learn ratings as if they had no order: one prototype for each, of which the most similar
+    wins.
 
     Parameters
     ----------
@@ -45,7 +49,9 @@ class MulticlassPerceptron(RatingLearner):
     array(['A', 'C'], dtype='<U1')
     """
 
-    short_names: ClassVar[dict[str, dict[str, Any]]] = {"multiclass-perceptron": {"passes": None, "random_state": 0}}
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {
+        "multiclass-perceptron": {"passes": None, "random_state": 0}
+    }
 
     def __init__(
         self,
@@ -56,7 +62,9 @@ class MulticlassPerceptron(RatingLearner):
         hypothesis: str = "averaged",
         scale: ArrayLike | None = None,
     ) -> None:
-        super().__init__(passes=passes, random_state=random_state, hypothesis=hypothesis, scale=scale)
+        super().__init__(
+            passes=passes, random_state=random_state, hypothesis=hypothesis, scale=scale
+        )
         self.fit_intercept = fit_intercept
 
     def _shape(self, n_steps: int) -> tuple[int, int]:
@@ -64,7 +72,9 @@ class MulticlassPerceptron(RatingLearner):
 
     def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         intercept = 1.0 if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0
-        self._clock = _learn(rows, order, y, intercept, self._weights, self._biases, self._clock, rated)
+        self._clock = _learn(
+            rows, order, y, intercept, self._weights, self._biases, self._clock, rated
+        )
 
     def _open_step(self, at: int) -> None:
         self._weights = np.insert(self._weights, at, 0.0, axis=1)
@@ -84,18 +94,24 @@ class MulticlassPerceptron(RatingLearner):
 
     @reading
     def decision_function(self, X: MatrixLike) -> Floats:
-        """The ``scores``; of two ratings, as scikit-learn has it, by how much the higher one leads."""
+        """The ``scores``; of two ratings, as scikit-learn has it, by how much the higher one
+        leads.
+        """
         scores = self.scores(X)
         return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores
 
     @reading
     def neighbour_distances(self, X: MatrixLike) -> Floats:
-        """By how much the predicted rating leads the one below it and the one above it, n × 2; ∞ at the ends."""
+        """By how much the predicted rating leads the one below it and the one above it, n × 2;
+        ∞ at the ends.
+        """
         scores = self.scores(X)
         ends = np.full((scores.shape[0], 1), -np.inf)
         fenced = np.hstack([ends, scores, ends])
         rated = scores.argmax(axis=1)[:, None]
-        around = np.hstack([np.take_along_axis(fenced, rated, 1), np.take_along_axis(fenced, rated + 2, 1)])
+        around = np.hstack(
+            [np.take_along_axis(fenced, rated, 1), np.take_along_axis(fenced, rated + 2, 1)]
+        )
         return np.take_along_axis(scores, rated, 1) - around
 
     def _rate(self, X: MatrixLike) -> Longs:
@@ -106,8 +122,19 @@ class MulticlassPerceptron(RatingLearner):
 
 
 @kernel
-def _learn(rows: Rows, order: Longs, y: Longs, intercept: float, W: Floats, B: Floats, clock: int, rated: Longs) -> int:
-    """Arguments as in prank.py, with W[2, k, m], B[2, k]; intercept is 1 to learn the biases, 0 to leave them."""
+def _learn(
+    rows: Rows,
+    order: Longs,
+    y: Longs,
+    intercept: float,
+    W: Floats,
+    B: Floats,
+    clock: int,
+    rated: Longs,
+) -> int:
+    """Arguments as in prank.py, with W[2, k, m], B[2, k]; intercept is 1 to learn the biases, 0
+    to leave them.
+    """
     k = B.shape[1]
     score = np.empty(k)
     step = np.empty(k)

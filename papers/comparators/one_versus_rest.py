@@ -1,16 +1,18 @@
-"""One classifier for each label against all others, the comparators of paper 004 (section 5, figure 9).
+"""One classifier for each label against all others, the comparators of paper 004 (section 5, figure
+9).
 
 Labels are ranked by the raw scores of their linear classifiers. These are
 
-"perceptron"  a Perceptron: on a mistake, label·(w·x) ≤ 0, w += label·x;
-"committee"   several Perceptrons that differ in their random start: where a mistake brings a feature into the weights
-              for the first time, its weight starts at a random number from [−1, 1]. Their scores are averaged, which is
-              the score of their averaged weights;
+"perceptron"  a Perceptron: on a mistake, label·(w·x) ≤ 0, w += label·x; "committee"   several
+Perceptrons that differ in their random start: where a mistake brings a feature into the weights
+              for the first time, its weight starts at a random number from [−1, 1]. Their scores
+              are averaged, which is the score of their averaged weights;
 "svm"         scikit-learn's linear SVM, with the squared hinge loss.
 
-Perceptrons pass over the training rows, shuffled, until the training error at the end of a pass has not improved for
-``patience`` passes. The paper leaves open whether rows have a constant feature, which gives a classifier its bias; they
-have one here. Rows are scaled to unit length, as the paper's are.
+Perceptrons pass over the training rows, shuffled, until the training error at the end of a pass has
+not improved for ``patience`` passes. The paper leaves open whether rows have a constant feature,
+which gives a classifier its bias; they have one here. Rows are scaled to unit length, as the
+paper's are.
 """
 
 from __future__ import annotations
@@ -25,7 +27,12 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel, scale_to_
 from shortlist.arrays.rows import Rows
 from shortlist.arrays.validation import MOST_SEED, as_choice, as_real, as_whole
 from shortlist.categories.learner import BIAS
-from shortlist.categories.prototypes.weights import PrototypeLearner, Prototypes, no_prototypes, pack
+from shortlist.categories.prototypes.weights import (
+    PrototypeLearner,
+    Prototypes,
+    no_prototypes,
+    pack,
+)
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
@@ -41,7 +48,8 @@ def of_unit_length(rows: Rows) -> Rows:
 
 
 class OneVersusRest(PrototypeLearner):
-    """A linear classifier for each label; ranks labels by the classifiers' scores. Learns all examples at once.
+    """A linear classifier for each label; ranks labels by the classifiers' scores. Learns all
+    examples at once.
 
     Parameters
     ----------
@@ -105,8 +113,12 @@ class OneVersusRest(PrototypeLearner):
         return self._prototypes
 
     def _prepare(self, rows: Rows) -> Rows:
-        """Rows of unit length, without columns that were never learned, and with a constant one behind the others."""
-        return with_constant(of_unit_length(rows) if self.values == "l2" else rows, self.n_features_in_)
+        """Rows of unit length, without columns that were never learned, and with a constant one
+        behind the others.
+        """
+        return with_constant(
+            of_unit_length(rows) if self.values == "l2" else rows, self.n_features_in_
+        )
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         n_labels = len(self._labels)
@@ -134,7 +146,9 @@ class OneVersusRest(PrototypeLearner):
             return self._perceptron(rows, sign, np.zeros(rows.n_features), generator)
         total = np.zeros(rows.n_features)
         for _ in range(self.members):
-            total += self._perceptron(rows, sign, generator.uniform(-1, 1, rows.n_features), generator)
+            total += self._perceptron(
+                rows, sign, generator.uniform(-1, 1, rows.n_features), generator
+            )
         return total / self.members
 
     def _svm(self, rows: Rows, sign: Floats) -> Floats:
@@ -144,15 +158,21 @@ class OneVersusRest(PrototypeLearner):
             return weights
         from sklearn.svm import LinearSVC  # with which scikit-learn loads half of itself
 
-        svm = LinearSVC(C=self.C, fit_intercept=False, random_state=self.random_state, max_iter=MAX_ITER)
+        svm = LinearSVC(
+            C=self.C, fit_intercept=False, random_state=self.random_state, max_iter=MAX_ITER
+        )
         return svm.fit(rows.to_matrix(), sign).coef_[0]
 
-    def _perceptron(self, rows: Rows, sign: Floats, start: Floats, generator: np.random.Generator) -> Floats:
+    def _perceptron(
+        self, rows: Rows, sign: Floats, start: Floats, generator: np.random.Generator
+    ) -> Floats:
         weights, unused = np.zeros(rows.n_features), start.copy()
         fewest, in_vain = rows.n_rows + 1, 0
         while in_vain < self.patience:
-            order = generator.permutation(rows.n_rows)  # drawn for idle passes too: the next member draws after it
-            errors = one_pass(rows, sign, order, weights, unused, fewest) if fewest else 0  # no error, no change
+            # drawn for idle passes too: the next member draws after it
+            order = generator.permutation(rows.n_rows)
+            # no error, no change
+            errors = one_pass(rows, sign, order, weights, unused, fewest) if fewest else 0
             fewest, in_vain = (errors, 0) if errors < fewest else (fewest, in_vain + 1)
         return weights
 
@@ -177,7 +197,10 @@ def with_constant(rows: Rows, n_features: int) -> Rows:
     indices, data = np.full(size, n_features, dtype=np.int32), np.ones(size)
     inside = slice(rows.indptr[0], rows.indptr[-1])
     place = np.delete(np.arange(size), indptr[1:] - indptr[0] + lines[:-1])
-    indices[place], data[place] = rows.indices[inside][kept[inside]], rows.data[inside][kept[inside]]
+    indices[place], data[place] = (
+        rows.indices[inside][kept[inside]],
+        rows.data[inside][kept[inside]],
+    )
     return Rows(indptr - indptr[0] + lines, indices, data, n_features + 1)
 
 
@@ -186,17 +209,22 @@ def with_constant(rows: Rows, n_features: int) -> Rows:
 
 @kernel
 def add(indices: Ints, data: Floats, scale: float, dense: Floats) -> None:
-    """Add ``scale`` times a sparse row (indices int32[m], data float64[m]) to a dense vector, in place."""
+    """Add ``scale`` times a sparse row (indices int32[m], data float64[m]) to a dense vector,
+    in place.
+    """
     for j in range(indices.size):
         dense[indices[j]] += scale * data[j]
 
 
 @kernel
-def one_pass(rows: Rows, sign: Floats, order: Longs, weights: Floats, unused: Floats, fewest: int) -> int:
-    """Learn all rows once, in that order; returns the errors of the weights at the end, or ``fewest`` if not below.
+def one_pass(
+    rows: Rows, sign: Floats, order: Longs, weights: Floats, unused: Floats, fewest: int
+) -> int:
+    """Learn all rows once, in that order; returns the errors of the weights at the end, or
+    ``fewest`` if not below.
 
-    sign: float64[n], +1 or −1; weights: float64[features]; unused: float64[features], the random start of the
-    features that are not yet in the weights, 0 for the others.
+    sign: float64[n], +1 or −1; weights: float64[features]; unused: float64[features], the random
+    start of the features that are not yet in the weights, 0 for the others.
     """
     for t in range(order.size):
         i = order[t]

@@ -16,7 +16,8 @@ from shortlist.categories.prototypes.rocchio import Rocchio
 
 
 class RocchioSelection(SelectorMixin, BaseEstimator):
-    """Select terms by Rocchio's weights: for each label its heaviest terms; the union over labels is kept.
+    """Select terms by Rocchio's weights: for each label its heaviest terms; the union over labels
+    is kept.
 
     Works as any selector of scikit-learn: ``fit(X, Y)``, ``transform(X)``, ``get_support()``.
 
@@ -25,7 +26,8 @@ class RocchioSelection(SelectorMixin, BaseEstimator):
     least : int, default=100
         As many terms of each label are kept, where it has as many.
     share : float, default=0.025
-        Of a label with many terms, this share is kept; "terms of a label" are those with a weight above 0.
+        Of a label with many terms, this share is kept; "terms of a label" are those with a weight
+        above 0.
     beta, gamma : float, default=16.0, 4.0
         Of Rocchio's weights.
 
@@ -36,7 +38,9 @@ class RocchioSelection(SelectorMixin, BaseEstimator):
     [[2.0, 0.0], [0.0, 2.0]]
     """
 
-    def __init__(self, least: int = 100, share: float = 0.025, beta: float = 16.0, gamma: float = 4.0) -> None:
+    def __init__(
+        self, least: int = 100, share: float = 0.025, beta: float = 16.0, gamma: float = 4.0
+    ) -> None:
         self.least = least
         self.share = share
         self.beta = beta

@@ -1,15 +1,18 @@
 """Top-down classification over a tree of labels, a comparator of paper 004 (section 5.1, figure 7).
 
-Each node of the tree has a classifier, trained against its siblings on the examples that belong to one of them (at the
-top: on all). An example belongs to a node if it has the node's label or a label below it; nodes need not be labels. A
-classifier's score s becomes a probability by Platt's sigmoid 1/(1 + e^{A·s + B}), fitted to the scores of held-out rows
-that are pooled from several trials of a random 80-20 split, or fixed at A = −2, B = 0.
+Each node of the tree has a classifier, trained against its siblings on the examples that belong to
+one of them (at the top: on all). An example belongs to a node if it has the node's label or a label
+below it; nodes need not be labels. A classifier's score s becomes a probability by Platt's sigmoid
+1/(1 + e^{A·s + B}), fitted to the scores of held-out rows that are pooled from several trials of a
+random 80-20 split, or fixed at A = −2, B = 0.
 
-To rank, probabilities are multiplied down each path; a path ends where the product falls below p_min. Of the nodes
-reached only the deepest are candidates: a node with a child that was reached is not. Labels are ranked by the product.
+To rank, probabilities are multiplied down each path; a path ends where the product falls below
+p_min. Of the nodes reached only the deepest are candidates: a node with a child that was reached is
+not. Labels are ranked by the product.
 
-The paper picks p_min by the accuracy on its test data; here it is a parameter, to be chosen on other data. In the text
-the fixed sigmoid is given a slope of −2 but the value 1/(1 + e^{−1}) at score 1; the slope is taken to be right.
+The paper picks p_min by the accuracy on its test data; here it is a parameter, to be chosen on
+other data. In the text the fixed sigmoid is given a slope of −2 but the value 1/(1 + e^{−1}) at
+score 1; the slope is taken to be right.
 """
 
 from __future__ import annotations
@@ -42,12 +45,14 @@ HELD_OUT = 0.2
 
 
 class TopDown(CategoryLearner):
-    """Rank labels by going down a tree of labels, one classifier for each node. Learns all examples at once.
+    """Rank labels by going down a tree of labels, one classifier for each node. Learns all examples
+    at once.
 
     Parameters
     ----------
     tree : pairs (child, parent), mapping from child to parent, or None, default=None
-        Nodes without a parent, and labels that the tree does not name, stand at the top; without a tree all labels do.
+        Nodes without a parent, and labels that the tree does not name, stand at the top; without a
+        tree all labels do.
     classifier : {"svm", "perceptron", "committee"}, default="svm"
         What a node is told from its siblings by.
     sigmoid : {"fitted", "fixed"}, default="fitted"
@@ -117,7 +122,9 @@ class TopDown(CategoryLearner):
         self._sigmoids = np.zeros((0, 2))  # A and B of each node
 
     def _siblings(self) -> OneVersusRest:
-        return OneVersusRest(self.classifier, self.members, self.patience, self.C, self.values, self.random_state)
+        return OneVersusRest(
+            self.classifier, self.members, self.patience, self.C, self.values, self.random_state
+        )
 
     # Section 5.1, training.
 
@@ -135,7 +142,9 @@ class TopDown(CategoryLearner):
             kin = [children[part].tolist() for part in np.split(among.indices, among.indptr[1:-1])]
             self._among[parent] = self._siblings().fit(X[some], kin)
             if self.sigmoid == "fitted" and some.size >= 1 / HELD_OUT:
-                self._fit_sigmoids(X[some], kin, np.random.default_rng([self.random_state, parent + 1]))
+                self._fit_sigmoids(
+                    X[some], kin, np.random.default_rng([self.random_state, parent + 1])
+                )
 
     def _fit_sigmoids(self, X: Any, kin: list[list[int]], generator: np.random.Generator) -> None:
         """Fit the sigmoids of some siblings to scores of held-out rows, pooled from all trials."""
@@ -151,7 +160,8 @@ class TopDown(CategoryLearner):
                 pooled.setdefault(child, []).append((scores[:, column], truth))
         for child, parts in pooled.items():
             self._sigmoids[child] = fit_sigmoid(
-                np.concatenate([scores for scores, _ in parts]), np.concatenate([truth for _, truth in parts])
+                np.concatenate([scores for scores, _ in parts]),
+                np.concatenate([truth for _, truth in parts]),
             )
 
     # Figure 7, classification.
@@ -161,11 +171,14 @@ class TopDown(CategoryLearner):
         self._descend(rows.to_matrix(), -1, np.arange(rows.n_rows), np.ones(rows.n_rows), reached)
         for parent, children in self._nodes.families():
             if parent >= 0:
-                reached[(reached[:, children] > 0).any(axis=1), parent] = 0.0  # a deeper candidate stands for it
+                # a deeper candidate stands for it
+                reached[(reached[:, children] > 0).any(axis=1), parent] = 0.0
         return reached[:, self._nodes.numbers(self._labels.names)]
 
     def _descend(self, X: Any, parent: int, some: Longs, p: Floats, reached: Floats) -> None:
-        """TopDownProbabilities: from a node that ``some`` rows reached with probabilities p to its children."""
+        """TopDownProbabilities: from a node that ``some`` rows reached with probabilities p to
+        its children.
+        """
         classifiers = self._among.get(parent)
         if classifiers is None or some.size == 0:
             return
@@ -191,7 +204,8 @@ class TopDown(CategoryLearner):
         reached = np.zeros((rows.n_rows, len(self._nodes)))
         self._descend(rows.to_matrix(), -1, np.arange(rows.n_rows), np.ones(rows.n_rows), reached)
         applied = sum(
-            (rows.n_rows if parent < 0 else np.count_nonzero(reached[:, parent])) * len(classifiers.classes_)
+            (rows.n_rows if parent < 0 else np.count_nonzero(reached[:, parent]))
+            * len(classifiers.classes_)
             for parent, classifiers in self._among.items()
         )
         return float(applied) / max(rows.n_rows, 1)
@@ -207,17 +221,28 @@ class TopDown(CategoryLearner):
     @snapshot
     def to_state(self) -> State:
         state = super().to_state()
-        state.settings["parameters"]["tree"] = None if self.tree is None else [list(pair) for pair in self._pairs]
-        state.parts = {f"below {parent}": classifiers.to_state() for parent, classifiers in self._among.items()}
+        state.settings["parameters"]["tree"] = (
+            None if self.tree is None else [list(pair) for pair in self._pairs]
+        )
+        state.parts = {
+            f"below {parent}": classifiers.to_state() for parent, classifiers in self._among.items()
+        }
         return state
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        return {"nodes": text_to_array(self._nodes.names), "parents": self._nodes.parents, "sigmoids": self._sigmoids}
+        return {
+            "nodes": text_to_array(self._nodes.names),
+            "parents": self._nodes.parents,
+            "sigmoids": self._sigmoids,
+        }
 
     def _from_arrays(self, state: State) -> None:
         names, parents = state.names("nodes"), state.array("parents", np.int32)
         state.require(len(names) == parents.size, "each node has a parent or none")
-        state.require(bool((parents >= -1).all() and (parents < np.arange(parents.size)).all()), "its tree is a tree")
+        state.require(
+            bool((parents >= -1).all() and (parents < np.arange(parents.size)).all()),
+            "its tree is a tree",
+        )
         self._nodes = Tree(names, parents)
         state.require(set(self._labels.names) <= set(names), "each label is a node")
         self._sigmoids = state.array("sigmoids", np.float64, ndim=2)
@@ -226,8 +251,13 @@ class TopDown(CategoryLearner):
         for parent, children in self._nodes.families():
             if f"below {parent}" in state.parts:
                 classifiers = build(state.parts[f"below {parent}"])
-                state.require(isinstance(classifiers, OneVersusRest), "its classifiers are OneVersusRest")
-                state.require(set(classifiers.classes_.tolist()) <= set(children.tolist()), "they tell children apart")
+                state.require(
+                    isinstance(classifiers, OneVersusRest), "its classifiers are OneVersusRest"
+                )
+                state.require(
+                    set(classifiers.classes_.tolist()) <= set(children.tolist()),
+                    "they tell children apart",
+                )
                 self._among[parent] = classifiers
 
 
@@ -237,18 +267,24 @@ def as_pairs(tree: TreeLike | None) -> list[tuple[Any, Any]]:
     try:
         return [(child, parent) for child, parent in pairs]
     except (TypeError, ValueError):
-        raise InputError("the tree must hold pairs (child, parent), or map each child to its parent") from None
+        raise InputError(
+            "the tree must hold pairs (child, parent), or map each child to its parent"
+        ) from None
 
 
 def fit_sigmoid(scores: Floats, truth: NDArray[np.bool_]) -> Floats:
-    """Platt's A and B: the likeliest sigmoid, for targets drawn in a little from 0 and 1 (Platt 1999, section 2.2)."""
+    """Platt's A and B: the likeliest sigmoid, for targets drawn in a little from 0 and 1 (Platt
+    1999, section 2.2).
+    """
     n_true, n_false = int(truth.sum()), int((~truth).sum())
     target = np.where(truth, (n_true + 1) / (n_true + 2), 1 / (n_false + 2))
 
     def loss(ab: Floats) -> tuple[float, Floats]:
         z = ab[0] * scores + ab[1]
         slope = expit(z) - (1 - target)
-        return float((np.logaddexp(0, z) - (1 - target) * z).sum()), np.array([slope @ scores, slope.sum()])
+        return float((np.logaddexp(0, z) - (1 - target) * z).sum()), np.array(
+            [slope @ scores, slope.sum()]
+        )
 
     start = np.array([0.0, np.log((n_false + 1) / (n_true + 1))])
     return scipy.optimize.minimize(loss, start, jac=True, method="BFGS").x

@@ -13,7 +13,9 @@ from shortlist.errors import InputError
 
 
 class Tree:
-    """Nodes by number, each after its parent: ``names[i]`` and the number ``parents[i]``, −1 at the top."""
+    """Nodes by number, each after its parent: ``names[i]`` and the number ``parents[i]``, −1 at
+    the top.
+    """
 
     def __init__(self, names: list[Any], parents: Ints) -> None:
         self.names = names
@@ -30,7 +32,9 @@ class Tree:
         mentioned: dict[Any, None] = {}
         for child, above in pairs:
             if parent.get(child, above) != above:
-                raise InputError(f"the tree gives {child!r} two parents, {parent[child]!r} and {above!r}")
+                raise InputError(
+                    f"the tree gives {child!r} two parents, {parent[child]!r} and {above!r}"
+                )
             parent[child] = above
             mentioned |= {above: None, child: None}
         order: dict[Any, int] = {}
@@ -58,7 +62,9 @@ class Tree:
         return list(zip(parents.tolist(), np.split(by_parent, first[1:]), strict=True))
 
     def above(self, labels: list[Any]) -> scipy.sparse.csr_array:
-        """For each label, the nodes that an example with it belongs to: its own and all above (labels × nodes)."""
+        """For each label, the nodes that an example with it belongs to: its own and all above
+        (labels × nodes).
+        """
         row, column = [], []
         for i, node in enumerate(self.numbers(labels).tolist()):
             while node >= 0:

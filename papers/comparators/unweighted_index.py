@@ -1,15 +1,18 @@
-"""An unweighted index, after what paper 004 tells of its forerunner of 2007 (section 6.4.1, figure 18).
+"""An unweighted index, after what paper 004 tells of its forerunner of 2007 (section 6.4.1, figure
+18).
 
-An index says which labels a row may have: those that one of its features has an edge to. It is updated only when it
-fails, by missing a true label or by retrieving more than t_tol false ones. Paper 004 says no more than that weights of
-classes and features decide which edges are in the index, and refers to Madani et al. (2007), whose algorithm keeps them
-on the side of the classes. That one is not this one: here the weights are paper 004's own shares of features, and the
-update its FSU: on a failure each active feature raises its share of the true labels, all its other shares shrink, and a
-share below ``min_weight`` is no edge.
+An index says which labels a row may have: those that one of its features has an edge to. It is
+updated only when it fails, by missing a true label or by retrieving more than t_tol false ones.
+Paper 004 says no more than that weights of classes and features decide which edges are in the
+index, and refers to Madani et al. (2007), whose algorithm keeps them on the side of the classes.
+That one is not this one: here the weights are paper 004's own shares of features, and the update
+its FSU: on a failure each active feature raises its share of the true labels, all its other shares
+shrink, and a share below ``min_weight`` is no edge.
 
-Without classifiers, the retrieved labels are ranked by the shares after all: Σ_f w_fc·x[f]. With them, each label
-has a committee of Perceptrons, trained online in tandem with the index: on each row those of the retrieved and the
-true labels. Retrieved labels are ranked by the mean score of their Perceptrons, which may be negative.
+Without classifiers, the retrieved labels are ranked by the shares after all: Σ_f w_fc·x[f]. With
+them, each label has a committee of Perceptrons, trained online in tandem with the index: on each
+row those of the retrieved and the true labels. Retrieved labels are ranked by the mean score of
+their Perceptrons, which may be negative.
 """
 
 from __future__ import annotations
@@ -42,7 +45,8 @@ from shortlist.concurrency import reading, runs
 from shortlist.files.store import State
 from shortlist.labels import LabelSets
 
-WANTS_WEIGHTS = 2  # why a kernel returns, beside those of best.py: there is no room for weights of classifiers
+# why a kernel returns, beside those of best.py: there is no room for weights of classifiers
+WANTS_WEIGHTS = 2
 
 ALL_EDGES = np.iinfo(np.int32).max
 N_STARTS = 1 << 16
@@ -63,8 +67,8 @@ class UnweightedIndex(CategoryLearner):
     passes : int, default=1
         How often ``fit`` goes through the examples.
     random_state : int or None, default=0
-        Seed of the order in which ``fit`` goes through the examples, None for the order given, and of the random starts
-        of the Perceptrons.
+        Seed of the order in which ``fit`` goes through the examples, None for the order given, and
+        of the random starts of the Perceptrons.
     n_jobs : int, default=None
         Threads for ranking; results do not depend on it. −1 for all processors.
 
@@ -115,9 +119,20 @@ class UnweightedIndex(CategoryLearner):
             done, why = run.start, WANTS_SLOTS
             while why != DONE:
                 done, why, slots = learn(
-                    rows, labels, order[: run.stop], done, self._index, scores, found, self.tolerance,
-                    float(self.min_weight), self._perceptrons, scratch, self.classifiers, self._starts,
-                )  # fmt: skip
+                    rows,
+                    labels,
+                    order[: run.stop],
+                    done,
+                    self._index,
+                    scores,
+                    found,
+                    self.tolerance,
+                    float(self.min_weight),
+                    self._perceptrons,
+                    scratch,
+                    self.classifiers,
+                    self._starts,
+                )
                 if why == WANTS_SLOTS:
                     self._index = self._index.for_slots(slots + self._index.edges.size)
                 elif why == WANTS_WEIGHTS:
@@ -128,13 +143,24 @@ class UnweightedIndex(CategoryLearner):
         if m == 0:
             return retrieval.rank(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
         own, found = np.zeros(n_labels), room_for_touched(n_labels)
-        rank_retrieved(rows, self._index, own, found, self._perceptrons, make_scratch(n_labels * m), m, ids, scores)
+        rank_retrieved(
+            rows,
+            self._index,
+            own,
+            found,
+            self._perceptrons,
+            make_scratch(n_labels * m),
+            m,
+            ids,
+            scores,
+        )
 
     def _scores(self, rows: Rows) -> Floats:
         n_labels = len(self._labels)
         if self.classifiers == 0:
             return retrieval.all_scores(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0)
-        found = np.full((rows.n_rows, n_labels), -np.inf)  # what is not retrieved stands below all that is
+        # what is not retrieved stands below all that is
+        found = np.full((rows.n_rows, n_labels), -np.inf)
         ids, scores = np.full(found.shape, -1, dtype=np.int32), np.empty(found.shape)
         self._rank(rows, ids, scores)
         row, place = np.nonzero(ids >= 0)
@@ -143,10 +169,14 @@ class UnweightedIndex(CategoryLearner):
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         if self.classifiers == 0:
-            return retrieval.votes(row, self._index, np.zeros(len(self._labels)), label, ALL_EDGES, 0)
+            return retrieval.votes(
+                row, self._index, np.zeros(len(self._labels)), label, ALL_EDGES, 0
+            )
         votes = np.zeros(row.indices.size)
         for m in range(self.classifiers):
-            votes += votes_for(row, self._perceptrons, label * self.classifiers + m) / self.classifiers
+            votes += (
+                votes_for(row, self._perceptrons, label * self.classifiers + m) / self.classifiers
+            )
         return row.indices, votes
 
     @property
@@ -172,7 +202,9 @@ class UnweightedIndex(CategoryLearner):
     def _from_arrays(self, state: State) -> None:
         n, n_labels = self.n_features_in_, len(self._labels)
         self._index = Index.from_arrays(state, n, n_labels)
-        self._perceptrons = Prototypes.from_arrays(state, n, n_labels * self.classifiers, "perceptron ")
+        self._perceptrons = Prototypes.from_arrays(
+            state, n, n_labels * self.classifiers, "perceptron "
+        )
 
 
 # The index
@@ -180,10 +212,22 @@ class UnweightedIndex(CategoryLearner):
 
 @kernel
 def learn(
-    rows: Rows, labels: LabelSets, order: Longs, position: int, index: Index, scores: Floats, found: Ints,
-    tolerance: int, min_weight: float, perceptrons: Prototypes, scratch: Scratch, members: int, starts: Floats,
-) -> tuple[int, int, int]:  # fmt: skip
-    """Learn the examples order[position:]. Stops early, before an example, where there is too little room for it.
+    rows: Rows,
+    labels: LabelSets,
+    order: Longs,
+    position: int,
+    index: Index,
+    scores: Floats,
+    found: Ints,
+    tolerance: int,
+    min_weight: float,
+    perceptrons: Prototypes,
+    scratch: Scratch,
+    members: int,
+    starts: Floats,
+) -> tuple[int, int, int]:
+    """Learn the examples order[position:]. Stops early, before an example, where there is too
+    little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     scores: float64[labels], all zero; found: int32[labels + 1].
@@ -202,7 +246,8 @@ def learn(
             if scores[labels.ids[b]] > 0.0:
                 hits += 1
         failed = hits < last - first or n - hits > tolerance
-        for b in range(first, last):  # the true labels' Perceptrons learn even if they were not retrieved
+        # the true labels' Perceptrons learn even if they were not retrieved
+        for b in range(first, last):
             if scores[labels.ids[b]] == 0.0:
                 found[n] = labels.ids[b]
                 n += 1
@@ -215,7 +260,16 @@ def learn(
         if failed:
             for b in range(first, last):
                 for j in range(rows.indptr[i], rows.indptr[i + 1]):
-                    update(rows.indices[j], labels.ids[b], rows.data[j], index, min_weight, True, UNLIMITED, np.inf)
+                    update(
+                        rows.indices[j],
+                        labels.ids[b],
+                        rows.data[j],
+                        index,
+                        min_weight,
+                        True,
+                        UNLIMITED,
+                        np.inf,
+                    )
     return order.size, DONE, 0
 
 
@@ -224,10 +278,18 @@ def learn(
 
 @kernel
 def teach(
-    rows: Rows, i: int, labels: LabelSets, taught: Ints, perceptrons: Prototypes, scratch: Scratch, members: int,
+    rows: Rows,
+    i: int,
+    labels: LabelSets,
+    taught: Ints,
+    perceptrons: Prototypes,
+    scratch: Scratch,
+    members: int,
     starts: Floats,
-) -> int:  # fmt: skip
-    """Let the Perceptrons of these labels learn row i; returns the slots wanted, if there are too few to do so."""
+) -> int:
+    """Let the Perceptrons of these labels learn row i; returns the slots wanted, if there are
+    too few to do so.
+    """
     scratch.clock[0] += 1
     score(rows, i, perceptrons, scratch, 0)
     changed = 0
@@ -247,16 +309,27 @@ def teach(
     if slots == 0:
         for j in range(before.size):  # a weight that is new begins at random
             f = rows.indices[first + j]
-            for e in range(perceptrons.start[f] + before[j], perceptrons.start[f] + perceptrons.length[f]):
-                perceptrons.weight[e] += starts[(f * 40503 + perceptrons.label[e] * 30011) % starts.size]
+            for e in range(
+                perceptrons.start[f] + before[j], perceptrons.start[f] + perceptrons.length[f]
+            ):
+                perceptrons.weight[e] += starts[
+                    (f * 40503 + perceptrons.label[e] * 30011) % starts.size
+                ]
     return slots
 
 
 @kernel
 def rank_retrieved(
-    rows: Rows, index: Index, own: Floats, found: Ints, perceptrons: Prototypes, scratch: Scratch, members: int,
-    ids: Ints, best: Floats,
-) -> None:  # fmt: skip
+    rows: Rows,
+    index: Index,
+    own: Floats,
+    found: Ints,
+    perceptrons: Prototypes,
+    scratch: Scratch,
+    members: int,
+    ids: Ints,
+    best: Floats,
+) -> None:
     """Rank the labels that the index retrieves by the mean score of their Perceptrons.
 
     own: float64[labels], all zero; found: int32[labels + 1].

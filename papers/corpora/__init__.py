@@ -1,4 +1,6 @@
-"""The formats of the papers' corpora, which ``shortlist.read`` knows once ``papers`` is imported."""
+"""The formats of the papers' corpora, which ``shortlist.read`` knows once ``papers`` is
+imported.
+"""
 
 from papers.corpora.arff import Arff
 from papers.corpora.books import Books
@@ -12,9 +14,20 @@ from papers.corpora.trec_text import TrecDocuments, TrecTopics
 from shortlist.inputs.reading import FORMATS
 
 OWN = (
-    Reuters, TrecDocuments, TrecTopics, Arff, Rcv1Tokens, Cranfield, CranfieldJudgements,
-    MovieLens, EachMovie, TrecRun, TrecQrels, Rcv1Judgements, Books,
-)  # fmt: skip
+    Reuters,
+    TrecDocuments,
+    TrecTopics,
+    Arff,
+    Rcv1Tokens,
+    Cranfield,
+    CranfieldJudgements,
+    MovieLens,
+    EachMovie,
+    TrecRun,
+    TrecQrels,
+    Rcv1Judgements,
+    Books,
+)
 known = dict(FORMATS)
 FORMATS.clear()
 FORMATS.update({kind.name: kind for kind in OWN} | known)  # in the order in which they are tried

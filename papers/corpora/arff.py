@@ -1,9 +1,10 @@
-"""ARFF with several labels, as Mulan and MEKA have it: rows ``{0 1, 17 0.5, 502 1}`` or dense ``0,1,0.5``.
+"""ARFF with several labels, as Mulan and MEKA have it: rows ``{0 1, 17 0.5, 502 1}`` or dense
+``0,1,0.5``.
 
-Which attributes are the labels is said by ``label_count`` (the first so many, or the last if negative), by MEKA's
-``-C`` in the name of the relation, or by Mulan's XML file: ``xml`` names it, or it is found beside the ARFF file. The
-other attributes are the features. The value of a nominal attribute is its place in the list of its values, as in
-Weka, so that {0,1} means what it says.
+Which attributes are the labels is said by ``label_count`` (the first so many, or the last if
+negative), by MEKA's ``-C`` in the name of the relation, or by Mulan's XML file: ``xml`` names it,
+or it is found beside the ARFF file. The other attributes are the features. The value of a nominal
+attribute is its place in the list of its values, as in Weka, so that {0,1} means what it says.
 """
 
 from __future__ import annotations
@@ -64,16 +65,25 @@ class Arff(Format):
         if batch is not None:
             yield batch.taken()
         elif header.names:
-            raise InputError(f"{source.name}: expected @data after the attributes, found the end of the file")
+            raise InputError(
+                f"{source.name}: expected @data after the attributes, found the end of the file"
+            )
 
     def _labels(self, source: Source, header: _Header) -> set[str]:
         """The names of the attributes that are labels."""
         count = self.label_count
-        if count is None and self.xml is None and (said := re.search(r"-C\s+(-?\d{1,9})\b", header.relation)):
+        if (
+            count is None
+            and self.xml is None
+            and (said := re.search(r"-C\s+(-?\d{1,9})\b", header.relation))
+        ):
             count = int(said[1])
         if count is not None:
             if not isinstance(count, int) or not 0 < abs(count) < len(header.names):
-                raise InputError(f"{source.name}: label_count must be less than {len(header.names)}, not {count!r}")
+                raise InputError(
+                    f"{source.name}: label_count must be less than {len(header.names)}, not "
+                    f"{count!r}"
+                )
             return set(header.names[:count] if count > 0 else header.names[count:])
         if self.xml is not None:
             if not isinstance(self.xml, (str, os.PathLike)):
@@ -83,17 +93,24 @@ class Arff(Format):
                 raise InputError(f"{self.xml}: the label {name!r} is no attribute of {source.name}")
             return names
         beside = sorted(source.path.parent.glob("*.xml")) if source.path else []
-        fitting = [names for path in beside if (names := _names_in_xml(path)) and names <= set(header.names)]
+        fitting = [
+            names
+            for path in beside
+            if (names := _names_in_xml(path)) and names <= set(header.names)
+        ]
         if not fitting or any(names != fitting[0] for names in fitting):
             raise InputError(
-                f"{source.name}: which attributes are labels? Give xml, the file that lists them, or label_count; "
+                f"{source.name}: which attributes are labels? Give xml, the file that lists them, "
+                "or label_count; "
                 f"{len(fitting)} XML files beside it fit"
             )
         return fitting[0]
 
 
 def _names_in_xml(path: Path) -> set[str]:
-    """The labels that one of Mulan's XML files names. Nothing in the file but these names is looked at."""
+    """The labels that one of Mulan's XML files names. Nothing in the file but these names is
+    looked at.
+    """
     source = Source(path, Progress())
     try:
         text = source.whole() or ""
@@ -104,7 +121,9 @@ def _names_in_xml(path: Path) -> set[str]:
 
 
 class _Header:
-    """The attributes: their names, and for each nominal one its values with their places (None if it is numeric)."""
+    """The attributes: their names, and for each nominal one its values with their places (None
+    if it is numeric).
+    """
 
     def __init__(self) -> None:
         self.relation = ""
@@ -122,12 +141,23 @@ class _Header:
             found = ATTRIBUTE.match(line)
             kind = found[2].lower() if found else ""
             if found is None or not (kind.startswith("{") or kind in NUMERIC):
-                column += found.start(2) if found else len(line) - len(line[len(keyword) :].lstrip())
+                column += (
+                    found.start(2) if found else len(line) - len(line[len(keyword) :].lstrip())
+                )
                 expected = "expected @attribute, a name, and numeric or the list of its values"
-                raise InputError(f"{source.name}, line {number}, column {column}: {expected}, found {line[:60]!r}")
-            listed = [_plain(value) for value in found[2][1:-1].split(",")] if kind.startswith("{") else None
+                raise InputError(
+                    f"{source.name}, line {number}, column {column}: {expected}, found "
+                    f"{line[:60]!r}"
+                )
+            listed = (
+                [_plain(value) for value in found[2][1:-1].split(",")]
+                if kind.startswith("{")
+                else None
+            )
             self.names.append(_plain(found[1]))
-            self.values.append(None if listed is None else {value: i for i, value in enumerate(listed)})
+            self.values.append(
+                None if listed is None else {value: i for i, value in enumerate(listed)}
+            )
         elif keyword == "@data":
             if len(set(self.names)) < len(self.names) or not self.names:
                 expected = "expected attributes before @data, each with a name of its own"
@@ -135,7 +165,9 @@ class _Header:
             return True
         else:
             expected = "expected @attribute or @data"
-            raise InputError(f"{source.name}, line {number}, column {column}: {expected}, found {line[:60]!r}")
+            raise InputError(
+                f"{source.name}, line {number}, column {column}: {expected}, found {line[:60]!r}"
+            )
         return False
 
 
@@ -194,9 +226,14 @@ class _Batch:
         for cell in inside.split(",") if inside.strip() else []:
             index, _, value = cell.strip().partition(" ")
             if not index.isdecimal() or len(index) > 9 or int(index) >= len(self._values):
-                raise _BadCell(at + 1, f"expected an index below {len(self._values)} and a value, found {cell[:40]!r}")
+                raise _BadCell(
+                    at + 1,
+                    f"expected an index below {len(self._values)} and a value, found {cell[:40]!r}",
+                )
             if int(index) <= last:
-                raise _BadCell(at + 1, f"expected indices in ascending order, each once, found {index}")
+                raise _BadCell(
+                    at + 1, f"expected indices in ascending order, each once, found {index}"
+                )
             last = int(index)
             number = self._number(last, value, at + 1)
             if number:

@@ -1,4 +1,6 @@
-"""Plain books: each ``.txt`` file is one text, whole, for learning which word stands in which context."""
+"""Plain books: each ``.txt`` file is one text, whole, for learning which word stands in which
+context.
+"""
 
 from __future__ import annotations
 

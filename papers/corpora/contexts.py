@@ -1,9 +1,11 @@
-"""Word prediction (paper 004, the Jane Austen data): which word stands here, given the words around it?
+"""Word prediction (paper 004, the Jane Austen data): which word stands here, given the words around
+it?
 
-Every word of a text is an instance and its own class. Words are runs of ``[A-Za-z']``, case kept. The features are
-the three words on each side, each with its place, and nine conjunctions of them: 15 a word, fewer at the ends of a
-text. The paper does not list its conjunctions. Its nine may be the runs of two and three neighbours (``"runs"``), with
-which its figures come out; nine chosen with Feature-Focus on a validation split predict better (``"chosen"``).
+Every word of a text is an instance and its own class. Words are runs of ``[A-Za-z']``, case kept.
+The features are the three words on each side, each with its place, and nine conjunctions of them:
+15 a word, fewer at the ends of a text. The paper does not list its conjunctions. Its nine may be
+the runs of two and three neighbours (``"runs"``), with which its figures come out; nine chosen with
+Feature-Focus on a validation split predict better (``"chosen"``).
 """
 
 from __future__ import annotations
@@ -26,17 +28,39 @@ from shortlist.vocabulary import Vocabulary, encoded
 # Each feature by the places of its words: -1 is the word before the gap, 1 the word after it.
 PLACES = [(-3,), (-2,), (-1,), (1,), (2,), (3,)]
 CONJUNCTIONS = {
-    "chosen": [(-1, 1), (-2, -1), (1, 2), (-2, 1), (-1, 2), (-3, -1), (1, 3), (-2, -1, 1), (-1, 1, 2)],
-    "runs": [(-3, -2), (-2, -1), (-1, 1), (1, 2), (2, 3), (-3, -2, -1), (-2, -1, 1), (-1, 1, 2), (1, 2, 3)],
+    "chosen": [
+        (-1, 1),
+        (-2, -1),
+        (1, 2),
+        (-2, 1),
+        (-1, 2),
+        (-3, -1),
+        (1, 3),
+        (-2, -1, 1),
+        (-1, 1, 2),
+    ],
+    "runs": [
+        (-3, -2),
+        (-2, -1),
+        (-1, 1),
+        (1, 2),
+        (2, 3),
+        (-3, -2, -1),
+        (-2, -1, 1),
+        (-1, 1, 2),
+        (1, 2, 3),
+    ],
 }
 
 
 def word_contexts(
     texts: Iterable[str], conjunctions: str = "chosen"
 ) -> tuple[scipy.sparse.csr_array, NDArray[np.object_], ContextNames]:
-    """The contexts of all words of some texts: a Boolean row for each word, the words, and the names of the columns.
+    """The contexts of all words of some texts: a Boolean row for each word, the words, and the
+    names of the columns.
 
-    Contexts do not reach from one text into the next. ``conjunctions``: the beginning of this file tells of both kinds.
+    Contexts do not reach from one text into the next. ``conjunctions``: the beginning of this file
+    tells of both kinds.
     """
     as_choice(conjunctions, "conjunctions", tuple(CONJUNCTIONS))
     places = PLACES + CONJUNCTIONS[conjunctions]
@@ -49,7 +73,9 @@ def word_contexts(
     for text in as_texts(texts):
         words = split([text], table, 1, lowercase=False)
         numbers, new = seen_words.learn(words.hashes)
-        seen_words.name(*encoded(*spell(words, features_of(words, table, 1, 0), new, table, 0, table)))
+        seen_words.name(
+            *encoded(*spell(words, features_of(words, table, 1, 0), new, table, 0, table))
+        )
         classes.append(numbers)
         with hashing():
             hashes, contexts, length = _contexts(words.hashes, templates)
@@ -68,14 +94,17 @@ def word_contexts(
 class ContextNames(Sequence[str]):
     """The names of context features, spelled when asked for: there are millions.
 
-    A name shows the context with its gap: ``of the _`` is the pair of words before it, ``so * _`` the word before the
-    last, ``is _ * good`` one before and the second after.
+    A name shows the context with its gap: ``of the _`` is the pair of words before it, ``so * _``
+    the word before the last, ``is _ * good`` one before and the second after.
     """
 
-    def __init__(self, words: NDArray[np.object_], examples: NDArray[np.int64], templates: NDArray[np.int64]) -> None:
+    def __init__(
+        self, words: NDArray[np.object_], examples: NDArray[np.int64], templates: NDArray[np.int64]
+    ) -> None:
         self._words = words
         self._templates = templates
-        self._examples = examples  # where each feature first occurred: word · number of templates + template
+        # where each feature first occurred: word · number of templates + template
+        self._examples = examples
 
     def __len__(self) -> int:
         return self._examples.size
@@ -106,8 +135,8 @@ def _contexts(
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
     """The features of each word of one text, from the hashes of its words.
 
-    Gives each feature's hash, its place (the word's position times the number of templates, plus the template), and
-    each word's number of features.
+    Gives each feature's hash, its place (the word's position times the number of templates, plus
+    the template), and each word's number of features.
     """
     hashes = np.empty(words.size * templates.shape[0], np.uint64)
     contexts = np.empty(words.size * templates.shape[0], np.int64)

@@ -1,10 +1,12 @@
-"""The Cranfield collection: abstracts (``cran.all.1400``), queries (``cran.qry``) and judgements (``cranqrel``).
+"""The Cranfield collection: abstracts (``cran.all.1400``), queries (``cran.qry``) and judgements
+(``cranqrel``).
 
-Abstracts and queries are records of a line ``.I number`` and sections ``.T`` (title), ``.A``, ``.B`` and ``.W`` (text).
-The judgements name queries by their order in ``cran.qry``, not by the numbers there, so a record of ``.W`` alone is
-taken to be a query and gets the number of its place. ``cranqrel`` grades from 1 (a complete answer) to 4 (of minimum
-interest), and marks by 5 or -1 what is of no interest; the relevance read here is 4 for the best down to 0.
-The text of an abstract begins with its title; ``part`` takes the title alone, or the body without it.
+Abstracts and queries are records of a line ``.I number`` and sections ``.T`` (title), ``.A``,
+``.B`` and ``.W`` (text). The judgements name queries by their order in ``cran.qry``, not by the
+numbers there, so a record of ``.W`` alone is taken to be a query and gets the number of its place.
+``cranqrel`` grades from 1 (a complete answer) to 4 (of minimum interest), and marks by 5 or -1 what
+is of no interest; the relevance read here is 4 for the best down to 0. The text of an abstract
+begins with its title; ``part`` takes the title alone, or the body without it.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ class Cranfield(Format):
     description = "Cranfield abstracts or queries: records of .I number, .T title and .W text"
     carries = ("texts", "ids")
     obtained = OBTAINED
-    queries_by_place: ClassVar[bool] = True  # whether a record of .W alone is a query, named by its place
+    # whether a record of .W alone is a query, named by its place
+    queries_by_place: ClassVar[bool] = True
     part: str = "all"
 
     def __post_init__(self) -> None:
@@ -91,9 +94,13 @@ class _Record:
         """The text and the number, which for a query is its place, unless the record is bad."""
         if self.size > source.progress.max_record:
             longest = source.progress.max_record
-            source.bad(self.number, 1, f"expected a record of at most {longest} bytes, found a longer one")
+            source.bad(
+                self.number, 1, f"expected a record of at most {longest} bytes, found a longer one"
+            )
         elif "W" not in self.sections and not self.bad:
-            source.bad(self.number, 1, "expected a section .W in the record that begins here, found none")
+            source.bad(
+                self.number, 1, "expected a section .W in the record that begins here, found none"
+            )
         elif not self.bad:
             title, text = (" ".join(" ".join(self.sections.get(part, [])).split()) for part in "TW")
             repeats = bool(title) and text.startswith(title)  # as nearly all abstracts do
@@ -117,6 +124,10 @@ class CranfieldJudgements(Format):
 
     def examples(self, source: Source) -> Iterator[Examples]:
         for numbers, rows in field_blocks(source, ("query", "document", "grade")):
-            rows, grades = with_numbers(source, numbers, rows, 2, "a grade of 1 to 5 or -1", among=(-1, 1, 2, 3, 4, 5))
+            rows, grades = with_numbers(
+                source, numbers, rows, 2, "a grade of 1 to 5 or -1", among=(-1, 1, 2, 3, 4, 5)
+            )
             relevance = np.where(grades < 0, 0.0, 5 - grades)
-            yield Examples(query=[row[0] for row in rows], ids=[row[1] for row in rows], relevance=relevance)
+            yield Examples(
+                query=[row[0] for row in rows], ids=[row[1] for row in rows], relevance=relevance
+            )

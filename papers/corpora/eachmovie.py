@@ -1,7 +1,9 @@
-"""EachMovie: who gave which film which score. ``Vote.txt`` has person, film, score, weight and time between tabs.
+"""EachMovie: who gave which film which score. ``Vote.txt`` has person, film, score, weight and time
+between tabs.
 
-A score is 0, 0.2, … or 1, for zero to five stars. The weight, above 0 and at most 1, is checked and not used.
-The person is the query and the film is the id of each example. ``Person.txt`` and ``Movie.txt`` are not read.
+A score is 0, 0.2, … or 1, for zero to five stars. The weight, above 0 and at most 1, is checked and
+not used. The person is the query and the film is the id of each example. ``Person.txt`` and
+``Movie.txt`` are not read.
 """
 
 from __future__ import annotations
@@ -40,18 +42,31 @@ class EachMovie(Format):
         return _votes(folder)[:1]
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        for numbers, rows in field_blocks(source, ("person", "film", "score", "weight", "time"), "\t"):
-            kept = [self._is_vote(source, number, row) for number, row in zip(numbers, rows, strict=True)]
+        for numbers, rows in field_blocks(
+            source, ("person", "film", "score", "weight", "time"), "\t"
+        ):
+            kept = [
+                self._is_vote(source, number, row)
+                for number, row in zip(numbers, rows, strict=True)
+            ]
             numbers = [number for number, good in zip(numbers, kept, strict=True) if good]
             rows = [row for row, good in zip(rows, kept, strict=True) if good]
-            rows, ratings = with_numbers(source, numbers, rows, 2, "a score of 0, 0.2, … or 1", among=SCORES)
-            yield Examples(ratings=ratings, query=[row[0] for row in rows], ids=[row[1] for row in rows])
+            rows, ratings = with_numbers(
+                source, numbers, rows, 2, "a score of 0, 0.2, … or 1", among=SCORES
+            )
+            yield Examples(
+                ratings=ratings, query=[row[0] for row in rows], ids=[row[1] for row in rows]
+            )
 
     def _is_vote(self, source: Source, number: int, row: list[str]) -> bool:
         """Whether person and film are numbers and the weight is above 0 and at most 1."""
         for field, what in enumerate(("a person's", "a film's")):
             if not WHOLE.fullmatch(row[field]):
-                source.bad(number, place_of(field, row), f"expected {what} number, found {row[field][:40]!r}")
+                source.bad(
+                    number,
+                    place_of(field, row),
+                    f"expected {what} number, found {row[field][:40]!r}",
+                )
                 return False
         try:
             good = 0 < float(row[3]) <= 1
@@ -59,7 +74,9 @@ class EachMovie(Format):
             good = False
         if not good:
             column = place_of(3, row)
-            source.bad(number, column, f"expected a weight above 0 and at most 1, found {row[3][:40]!r}")
+            source.bad(
+                number, column, f"expected a weight above 0 and at most 1, found {row[3][:40]!r}"
+            )
         return good
 
 

@@ -1,4 +1,6 @@
-"""Lines with a fixed number of fields and no quotes: what MovieLens, EachMovie and all judgements share."""
+"""Lines with a fixed number of fields and no quotes: what MovieLens, EachMovie and all
+judgements share.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ Rows = list[list[str]]
 def field_blocks(
     source: Source, names: tuple[str, ...], separator: str | None = None
 ) -> Iterator[tuple[list[int], Rows]]:
-    """Blocks of rows, one field for each name, with their line numbers; separated by spaces unless said otherwise."""
+    """Blocks of rows, one field for each name, with their line numbers; separated by spaces
+    unless said otherwise.
+    """
     for numbers, lines in source.line_blocks():
         kept, rows = [], []
         for number, line in zip(numbers, lines, strict=True):
@@ -29,13 +33,24 @@ def field_blocks(
                 rows.append(row)
             elif line.strip():
                 fields = re.finditer(r"\S+" if separator is None else r"[^,:\t]+", line)
-                column = [*(field.start() + 1 for field in fields), len(line) + 1][: len(names) + 1][-1]
-                source.bad(number, column, f"expected {', '.join(names)}, found {counted(len(row), 'fields')}")
+                column = [*(field.start() + 1 for field in fields), len(line) + 1][
+                    : len(names) + 1
+                ][-1]
+                source.bad(
+                    number,
+                    column,
+                    f"expected {', '.join(names)}, found {counted(len(row), 'fields')}",
+                )
         yield kept, rows
 
 
 def with_numbers(
-    source: Source, numbers: list[int], rows: Rows, field: int, what: str, among: tuple[float, ...] = ()
+    source: Source,
+    numbers: list[int],
+    rows: Rows,
+    field: int,
+    what: str,
+    among: tuple[float, ...] = (),
 ) -> tuple[Rows, NDArray[np.float64]]:
     """The rows whose field is a finite number, and these numbers; the others are bad."""
 
@@ -46,11 +61,15 @@ def with_numbers(
         except ValueError:
             number = nan
         if not isfinite(number) or (among and number not in among):
-            source.bad(line, place_of(field, row), f"expected {what}, a number, found {text[:40]!r}")
+            source.bad(
+                line, place_of(field, row), f"expected {what}, a number, found {text[:40]!r}"
+            )
             return nan
         return number
 
-    found = np.array([to_number(line, row) for line, row in zip(numbers, rows, strict=True)], dtype=np.float64)
+    found = np.array(
+        [to_number(line, row) for line, row in zip(numbers, rows, strict=True)], dtype=np.float64
+    )
     good = ~np.isnan(found)
     if good.all():
         return rows, found

@@ -1,4 +1,6 @@
-"""What the corpora in SGML and HTML share: records between two tags, what stands inside a tag, the text of a page."""
+"""What the corpora in SGML and HTML share: records between two tags, what stands inside a tag,
+the text of a page.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,20 @@ from html import unescape
 from shortlist.inputs.source import Source
 
 # Comments, scripts and styles, to their end or to the end of the page; then all other tags.
-NOT_TEXT = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|</?[a-z!?][^<>]*>", re.DOTALL | re.I)
-HTTP_HEADER = re.compile(r"\s*HTTP/\d\.\d [^\n]*\n(?:[\w-]+:[^\n]*\n|[ \t]+\S[^\n]*\n)*|(?:[\w-]+: [^\n]*\n)+\n")
+NOT_TEXT = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|</?[a-z!?][^<>]*>", re.DOTALL | re.I
+)
+HTTP_HEADER = re.compile(
+    r"\s*HTTP/\d\.\d [^\n]*\n(?:[\w-]+:[^\n]*\n|[ \t]+\S[^\n]*\n)*|(?:[\w-]+: [^\n]*\n)+\n"
+)
 
 ENDLESS = re.compile(r"&#[0-9]{4000,};?")  # no character, and a number that Python's int() refuses
 
 
 def records(source: Source, tag: str) -> Iterator[tuple[int, str]]:
-    """Each record from a line that begins with <tag to one that ends in </tag>, with the number of its first line."""
+    """Each record from a line that begins with <tag to one that ends in </tag>, with the number
+    of its first line.
+    """
     opening, closing = re.compile(rf"<{tag}[ >]"), f"</{tag}>"
     lines: list[str] = []
     first, held = 0, 0
@@ -29,7 +37,9 @@ def records(source: Source, tag: str) -> Iterator[tuple[int, str]]:
             held += len(line) + 1
             if held > source.progress.max_record:
                 longest = source.progress.max_record
-                source.bad(first, 1, f"expected a record of at most {longest} bytes, found a longer one")
+                source.bad(
+                    first, 1, f"expected a record of at most {longest} bytes, found a longer one"
+                )
                 first = 0
                 continue
             lines.append(line)
@@ -37,7 +47,9 @@ def records(source: Source, tag: str) -> Iterator[tuple[int, str]]:
                 yield first, "\n".join(lines)
                 first = 0
     if first:
-        source.bad(first, 1, f"expected {closing} at the end of the record that begins here, found none")
+        source.bad(
+            first, 1, f"expected {closing} at the end of the record that begins here, found none"
+        )
 
 
 def inside(record: str, tag: str) -> str:
@@ -69,6 +81,8 @@ def unescaped(text: str) -> str:
 
 
 def page_text(page: str) -> str:
-    """The text of a web page: without markup, and without the HTTP header that a crawler may have kept before it."""
+    """The text of a web page: without markup, and without the HTTP header that a crawler may
+    have kept before it.
+    """
     header = HTTP_HEADER.match(page)
     return " ".join(unescaped(NOT_TEXT.sub(" ", page[header.end() :] if header else page)).split())

@@ -1,4 +1,5 @@
-"""MovieLens: who gave which film which rating. ``u.data`` (tabs), ``ratings.dat`` (``::``) and ``ratings.csv``.
+"""MovieLens: who gave which film which rating. ``u.data`` (tabs), ``ratings.dat`` (``::``) and
+``ratings.csv``.
 
 The user is the query and the film is the id of each example.
 """
@@ -45,4 +46,6 @@ class MovieLens(Format):
             if numbers and numbers[0] == 1 and first == HEADER:
                 numbers, rows = numbers[1:], rows[1:]
             rows, ratings = with_numbers(source, numbers, rows, 2, "a rating")
-            yield Examples(ratings=ratings, query=[row[0] for row in rows], ids=[row[1] for row in rows])
+            yield Examples(
+                ratings=ratings, query=[row[0] for row in rows], ids=[row[1] for row in rows]
+            )

@@ -1,8 +1,10 @@
-"""RCV1-v2 as Lewis, Yang, Rose and Li (JMLR 2004) publish it: ``lyrl2004_tokens_*.dat`` and ``rcv1-v2.*.qrels``.
+"""RCV1-v2 as Lewis, Yang, Rose and Li (JMLR 2004) publish it: ``lyrl2004_tokens_*.dat`` and
+``rcv1-v2.*.qrels``.
 
-A document is a record of a line ``.I number``, a line ``.W`` and lines of stemmed words. The judgements name a
-category, a document and a 1 on each line. Their vectors, ``lyrl2004_vectors_*.dat``, are read as svmlight: what
-stands there as the label is the document's number.
+A document is a record of a line ``.I number``, a line ``.W`` and lines of stemmed words. The
+judgements name a category, a document and a 1 on each line. Their vectors,
+``lyrl2004_vectors_*.dat``, are read as svmlight: what stands there as the label is the document's
+number.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ class Rcv1Tokens(Cranfield):
 
     def files(self, folder: Path) -> list[Path]:
         """The training documents, which are the oldest, first."""
-        return sorted(folder.glob("lyrl2004_tokens_*.dat*"), key=lambda path: ("train" not in path.name, path.name))
+        return sorted(
+            folder.glob("lyrl2004_tokens_*.dat*"),
+            key=lambda path: ("train" not in path.name, path.name),
+        )
 
 
 @dataclass
@@ -54,4 +59,6 @@ class Rcv1Judgements(Format):
     def examples(self, source: Source) -> Iterator[Examples]:
         for numbers, rows in field_blocks(source, ("category", "document", "1")):
             rows, relevance = with_numbers(source, numbers, rows, 2, "a 1", among=(1,))
-            yield Examples(query=[row[0] for row in rows], ids=[row[1] for row in rows], relevance=relevance)
+            yield Examples(
+                query=[row[0] for row in rows], ids=[row[1] for row in rows], relevance=relevance
+            )

@@ -1,8 +1,9 @@
 """Reuters-21578: SGML files ``reut2-*.sgm``, alone or as a folder.
 
-The text is the title and the body. Labels are the topics, or with ``labels="places"`` and so on another of the sets of
-categories. ``split`` says of each document where the ModApte split puts it: ``train`` (LEWISSPLIT="TRAIN" and
-TOPICS="YES", 9,603 documents), ``test`` (3,299) or ``unused``; the option ``split="train"`` reads those alone.
+The text is the title and the body. Labels are the topics, or with ``labels="places"`` and so on
+another of the sets of categories. ``split`` says of each document where the ModApte split puts it:
+``train`` (LEWISSPLIT="TRAIN" and TOPICS="YES", 9,603 documents), ``test`` (3,299) or ``unused``;
+the option ``split="train"`` reads those alone.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class Reuters(Format):
     def examples(self, source: Source) -> Iterator[Examples]:
         as_choice(self.labels, "labels", SETS)
         as_choice(self.split, "split", (None, *SPLITS))
-        return in_batches(("texts", "labels", "ids", "split"), self._documents(source), source.progress.batch)
+        return in_batches(
+            ("texts", "labels", "ids", "split"), self._documents(source), source.progress.batch
+        )
 
     def _documents(self, source: Source) -> Iterator[tuple[str, list[str], str, str]]:
         for number, record in records(source, "REUTERS"):
@@ -55,7 +58,9 @@ class Reuters(Format):
             attributes = dict(re.findall(r'\b(\w+)="([^"]*)"', start[1])) if start else {}
             missing = {"TOPICS", "LEWISSPLIT", "NEWID"} - attributes.keys()
             if missing:
-                source.bad(number, 1, f"expected the attribute {min(missing)} of <REUTERS>, found none")
+                source.bad(
+                    number, 1, f"expected the attribute {min(missing)} of <REUTERS>, found none"
+                )
                 continue
             split = attributes["LEWISSPLIT"].lower() if attributes["TOPICS"] == "YES" else "unused"
             split = split if split in SPLITS else "unused"
@@ -64,4 +69,9 @@ class Reuters(Format):
                 text = inside(record, "TEXT")
                 if "<BODY>" in text or "<TITLE>" in text:
                     text = inside(text, "TITLE") + "\n" + inside(text, "BODY")
-                yield unescaped(text).strip(), [unescaped(one).strip() for one in labels], attributes["NEWID"], split
+                yield (
+                    unescaped(text).strip(),
+                    [unescaped(one).strip() for one in labels],
+                    attributes["NEWID"],
+                    split,
+                )

@@ -1,4 +1,6 @@
-"""TREC's judgements (qrels: ``query iteration document relevance``) and runs (``query Q0 document rank score tag``)."""
+"""TREC's judgements (qrels: ``query iteration document relevance``) and runs (``query Q0
+document rank score tag``).
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,16 @@ class TrecQrels(Format):
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
         words = _first_lines(head)
-        return bool(words) and all(len(line) == 4 and _is_whole(line[1]) and _is_whole(line[3]) for line in words)
+        return bool(words) and all(
+            len(line) == 4 and _is_whole(line[1]) and _is_whole(line[3]) for line in words
+        )
 
     def examples(self, source: Source) -> Iterator[Examples]:
         for numbers, rows in field_blocks(source, ("query", "iteration", "document", "relevance")):
             rows, relevance = with_numbers(source, numbers, rows, 3, "the relevance")
-            yield Examples(query=[row[0] for row in rows], ids=[row[2] for row in rows], relevance=relevance)
+            yield Examples(
+                query=[row[0] for row in rows], ids=[row[2] for row in rows], relevance=relevance
+            )
 
 
 @dataclass
@@ -38,12 +44,18 @@ class TrecRun(Format):
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
         words = _first_lines(head)
-        return bool(words) and all(len(line) == 6 and line[1] == "Q0" and _is_whole(line[3]) for line in words)
+        return bool(words) and all(
+            len(line) == 6 and line[1] == "Q0" and _is_whole(line[3]) for line in words
+        )
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        for numbers, rows in field_blocks(source, ("query", "Q0", "document", "rank", "score", "tag")):
+        for numbers, rows in field_blocks(
+            source, ("query", "Q0", "document", "rank", "score", "tag")
+        ):
             rows, scores = with_numbers(source, numbers, rows, 4, "a score")
-            yield Examples(query=[row[0] for row in rows], ids=[row[2] for row in rows], scores=scores)
+            yield Examples(
+                query=[row[0] for row in rows], ids=[row[2] for row in rows], scores=scores
+            )
 
 
 def _first_lines(head: str) -> list[list[str]]:

@@ -11,10 +11,21 @@ from papers.report.numbers import Report, Section, in_one, legend, points
 
 def to_markdown(report: Report) -> str:
     """The whole page."""
-    lines = ["# Results beside the published ones", "", f"Made by `{report.command}` on {report.date}."]
-    for title, facts in (("Machine", report.machine), ("Versions", report.versions), ("Data", report.data)):
+    lines = [
+        "# Results beside the published ones",
+        "",
+        f"Made by `{report.command}` on {report.date}.",
+    ]
+    for title, facts in (
+        ("Machine", report.machine),
+        ("Versions", report.versions),
+        ("Data", report.data),
+    ):
         if facts:
-            lines += ["", f"{title}: " + "; ".join(f"{name} {value}" for name, value in facts.items()) + "."]
+            lines += [
+                "",
+                f"{title}: " + "; ".join(f"{name} {value}" for name, value in facts.items()) + ".",
+            ]
     for section in report.sections:
         lines += ["", *_section(section)]
     return "\n".join(lines) + "\n"

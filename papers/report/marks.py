@@ -1,4 +1,6 @@
-"""How what is shown compares with the paper's tables and figures: met, met on a stand-in, or differing, and why."""
+"""How what is shown compares with the paper's tables and figures: met, met on a stand-in, or
+differing, and why.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,11 @@ def mark(claims: list[Claim], stands_in: str) -> str:
 
 def reasons(claims: list[Claim]) -> str:
     """What does not hold, and why, in sentences."""
-    return " ".join(f"Not found: {one.says}. Why: {one.why or 'unexplained'}." for one in claims if not one.holds)
+    return " ".join(
+        f"Not found: {one.says}. Why: {one.why or 'unexplained'}."
+        for one in claims
+        if not one.holds
+    )
 
 
 def sentences(one: Table | Figure, stands_in: str) -> list[str]:
@@ -39,5 +45,7 @@ def sentences(one: Table | Figure, stands_in: str) -> list[str]:
         if kind != DIFFERS:
             found.append(f"{named}, {kind}: {held}.")
         else:
-            found.append(f"{named}, {kind}. {reasons(claims)}" + (f" Found: {held}." if held else ""))
+            found.append(
+                f"{named}, {kind}. {reasons(claims)}" + (f" Found: {held}." if held else "")
+            )
     return found

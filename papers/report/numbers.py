@@ -45,17 +45,23 @@ class Report:
 
 
 def number(value: float, like: float | None = None, sign: bool = False) -> str:
-    """Three decimals below 10, fewer for larger numbers, none for an int; as many as ``like`` would have."""
+    """Three decimals below 10, fewer for larger numbers, none for an int; as many as ``like``
+    would have.
+    """
     if not math.isfinite(value):
         return "–"
     like = value if like is None else like
     size = abs(like)
-    decimals = 0 if size >= 1000 or isinstance(like, int) else 1 if size >= 100 else 2 if size >= 10 else 3
+    decimals = (
+        0 if size >= 1000 or isinstance(like, int) else 1 if size >= 100 else 2 if size >= 10 else 3
+    )
     return f"{value:{'+' if sign else ''},.{decimals}f}".replace("-", "−")
 
 
 def parts(cell: Cell | str | None) -> tuple[str, str, str]:
-    """A cell as three texts: ours with its spread, the published number, the difference. Empty where there is none."""
+    """A cell as three texts: ours with its spread, the published number, the difference. Empty
+    where there is none.
+    """
     if cell is None:
         return "", "", ""
     if isinstance(cell, str):
@@ -67,7 +73,11 @@ def parts(cell: Cell | str | None) -> tuple[str, str, str]:
     if cell.published is None:
         return ours, "", ""
     published = number(cell.published, scale)
-    return ours, published, "" if cell.ours is None else number(cell.ours - cell.published, scale, sign=True)
+    return (
+        ours,
+        published,
+        "" if cell.ours is None else number(cell.ours - cell.published, scale, sign=True),
+    )
 
 
 def in_one(cell: Cell | str | None) -> str:
@@ -99,14 +109,22 @@ def legend(table: Table) -> str:
 
 
 def points(figure: Figure) -> tuple[list[str], list[list[str]]]:
-    """A figure as a table: a row for each curve, its y at some x; bars are few, and all of theirs are shown."""
-    x = sorted(set.intersection(*(set(curve.x) for curve in figure.curves.values()))) if figure.curves else []
+    """A figure as a table: a row for each curve, its y at some x; bars are few, and all of
+    theirs are shown.
+    """
+    x = (
+        sorted(set.intersection(*(set(curve.x) for curve in figure.curves.values())))
+        if figure.curves
+        else []
+    )
     if not x:
         return [], []
     n = len(x) if figure.bars else min(POINTS, len(x))
     some = [x[round(i * (len(x) - 1) / (n - 1 or 1))] for i in range(n)]
     head = [f"{figure.y} at {figure.x}", *(f"{one:,g}" for one in some)]
-    return head, [[name, *(_at(curve, one) for one in some)] for name, curve in figure.curves.items()]
+    return head, [
+        [name, *(_at(curve, one) for one in some)] for name, curve in figure.curves.items()
+    ]
 
 
 def _at(curve: Curve, x: float) -> str:
@@ -119,7 +137,13 @@ def _at(curve: Curve, x: float) -> str:
 def in_words(seconds: float) -> str:
     """A time: 12 s, 3 min 20 s."""
     whole = round(seconds)
-    return f"{seconds:.1f} s" if seconds < 10 else f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+    return (
+        f"{seconds:.1f} s"
+        if seconds < 10
+        else f"{whole} s"
+        if whole < 60
+        else f"{whole // 60} min {whole % 60} s"
+    )
 
 
 def plain(report: Report) -> dict[str, object]:
@@ -136,6 +160,10 @@ def plain(report: Report) -> dict[str, object]:
     whole = asdict(report)
     for section, own in zip(whole["sections"], report.sections, strict=True):
         shown = section.pop("shown")
-        section["tables"] = [one for one, kind in zip(shown, own.shown, strict=True) if isinstance(kind, Table)]
-        section["figures"] = [one for one, kind in zip(shown, own.shown, strict=True) if isinstance(kind, Figure)]
+        section["tables"] = [
+            one for one, kind in zip(shown, own.shown, strict=True) if isinstance(kind, Table)
+        ]
+        section["figures"] = [
+            one for one, kind in zip(shown, own.shown, strict=True) if isinstance(kind, Figure)
+        ]
     return clean(whole)

@@ -1,4 +1,6 @@
-"""A report as one HTML page that needs nothing else: tables, figures, and what they were made with."""
+"""A report as one HTML page that needs nothing else: tables, figures, and what they were made
+with.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,21 @@ def to_html(report: Report) -> str:
     lines = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
-        f"<title>shortlist: results beside the published ones</title><style>{CSS}</style></head><body>",
+        "<title>shortlist: results beside the published "
+        f"ones</title><style>{CSS}</style></head><body>",
         "<h1>Results beside the published ones</h1>",
         f"<p>Made by <code>{escape(report.command)}</code> on {escape(report.date)}.</p>",
         "<dl>",
     ]
-    for title, facts in (("Machine", report.machine), ("Versions", report.versions), ("Data", report.data)):
+    for title, facts in (
+        ("Machine", report.machine),
+        ("Versions", report.versions),
+        ("Data", report.data),
+    ):
         for n, (name, value) in enumerate(facts.items()):
-            lines.append(f"<dt>{title if not n else ''}</dt><dd>{escape(name)}: {escape(value)}</dd>")
+            lines.append(
+                f"<dt>{title if not n else ''}</dt><dd>{escape(name)}: {escape(value)}</dd>"
+            )
     lines += ["</dl>", "<nav>", *_contents(report.sections), "</nav>"]
     for section in report.sections:
         lines += _section(section)
@@ -68,12 +77,20 @@ def _section(section: Section) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     yield f'<h3>{escape(table.title)}</h3><div class="wide"><table>'
-    yield "<thead><tr><th></th>" + "".join(f"<th>{escape(column)}</th>" for column in table.columns) + "</tr></thead>"
+    yield (
+        "<thead><tr><th></th>"
+        + "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+        + "</tr></thead>"
+    )
     for name, cells in table.rows.items():
         yield f"<tr><th>{escape(name)}</th>"
         for column in table.columns:
             ours, published, difference = parts(cells.get(column))
-            below = f"<small>{escape(f'{published}  {difference}'.strip())}</small>" if published else ""
+            below = (
+                f"<small>{escape(f'{published}  {difference}'.strip())}</small>"
+                if published
+                else ""
+            )
             yield f"<td>{escape(ours)}{below}</td>"
         yield "</tr>"
     yield "</table></div>"

@@ -24,29 +24,35 @@ Ints = NDArray[np.int32]  # indices, label numbers
 Longs = NDArray[np.int64]  # offsets, counts
 Floats = NDArray[np.float64]  # values, weights, scores
 
-LEAST_SQUARE = np.finfo(np.float64).tiny  # a sum of squares below this has lost some or all of its digits
+# a sum of squares below this has lost some or all of its digits
+LEAST_SQUARE = np.finfo(np.float64).tiny
 
 COMPILED = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}  # a Numba without it is only slower
+# a Numba without it is only slower
+UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 
 def kernel(function: Function) -> Function:
-    """Compile once per machine, release the interpreter lock while running, divide as NumPy does."""
+    """Compile once per machine, release the interpreter lock while running, divide as NumPy
+    does.
+    """
     return _compiled(function)
 
 
 def loop(function: Function) -> Function:
     """As ``kernel``, for a loop that makes no array, and gives none back.
 
-    Numba counts the references to an array at each call that it is given to, and to each slice: so that threads count
-    rightly, one reference takes as long as twenty additions. Here nobody counts: whoever called the loop from Python
-    holds its arrays.
+    Numba counts the references to an array at each call that it is given to, and to each slice: so
+    that threads count rightly, one reference takes as long as twenty additions. Here nobody counts:
+    whoever called the loop from Python holds its arrays.
     """
     return _compiled(function, **UNCOUNTED)
 
 
 def part(function: Function) -> Function:
-    """As ``loop``, for what only loops call: Python cannot, and so much less is compiled. It is kept with its loops."""
+    """As ``loop``, for what only loops call: Python cannot, and so much less is compiled. It is
+    kept with its loops.
+    """
     return _part(function, **UNCOUNTED)
 
 
@@ -59,13 +65,22 @@ def step(function: Function) -> Function:
 
 
 class Part(CPUDispatcher):
-    """A compiled function that has no way in from Python: to call what is not there would end the process."""
+    """A compiled function that has no way in from Python: to call what is not there would end
+    the process.
+    """
 
     def __call__(self, *arguments: object) -> NoReturn:
-        raise TypeError(f"{self.py_func.__name__} is a part of compiled loops; call one of those, or its py_func")
+        raise TypeError(
+            f"{self.py_func.__name__} is a part of compiled loops; call one of those, or its "
+            "py_func"
+        )
 
-    def get_call_template(self, args: Iterable[types.Type], kws: dict[str, types.Type]) -> tuple[object, ...]:
-        """What Numba asks for where a loop calls it. A constant is a number like others, or each is compiled anew."""
+    def get_call_template(
+        self, args: Iterable[types.Type], kws: dict[str, types.Type]
+    ) -> tuple[object, ...]:
+        """What Numba asks for where a loop calls it. A constant is a number like others, or
+        each is compiled anew.
+        """
         found: tuple[object, ...] = super().get_call_template([unliteral(one) for one in args], kws)
         return found
 
@@ -79,7 +94,9 @@ class NoAddresses:
 
 
 class PartLibrary(JITCodeLibrary):
-    """The code of a part: optimised, and made machine code, inside the loops that call it, and not alone as well."""
+    """The code of a part: optimised, and made machine code, inside the loops that call it, and
+    not alone as well.
+    """
 
     def _optimize_final_module(self) -> None:
         """Nothing to do: the module of a loop holds its parts when it is optimised."""
@@ -93,7 +110,9 @@ class PartLibrary(JITCodeLibrary):
         return NoAddresses
 
 
-def _kept_in(library: type[JITCodeLibrary], compile_one: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _kept_in(
+    library: type[JITCodeLibrary], compile_one: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
     """Numba's ``compile`` of one function, whose code is kept in such a library."""
 
     def compile_so(signature: Any) -> Any:
@@ -120,14 +139,17 @@ def _part(function: Function, **options: bool) -> Function:
 def _compiled(function: Function, **options: bool) -> Function:
     compiled = numba.njit(**COMPILED, **options)(function)
     if compiled is not function:  # it is the same where compilation is turned off
-        with contextlib.suppress(RuntimeError):  # no folder can be written, neither here nor the user's own
+        # no folder can be written, neither here nor the user's own
+        with contextlib.suppress(RuntimeError):
             compiled._cache = StampedCache(function)
         compiled.compile = _kept_in(JITCodeLibrary, compiled.compile)
     return compiled
 
 
 def fetch(array: NDArray[Any], i: int | np.uint64) -> None:
-    """Ask memory for array[i], which will be read soon, and do not wait for it. As plain Python it does nothing."""
+    """Ask memory for array[i], which will be read soon, and do not wait for it. As plain Python
+    it does nothing.
+    """
 
 
 @overload(fetch)
@@ -167,7 +189,9 @@ def _prefetch(typing: Any, array: Any, i: Any) -> Any:
 
 @part
 def dot(indices: Ints, data: Floats, dense: Floats) -> float:
-    """Inner product of a sparse row (indices int32[m], data float64[m]) with a dense vector float64[n]."""
+    """Inner product of a sparse row (indices int32[m], data float64[m]) with a dense vector
+    float64[n].
+    """
     total = 0.0
     for j in range(indices.size):
         total += data[j] * dense[indices[j]]
@@ -183,7 +207,9 @@ def count_up(numbers: Ints, counts: Longs) -> None:
 
 @kernel
 def scale_to_unit_length(indptr: Longs, data: Floats) -> None:
-    """Divide each sparse row (data float64[m], row i at indptr[i]:indptr[i+1]) by its Euclidean length, in place."""
+    """Divide each sparse row (data float64[m], row i at indptr[i]:indptr[i+1]) by its Euclidean
+    length, in place.
+    """
     for i in range(indptr.size - 1):
         square = 0.0
         for j in range(indptr[i], indptr[i + 1]):

@@ -1,7 +1,8 @@
 """Logarithms that are the same on every machine, to the last digit.
 
-Those of NumPy and of the C library are not: they differ between processors that can do more or less at a time. Here is
-nothing but sums, products and quotients, which every processor rounds alike. With x = 2ᵉ·m, √½ ≤ m < √2,
+Those of NumPy and of the C library are not: they differ between processors that can do more or less
+at a time. Here is nothing but sums, products and quotients, which every processor rounds alike.
+With x = 2ᵉ·m, √½ ≤ m < √2,
 
     log x = e·log 2 + 2·artanh s,   f = m − 1,   s = f / (2 + f),   artanh s = s + s³/3 + s⁵/5 + …
 

@@ -16,9 +16,11 @@ from shortlist.errors import InputError
 
 
 def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[Any]:
-    """The array with room for at least ``size`` entries, zeros behind; at least doubled, so that growth is cheap.
+    """The array with room for at least ``size`` entries, zeros behind; at least doubled, so that
+    growth is cheap.
 
-    Zeros that are never written take no memory: the system provides it page by page on the first write.
+    Zeros that are never written take no memory: the system provides it page by page on the first
+    write.
     """
     if array.shape[0] >= size:
         return array
@@ -26,13 +28,17 @@ def grown(array: NDArray[Any], size: int, *, doubled: bool = True) -> NDArray[An
     try:
         larger = np.zeros((room, *array.shape[1:]), dtype=array.dtype)
     except (MemoryError, ValueError) as problem:
-        raise InputError(f"there is no memory for {room} columns, labels or edges: {problem}") from None
+        raise InputError(
+            f"there is no memory for {room} columns, labels or edges: {problem}"
+        ) from None
     larger[: array.shape[0]] = array
     return larger
 
 
 def give_back() -> None:
-    """Return freed memory, which glibc keeps for itself, to the system: a third of all memory after many texts."""
+    """Return freed memory, which glibc keeps for itself, to the system: a third of all memory
+    after many texts.
+    """
     with contextlib.suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -41,7 +47,9 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Rows(NamedTuple):
-    """Checked sparse rows, in the one layout that kernels take. Row i is the slice indptr[i]:indptr[i+1]."""
+    """Checked sparse rows, in the one layout that kernels take. Row i is the slice
+    indptr[i]:indptr[i+1].
+    """
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -66,8 +74,11 @@ class Rows(NamedTuple):
         return self.indices[part], self.data[part]
 
     def to_matrix(self) -> scipy.sparse.csr_array:
-        """As a SciPy matrix, with the 32-bit offsets that scikit-learn's estimators ask for where they suffice."""
-        first, last = self.indptr[0], self.indptr[-1]  # a block of rows shares arrays with others: take its own entries
+        """As a SciPy matrix, with the 32-bit offsets that scikit-learn's estimators ask for
+        where they suffice.
+        """
+        # a block of rows shares arrays with others: take its own entries
+        first, last = self.indptr[0], self.indptr[-1]
         offsets = np.int32 if last - first <= np.iinfo(np.int32).max else np.int64
         indices, indptr = self.indices[first:last], self.indptr - first
         parts = self.data[first:last], indices.astype(offsets, copy=False), indptr.astype(offsets)
@@ -103,17 +114,24 @@ class Rows(NamedTuple):
         )
 
 
-def check_nonnegative(rows: Rows, called: Callable[[int], str] = "row {}".format, n_vector: int = 0) -> None:
-    """Refuse negative values, except in the first ``n_vector`` columns; ``called`` names a row in the error."""
+def check_nonnegative(
+    rows: Rows, called: Callable[[int], str] = "row {}".format, n_vector: int = 0
+) -> None:
+    """Refuse negative values, except in the first ``n_vector`` columns; ``called`` names a row
+    in the error.
+    """
     if rows.data.size == 0 or rows.data.min() >= 0:
         return
     wrong = np.flatnonzero((rows.data < 0) & (rows.indices >= n_vector))
     if wrong.size:
         row = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1
         raise InputError(
-            f"Negative values in data: {called(row)} holds {rows.data[wrong[0]]:g} in column {rows.indices[wrong[0]]}, "
-            "and this learner takes values of at least 0 there; TunedIndex and MMP learn from dense vectors of either "
-            "sign (where they stand before words, set vector to their number of columns), and sparse features v can be "
+            f"Negative values in data: {called(row)} holds {rows.data[wrong[0]]:g} in column "
+            f"{rows.indices[wrong[0]]}, "
+            "and this learner takes values of at least 0 there; TunedIndex and MMP learn from "
+            "dense vectors of either "
+            "sign (where they stand before words, set vector to their number of columns), and "
+            "sparse features v can be "
             "replaced by pairs max(v, 0), max(0, -v)"
         )
 
@@ -146,10 +164,15 @@ def offsets_of(indptr: NDArray[np.int64], which: NDArray[np.int64]) -> NDArray[n
 
 @kernel
 def copy_rows(
-    starts: NDArray[np.int64], values: NDArray[Any], which: NDArray[np.int64], indptr: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    values: NDArray[Any],
+    which: NDArray[np.int64],
+    indptr: NDArray[np.int64],
     copied: NDArray[Any],
-) -> None:  # fmt: skip
-    """Copy the entries of rows of those numbers, each from its place in ``values`` to its place in ``copied``."""
+) -> None:
+    """Copy the entries of rows of those numbers, each from its place in ``values`` to its place
+    in ``copied``.
+    """
     for i in range(which.size):
         first = starts[which[i]] - indptr[i]
         for j in range(indptr[i], indptr[i + 1]):
@@ -157,7 +180,9 @@ def copy_rows(
 
 
 def as_plain(array: NDArray[np.generic], dtype: type[Scalar]) -> NDArray[Scalar]:
-    """The array as kernels are compiled for: that type, contiguous, writable. Copied only if it is not."""
+    """The array as kernels are compiled for: that type, contiguous, writable. Copied only if it
+    is not.
+    """
     if array.dtype == dtype and array.flags.carray and type(array) is np.ndarray:
         return array  # type: ignore[return-value] # the usual case; np.require takes some microseconds
     return np.require(array, dtype=dtype, requirements=["C", "A", "W"])
@@ -167,7 +192,8 @@ def as_plain(array: NDArray[np.generic], dtype: type[Scalar]) -> NDArray[Scalar]
 MatrixLike: TypeAlias = "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Rows"
 
 
-# Dense vectors and sparse rows side by side: the columns of the vector come first, then those of the row.
+# Dense vectors and sparse rows side by side: the columns of the vector come first, then those of
+# the row.
 
 
 Vectors = NDArray[np.float32]  # rows × numbers
@@ -186,7 +212,10 @@ def beside(vectors: Vectors | None, rows: Rows) -> Rows:
     indices, data = np.empty(is_word.size, dtype=np.int32), np.empty(is_word.size)
     indices[is_word], data[is_word] = vectors.shape[1] + rows.indices[own], rows.data[own]
     columns = np.arange(vectors.shape[1], dtype=np.int32)
-    indices[~is_word], data[~is_word] = np.broadcast_to(columns, vectors.shape)[stored], vectors[stored]
+    indices[~is_word], data[~is_word] = (
+        np.broadcast_to(columns, vectors.shape)[stored],
+        vectors[stored],
+    )
     return Rows(indptr, indices, data, vectors.shape[1] + rows.n_features)
 
 
@@ -204,12 +233,15 @@ def is_full(indices: Ints) -> bool:
 
 @step
 def inner(indices: Ints, data: Floats, dense: Floats) -> float:
-    """Inner product of a row (indices int32[m], data float64[m]) with a dense vector; in eight sums if it is full."""
+    """Inner product of a row (indices int32[m], data float64[m]) with a dense vector; in eight
+    sums if it is full.
+    """
     if not is_full(indices):
         return dot(indices, data, dense)
     a = b = c = d = e = f = g = h = 0.0
     j = 0
-    while j + PARTS <= data.size:  # a range of such steps takes longer to begin than a short row to add up
+    # a range of such steps takes longer to begin than a short row to add up
+    while j + PARTS <= data.size:
         a += data[j] * dense[j]
         b += data[j + 1] * dense[j + 1]
         c += data[j + 2] * dense[j + 2]
@@ -226,15 +258,15 @@ def inner(indices: Ints, data: Floats, dense: Floats) -> float:
     return total
 
 
-# Partial judgements: of an example some labels are right, some are wrong, and the others were not judged. By default a
-# judgement is complete: all labels that are not right are wrong.
+# Partial judgements: of an example some labels are right, some are wrong, and the others were not
+# judged. By default a judgement is complete: all labels that are not right are wrong.
 
 
 class Partial(NamedTuple):
     """The labels judged wrong in examples whose judgements are partial.
 
-    Of example i these are ids[indptr[i]:indptr[i+1]], each once; none if it is complete. If all examples are complete,
-    all three arrays are empty.
+    Of example i these are ids[indptr[i]:indptr[i+1]], each once; none if it is complete. If all
+    examples are complete, all three arrays are empty.
     """
 
     complete: NDArray[np.bool_]
@@ -243,10 +275,17 @@ class Partial(NamedTuple):
 
     @classmethod
     def of(cls, complete: NDArray[np.bool_], lists: list[list[int]]) -> Partial:
-        """From the numbers of the labels judged wrong; those of complete judgements are left out."""
-        kept = [[] if whole else list(dict.fromkeys(own)) for whole, own in zip(complete, lists, strict=True)]
+        """From the numbers of the labels judged wrong; those of complete judgements are left
+        out.
+        """
+        kept = [
+            [] if whole else list(dict.fromkeys(own))
+            for whole, own in zip(complete, lists, strict=True)
+        ]
         indptr = np.append(0, np.cumsum([len(own) for own in kept])).astype(np.int64)
-        return cls(complete, indptr, np.array([c for own in kept for c in own], dtype=np.int32)).or_nothing()
+        return cls(
+            complete, indptr, np.array([c for own in kept for c in own], dtype=np.int32)
+        ).or_nothing()
 
     def or_nothing(self) -> Partial:
         return NOTHING_PARTIAL if self.complete.all() else self
@@ -255,24 +294,33 @@ class Partial(NamedTuple):
         """The partial judgements of those examples, in that order."""
         if self.complete.size == 0:
             return self
-        return Partial(self.complete[which], *chosen_runs(self.indptr, self.ids, which)).or_nothing()
+        return Partial(
+            self.complete[which], *chosen_runs(self.indptr, self.ids, which)
+        ).or_nothing()
 
     @classmethod
     def stack(cls, parts: list[Partial], sizes: list[int]) -> Partial:
-        """The partial judgements of all parts, which have ``sizes`` examples, one part after the other."""
+        """The partial judgements of all parts, which have ``sizes`` examples, one part after
+        the other.
+        """
         if not any(part.complete.size for part in parts):
             return NOTHING_PARTIAL
         said = [
-            part if part.complete.size else cls(np.ones(n, dtype=np.bool_), np.zeros(n + 1, dtype=np.int64), part.ids)
+            part
+            if part.complete.size
+            else cls(np.ones(n, dtype=np.bool_), np.zeros(n + 1, dtype=np.int64), part.ids)
             for part, n in zip(parts, sizes, strict=True)
         ]
-        return cls(np.concatenate([part.complete for part in said]), *stacked_runs([part[1:] for part in said]))
+        return cls(
+            np.concatenate([part.complete for part in said]),
+            *stacked_runs([part[1:] for part in said]),
+        )
 
     def among_known(self, indptr: Longs, ids: Ints, before: int) -> Partial:
         """For a learner that knew ``before`` labels, numbered in order of first appearance.
 
-        Unknown labels that were judged wrong are dropped. A judgement of all known labels is complete. Which labels an
-        example knows does not depend on later examples.
+        Unknown labels that were judged wrong are dropped. A judgement of all known labels is
+        complete. Which labels an example knows does not depend on later examples.
         """
         n, right, wrong = self.complete.size, np.diff(indptr), np.diff(self.indptr)
         known = np.full(n, before)
@@ -286,7 +334,9 @@ class Partial(NamedTuple):
         return Partial(complete, starts.astype(np.int64), self.ids[kept]).or_nothing()
 
 
-NOTHING_PARTIAL = Partial(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
+NOTHING_PARTIAL = Partial(
+    np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+)
 
 
 def chosen_runs(indptr: Longs, ids: Ints, which: Longs) -> tuple[Longs, Ints]:
@@ -299,8 +349,12 @@ def chosen_runs(indptr: Longs, ids: Ints, which: Longs) -> tuple[Longs, Ints]:
 
 def stacked_runs(parts: list[tuple[Longs, Ints]]) -> tuple[Longs, Ints]:
     """All runs of all parts, one part after the other."""
-    counts = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(indptr) for indptr, _ in parts)])
-    return np.cumsum(counts), np.concatenate([np.zeros(0, dtype=np.int32), *(ids for _, ids in parts)])
+    counts = np.concatenate(
+        [np.zeros(1, dtype=np.int64), *(np.diff(indptr) for indptr, _ in parts)]
+    )
+    return np.cumsum(counts), np.concatenate(
+        [np.zeros(0, dtype=np.int32), *(ids for _, ids in parts)]
+    )
 
 
 @part

@@ -25,7 +25,8 @@ Choice = TypeVar("Choice")
 
 
 def as_rows(X: MatrixLike) -> Rows:
-    """Check a dense or sparse matrix and give its rows, columns ascending, without stored zeros or repeats.
+    """Check a dense or sparse matrix and give its rows, columns ascending, without stored zeros or
+    repeats.
 
     The caller's matrix is never modified. ``Rows`` were checked before.
     """
@@ -49,7 +50,12 @@ class WrongType(InputError, TypeError):
 
 def _as_matrix(X: MatrixLike) -> Any:
     """A dense matrix of finite numbers (or a sparse one, from a frame of sparse columns)."""
-    if type(X) is np.ndarray and X.dtype in (np.float64, np.float32) and X.ndim == 2 and X.shape[1] > 0:
+    if (
+        type(X) is np.ndarray
+        and X.dtype in (np.float64, np.float32)
+        and X.ndim == 2
+        and X.shape[1] > 0
+    ):
         matrix = np.ascontiguousarray(X, dtype=np.float64)
         if np.isfinite(matrix).all():
             return matrix  # the usual case; check_array takes longer than learning one row
@@ -64,17 +70,24 @@ def _as_matrix(X: MatrixLike) -> Any:
 
 
 def _from_dense(array: NDArray[np.float64]) -> Rows:
-    """As SciPy would convert it, several times faster. Without zeros it shares the memory of the array if possible."""
+    """As SciPy would convert it, several times faster. Without zeros it shares the memory of
+    the array if possible.
+    """
     n_rows, width = array.shape
     columns = np.arange(width, dtype=np.int32)
     if array.all():
         indices = columns if n_rows == 1 else np.tile(columns, n_rows)
         return Rows(
-            np.arange(0, array.size + 1, width, dtype=np.int64), indices, as_plain(array.ravel(), np.float64), width
+            np.arange(0, array.size + 1, width, dtype=np.int64),
+            indices,
+            as_plain(array.ravel(), np.float64),
+            width,
         )
     stored = array != 0
     ends = np.cumsum(np.count_nonzero(stored, axis=1), dtype=np.int64)
-    return Rows(np.append(0, ends), np.broadcast_to(columns, array.shape)[stored], array[stored], width)
+    return Rows(
+        np.append(0, ends), np.broadcast_to(columns, array.shape)[stored], array[stored], width
+    )
 
 
 def as_numbers(values: ArrayLike, name: str, *, length: int | None = None) -> NDArray[np.float64]:
@@ -87,7 +100,8 @@ def as_numbers(values: ArrayLike, name: str, *, length: int | None = None) -> ND
         raise InputError(f"{name} must have one dimension, not {array.ndim}")
     if length is not None and array.size != length:
         raise InputError(
-            f"{name} has {counted(array.size, 'entries')} where {length} are needed, one for each row of X"
+            f"{name} has {counted(array.size, 'entries')} where {length} are needed, one for each "
+            "row of X"
         )
     if not np.isfinite(array).all():
         raise InputError(f"{name}[{int(np.argmin(np.isfinite(array)))}] is not a finite number")
@@ -113,7 +127,9 @@ def as_whole(value: object, name: str, *, least: int = 0, most: int = MOST) -> i
 
 
 def as_jobs(value: object) -> int:
-    """How many threads the user allows by ``n_jobs``: one for None, as many as there are processors for −1."""
+    """How many threads the user allows by ``n_jobs``: one for None, as many as there are
+    processors for −1.
+    """
     jobs = 1 if value is None else as_whole(value, "n_jobs", least=-1)
     if jobs == 0:
         raise InputError("n_jobs must be at least 1, or -1 for all processors, not 0")
@@ -134,8 +150,12 @@ def as_real(value: object, name: str, *, least: float = -np.inf, most: float = n
     if np.isinf(number):
         raise InputError(f"{name} must be a finite number, not {number:g}")
     if not least <= number <= most:
-        bounds = f"lie between {least:g} and {most:g}" if np.isfinite(most) else f"be at least {least:g}"
-        raise InputError(f"{name} must {bounds if np.isfinite(least) else 'be a number'}, not {number:g}")
+        bounds = (
+            f"lie between {least:g} and {most:g}" if np.isfinite(most) else f"be at least {least:g}"
+        )
+        raise InputError(
+            f"{name} must {bounds if np.isfinite(least) else 'be a number'}, not {number:g}"
+        )
     return number
 
 
@@ -155,7 +175,9 @@ def as_size(value: object, name: str, *, least: int = 0) -> int:
     if isinstance(value, str):
         found = re.fullmatch(r"([0-9]*\.?[0-9]+) ?([kMGT]B)?", value.strip())
         if found is None:
-            raise InputError(f"{name} must be a number of bytes, or one with kB, MB, GB or TB, not {value!r}")
+            raise InputError(
+                f"{name} must be a number of bytes, or one with kB, MB, GB or TB, not {value!r}"
+            )
         number = int(Decimal(found[1]) * SIZES.get(found[2], 1))
     number = as_whole(number, name, most=MOST_AMOUNT)
     if number < least:
@@ -165,16 +187,18 @@ def as_size(value: object, name: str, *, least: int = 0) -> int:
 
 # A sparse matrix of any of SciPy's kinds -> the arrays of a CSR matrix, checked.
 #
-# SciPy's own conversions check no bounds, as little as our kernels do: an index out of range leads them out of their
-# arrays. So the check comes before the first conversion. ``check_format`` is not used: it takes an empty matrix with
-# any offsets, and it modifies what it checks.
+# SciPy's own conversions check no bounds, as little as our kernels do: an index out of range leads
+# them out of their arrays. So the check comes before the first conversion. ``check_format`` is not
+# used: it takes an empty matrix with any offsets, and it modifies what it checks.
 
 
 MOST_COLUMNS = np.iinfo(np.int32).max
 
 
 class Compressed(NamedTuple):
-    """Row i has data[indptr[i]:indptr[i+1]], in the columns indices[indptr[i]:indptr[i+1]]: ascending, no zeros."""
+    """Row i has data[indptr[i]:indptr[i+1]], in the columns indices[indptr[i]:indptr[i+1]]:
+    ascending, no zeros.
+    """
 
     indptr: NDArray[Any]
     indices: NDArray[Any]
@@ -188,9 +212,14 @@ def is_sparse(X: object) -> bool:
 
 
 def compressed(X: scipy.sparse.sparray | scipy.sparse.spmatrix, name: str = "X") -> Compressed:
-    """The rows of a sparse matrix of finite numbers. Arrays are shared if nothing had to be changed."""
+    """The rows of a sparse matrix of finite numbers. Arrays are shared if nothing had to be
+    changed.
+    """
     if X.ndim != 2:
-        raise InputError(f"{name} must have two dimensions, not {X.ndim}; of one row, write {name}.reshape(1, -1)")
+        raise InputError(
+            f"{name} must have two dimensions, not {X.ndim}; of one row, write {name}.reshape(1, "
+            "-1)"
+        )
     if X.shape[1] > MOST_COLUMNS:
         raise InputError(f"{name} has {X.shape[1]} columns; at most {MOST_COLUMNS} can be indexed")
     try:
@@ -215,7 +244,9 @@ def one_row(x: scipy.sparse.sparray, name: str = "x") -> scipy.sparse.coo_array:
     """A sparse array of one dimension as a matrix of one row."""
     columns = np.asarray(x.indices if x.format == "csr" else x.tocoo().coords[-1])
     try:
-        return scipy.sparse.coo_array((x.data, (np.zeros(columns.size, np.int64), columns)), shape=(1, x.shape[-1]))
+        return scipy.sparse.coo_array(
+            (x.data, (np.zeros(columns.size, np.int64), columns)), shape=(1, x.shape[-1])
+        )
     except (ValueError, TypeError, IndexError, OverflowError) as problem:
         raise InputError(f"{name} is not a sparse row that can be used: {problem}") from None
 
@@ -233,9 +264,12 @@ def _rows_of(X: Any) -> Compressed:
         columns = np.fromiter(chain.from_iterable(X.rows), dtype=np.int64)
         coords = np.repeat(np.arange(len(X.rows)), [len(own) for own in X.rows]), columns
     elif X.format == "dia":
-        matrix = scipy.sparse.dia_array((X.data, X.offsets), shape=X.shape)  # refuses data that do not fit the offsets
+        # refuses data that do not fit the offsets
+        matrix = scipy.sparse.dia_array((X.data, X.offsets), shape=X.shape)
         inside = (matrix.offsets > -n_rows) & (matrix.offsets < n_columns)
-        listed = scipy.sparse.dia_array((matrix.data[inside], matrix.offsets[inside]), shape=X.shape).tocoo()
+        listed = scipy.sparse.dia_array(
+            (matrix.data[inside], matrix.offsets[inside]), shape=X.shape
+        ).tocoo()
         entries, coords = listed.data, (listed.row, listed.col)
     else:
         listed = X.tocoo()  # SciPy makes this with NumPy, which checks bounds
@@ -243,20 +277,28 @@ def _rows_of(X: Any) -> Compressed:
     for places, size in zip(coords, X.shape, strict=True):
         _check_places(places, size)
         if places.size != entries.size:
-            raise ValueError(f"it has {counted(entries.size, 'values')} and {counted(places.size, 'places')} for them")
+            raise ValueError(
+                f"it has {counted(entries.size, 'values')} and {counted(places.size, 'places')} "
+                "for them"
+            )
     matrix = scipy.sparse.coo_array((_as_floats(entries), coords), shape=X.shape).tocsr()
     return Compressed(matrix.indptr, matrix.indices, matrix.data)
 
 
 def _within(X: Any, n_lists: int, n_places: int) -> Compressed:
-    """The arrays of a CSR matrix, or of a transposed CSC matrix, with all offsets and indices in range."""
+    """The arrays of a CSR matrix, or of a transposed CSC matrix, with all offsets and indices
+    in range.
+    """
     indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), _as_floats(X.data)
     _check_whole(indptr)
     if indptr.shape != (n_lists + 1,) or indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
         raise ValueError(f"its indptr must be {n_lists + 1} numbers that ascend from 0")
     n = int(indptr[-1])
     if indices.ndim != 1 or data.ndim != 1 or n > indices.size or n > data.size:
-        raise ValueError(f"its indptr ends at {n}, but has {indices.size} indices and {counted(data.size, 'values')}")
+        raise ValueError(
+            f"its indptr ends at {n}, but has {indices.size} indices and "
+            f"{counted(data.size, 'values')}"
+        )
     _check_places(indices[:n], n_places)
     return Compressed(indptr, indices[:n], data[:n])
 
@@ -265,7 +307,9 @@ def _check_places(places: NDArray[Any], size: int) -> None:
     _check_whole(places)
     if places.size and (places.min() < 0 or places.max() >= size):
         wrong = places.min() if places.min() < 0 else places.max()
-        raise ValueError(f"it has the index {wrong}, and indices must be at least 0 and below {size}")
+        raise ValueError(
+            f"it has the index {wrong}, and indices must be at least 0 and below {size}"
+        )
 
 
 def _check_whole(array: NDArray[Any]) -> None:
@@ -293,7 +337,9 @@ def _is_canonical(rows: Compressed) -> bool:
 def _as_csr(rows: Compressed, shape: tuple[int, int]) -> scipy.sparse.csr_array:
     """As a SciPy matrix, with offsets and columns of the types that its loops take."""
     kind = np.int32 if max(rows.data.size, *shape) <= np.iinfo(np.int32).max else np.int64
-    return scipy.sparse.csr_array((rows.data, rows.indices.astype(kind), rows.indptr.astype(kind)), shape=shape)
+    return scipy.sparse.csr_array(
+        (rows.data, rows.indices.astype(kind), rows.indptr.astype(kind)), shape=shape
+    )
 
 
 # The names of a table's columns, kept and checked as scikit-learn does.
@@ -328,7 +374,9 @@ def check_columns(estimator: BaseEstimator, X: object) -> None:
 
 
 def check_names(known: Sequence[str] | None, given: Sequence[str] | None) -> None:
-    """Refuse columns of a file whose names or order differ from those learned, if both are known."""
+    """Refuse columns of a file whose names or order differ from those learned, if both are
+    known.
+    """
     if known is not None and given is not None and list(known) != list(given):
         raise InputError(
             f"the columns are {', '.join(given)}, and the model learned from {', '.join(known)}; "
@@ -337,12 +385,19 @@ def check_names(known: Sequence[str] | None, given: Sequence[str] | None) -> Non
 
 
 def grown_names(estimator: BaseEstimator, X: object) -> Names | None:
-    """The names of the columns including those of X: columns may be added at the end, but none may change."""
+    """The names of the columns including those of X: columns may be added at the end, but none
+    may change.
+    """
     known: Names | None = getattr(estimator, "feature_names_in_", None)
     if known is None and _is_nameless(X):
         return None
     names = column_names(X)
-    if known is None or names is None or names.size <= known.size or list(names[: known.size]) != list(known):
+    if (
+        known is None
+        or names is None
+        or names.size <= known.size
+        or list(names[: known.size]) != list(known)
+    ):
         check_columns(estimator, X)
         return known
     return names
@@ -353,7 +408,9 @@ def _is_nameless(X: object) -> bool:
 
 
 def look_at(estimator: BaseEstimator, X: object, *, reset: bool, width: bool = False) -> None:
-    """Remember the names of the columns or check them, and with ``width`` their number, as scikit-learn does."""
+    """Remember the names of the columns or check them, and with ``width`` their number, as
+    scikit-learn does.
+    """
     from sklearn.utils.validation import validate_data
 
     try:

@@ -1,11 +1,13 @@
-"""Learners whose state is sums over examples: they learn in any order and in parts, and merge exactly.
+"""Learners whose state is sums over examples: they learn in any order and in parts, and merge
+exactly.
 
-The sums are Σ_i x_i[f]·[c ∈ y_i] for each feature f and label c (sparse), and Σ_i x_i[f] for each feature. What a
-learner computes from the sums is computed on demand and cached until they change.
+The sums are Σ_i x_i[f]·[c ∈ y_i] for each feature f and label c (sparse), and Σ_i x_i[f] for each
+feature. What a learner computes from the sums is computed on demand and cached until they change.
 
-The last digits of a sum of floats depend on the order of addition, unless all partial sums are exact. So values are
-rounded to 24 significant bits (a relative change of at most 2⁻²⁵): as long as no sum exceeds 2²⁹ times the smallest
-value in it, it fits into the 53 bits of a float64, and any order and any parts give the same bits.
+The last digits of a sum of floats depend on the order of addition, unless all partial sums are
+exact. So values are rounded to 24 significant bits (a relative change of at most 2⁻²⁵): as long as
+no sum exceeds 2²⁹ times the smallest value in it, it fits into the 53 bits of a float64, and any
+order and any parts give the same bits.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from shortlist.labels import LabelSets
 
 
 class Sums:
-    """Sums over examples, features × labels, and those not yet added: adding small matrices one by one is slow."""
+    """Sums over examples, features × labels, and those not yet added: adding small matrices one
+    by one is slow.
+    """
 
     def __init__(self, added: scipy.sparse.csr_array) -> None:
         self.added = added
@@ -59,7 +63,9 @@ class AdditiveLearner(MergingLearner):
     def _renumbered(self, other: Any, numbers: Ints) -> Any:
         """The sums of another learner, whose labels have these numbers here."""
         sums = other._all_sums().tocoo()
-        return scipy.sparse.csr_array((sums.data, (sums.row, numbers[sums.col])), (sums.shape[0], len(self._labels)))
+        return scipy.sparse.csr_array(
+            (sums.data, (sums.row, numbers[sums.col])), (sums.shape[0], len(self._labels))
+        )
 
     def _all_sums(self) -> Any:
         """All sums, features × labels; of each feature in the order of the labels."""
@@ -76,7 +82,9 @@ class AdditiveLearner(MergingLearner):
 
     @reading
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        """Sums are added up before, and SciPy has noted that none is there twice: others may be asking meanwhile."""
+        """Sums are added up before, and SciPy has noted that none is there twice: others may be
+        asking meanwhile.
+        """
         if hasattr(self, "_sums"):
             self._all_sums().sum_duplicates()
         return super().__deepcopy__(memo)
@@ -96,10 +104,16 @@ class AdditiveLearner(MergingLearner):
         indptr = state.offsets("sums_indptr", self._totals.size, sums.size)
         state.require(self._totals.size == self.n_features_in_, "each feature has a total")
         finite = np.isfinite(sums).all() and np.isfinite(self._totals).all()
-        state.require(bool(finite and (sums > 0).all() and (self._totals >= 0).all()), "sums are positive")
-        matrix = scipy.sparse.csr_array((sums, labels, indptr), (self._totals.size, len(self._labels)))
+        state.require(
+            bool(finite and (sums > 0).all() and (self._totals >= 0).all()), "sums are positive"
+        )
+        matrix = scipy.sparse.csr_array(
+            (sums, labels, indptr), (self._totals.size, len(self._labels))
+        )
         matrix.check_format(full_check=True)
-        state.require(bool((self._label_counts[labels] > 0).all()), "labels with a sum have been seen")
+        state.require(
+            bool((self._label_counts[labels] > 0).all()), "labels with a sum have been seen"
+        )
         matrix.sort_indices()
         state.require(matrix.has_canonical_format, "a feature has one sum for each label")
         self._sums = Sums(matrix)

@@ -12,7 +12,8 @@ from shortlist.arrays.kernels import Floats, Ints, Longs, part
 
 @part
 def keep_best(candidates: Ints, scores: Floats, ids: Ints, best: Floats) -> None:
-    """Write the best candidates, best first, as many as ids has room for; ties go to the lower number.
+    """Write the best candidates, best first, as many as ids has room for; ties go to the lower
+    number.
 
     They form a heap whose top is the worst of them.
     """
@@ -52,8 +53,8 @@ def sift(ids: Ints, best: Floats, at: int, n: int) -> None:
     ids[at], best[at] = c, s
 
 
-# The score of a retrieved label whose votes cancel, or vanish in rounding: 0 means not retrieved. Smaller numbers are
-# denormal, and some libraries make the processor round those to 0.
+# The score of a retrieved label whose votes cancel, or vanish in rounding: 0 means not retrieved.
+# Smaller numbers are denormal, and some libraries make the processor round those to 0.
 LEAST = np.finfo(np.float64).tiny
 
 
@@ -66,7 +67,9 @@ CHANGES = 5  # a look at the prototypes before they change
 
 
 class Scratch(NamedTuple):
-    """Scratch arrays with an entry for each label, made once for many examples; the clock stamps the marks."""
+    """Scratch arrays with an entry for each label, made once for many examples; the clock
+    stamps the marks.
+    """
 
     scores: Floats
     touched: Ints  # the labels that have a score of their own
@@ -81,7 +84,11 @@ class Scratch(NamedTuple):
 def make_scratch(n_labels: int) -> Scratch:
     """May be called in kernels: to pass an array to a kernel takes half a microsecond."""
     scores, change, kept = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
-    mark, clock, rising = np.zeros(n_labels, dtype=np.int64), np.zeros(1, dtype=np.int64), room_for_touched(n_labels)
+    mark, clock, rising = (
+        np.zeros(n_labels, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        room_for_touched(n_labels),
+    )
     return Scratch(scores, room_for_touched(n_labels), change, kept, mark, clock, rising)
 
 

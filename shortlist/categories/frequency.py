@@ -15,7 +15,8 @@ from shortlist.labels import LabelSets
 
 
 class FrequencyBaseline(CategoryLearner):
-    """Ranks the labels by how often they were seen, whatever the row. The score is the share of the examples.
+    """Ranks the labels by how often they were seen, whatever the row. The score is the share of the
+    examples.
 
     Attributes
     ----------
@@ -28,9 +29,8 @@ class FrequencyBaseline(CategoryLearner):
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
 
-    References
-    ----------
-    The baseline of Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004).
+    References ---------- The baseline of Madani, Connor and Greiner, "Learning when concepts
+    abound", JMLR 10, 2009 (paper 004).
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""What all learners of categories share: checked input, numbered labels, learning, answers, model files.
+"""What all learners of categories share: checked input, numbered labels, learning, answers, model
+files.
 
 A learner adds six steps of its own, all on checked arrays:
 ``_begin``, ``_learn``, ``_rank``, ``_scores``, ``_votes``, and the arrays it is made of.
@@ -19,7 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist import concurrency
-from shortlist.arrays.given_labels import Columns, Label, LabelsLike, as_array, class_list, joined_columns
+from shortlist.arrays.given_labels import (
+    Columns,
+    Label,
+    LabelsLike,
+    as_array,
+    class_list,
+    joined_columns,
+)
 from shortlist.arrays.kernels import Floats, Ints, Longs, count_up
 from shortlist.arrays.rows import MatrixLike, Rows, RowStore, check_nonnegative, grown
 from shortlist.arrays.validation import (
@@ -63,7 +71,9 @@ if TYPE_CHECKING:
 
 
 class Allowed(NamedTuple):
-    """For each label whether it may be ranked, and a factor for its score if that is above 0 (None for 1)."""
+    """For each label whether it may be ranked, and a factor for its score if that is above 0
+    (None for 1).
+    """
 
     labels: NDArray[np.bool_]
     factors: Floats | None = None
@@ -75,12 +85,14 @@ SCORES = 1 << 20  # scores that are held at a time
 BIAS = -1  # the column of the bias among votes
 
 
-# An observer: called with a learner and the rows and labels that it is about to learn, it yields their order in pieces.
-# Before each piece it can have rows ranked that are not learned yet.
+# An observer: called with a learner and the rows and labels that it is about to learn, it yields
+# their order in pieces. Before each piece it can have rows ranked that are not learned yet.
 Watch = Callable[[Any, Rows | RowStore, LabelSets, Longs], Iterator[Longs]]
 
 
-def at_once(learner: object, rows: Rows | RowStore, labels: LabelSets, order: Longs) -> Iterator[Longs]:
+def at_once(
+    learner: object, rows: Rows | RowStore, labels: LabelSets, order: Longs
+) -> Iterator[Longs]:
     """No observer: the whole order as one piece."""
     yield order
 
@@ -88,18 +100,20 @@ def at_once(learner: object, rows: Rows | RowStore, labels: LabelSets, order: Lo
 class CategoryLearner(Estimator, ABC):
     """Base class of the learners of categories.
 
-    X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each row, or an indicator
-    matrix. Labels and columns that were never seen before may arrive with every ``partial_fit``. Where the columns of X
-    have names, they are kept in ``feature_names_in_``; columns may arrive behind those, but none may change.
+    X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each
+    row, or an indicator matrix. Labels and columns that were never seen before may arrive with
+    every ``partial_fit``. Where the columns of X have names, they are kept in
+    ``feature_names_in_``; columns may arrive behind those, but none may change.
 
-    Several threads may rank at a time; while one learns, the others wait (concurrency.py). A ``fit`` that fails, or is
-    stopped, leaves the learner as it was; a ``partial_fit`` that is stopped has learned the first so many rows, as
-    ``n_examples_`` tells (concurrency.py).
+    Several threads may rank at a time; while one learns, the others wait (concurrency.py). A
+    ``fit`` that fails, or is stopped, leaves the learner as it was; a ``partial_fit`` that is
+    stopped has learned the first so many rows, as ``n_examples_`` tells (concurrency.py).
 
     Attributes
     ----------
     classes_ : ndarray
-        All labels, in order of first appearance; those of an indicator matrix in the order of its columns.
+        All labels, in order of first appearance; those of an indicator matrix in the order of its
+        columns.
     label_counts_ : ndarray
         In how many examples each label was seen.
     n_examples_ : int
@@ -141,7 +155,9 @@ class CategoryLearner(Estimator, ABC):
 
     @abstractmethod
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        """Write the best labels of each row: ids (n × k, filled with −1) and scores (n × k, filled with NaN)."""
+        """Write the best labels of each row: ids (n × k, filled with −1) and scores (n × k,
+        filled with NaN).
+        """
 
     @abstractmethod
     def _scores(self, rows: Rows) -> Floats:
@@ -149,7 +165,9 @@ class CategoryLearner(Estimator, ABC):
 
     @abstractmethod
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        """The columns that vote for a label in one row, and their votes, in the order in which the score adds them."""
+        """The columns that vote for a label in one row, and their votes, in the order in which
+        the score adds them.
+        """
 
     def _prepare(self, rows: Rows) -> Rows:
         """Turn feature values into what the learner works on."""
@@ -166,19 +184,30 @@ class CategoryLearner(Estimator, ABC):
     # Learning.
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
-        """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state`` unless it is None."""
+        """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state``
+        unless it is None.
+        """
         return self._fit_rows(self._as_rows(X), Y, column_names(X))
 
     @available_if(lambda self: self.updatable)
     @learning
-    def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
-        """Learn some more examples, once, in the order given. ``classes`` names labels that need not occur in Y."""
+    def partial_fit(
+        self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None
+    ) -> Self:
+        """Learn some more examples, once, in the order given. ``classes`` names labels that
+        need not occur in Y.
+        """
         with nothing_if_refused(self):
             return self._learn_rows(*self._met(X, Y, classes))
 
-    def _met(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None) -> tuple[Rows, NumberedLabels]:
+    def _met(
+        self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None
+    ) -> tuple[Rows, NumberedLabels]:
         """Check more examples, and take up their columns and the labels named."""
-        rows, names = self._as_rows(X), grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X)
+        rows, names = (
+            self._as_rows(X),
+            grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X),
+        )
         Y = numbered(Y, rows.n_rows)
         named = [] if classes is None else class_list(classes)
         if not self.__sklearn_is_fitted__():
@@ -198,9 +227,15 @@ class CategoryLearner(Estimator, ABC):
 
     @writing
     def _fit_rows(
-        self, rows: Rows | RowStore, Y: LabelsLike, names: Names | None = None, watch: Watch = at_once
+        self,
+        rows: Rows | RowStore,
+        Y: LabelsLike,
+        names: Names | None = None,
+        watch: Watch = at_once,
     ) -> Self:
-        """``fit`` on checked rows, whose columns have these names; ``watch`` observes the first pass."""
+        """``fit`` on checked rows, whose columns have these names; ``watch`` observes the first
+        pass.
+        """
         before = dict(self.__dict__)  # fitting makes new arrays
         try:
             for _ in self._fit_passes(rows, Y, watch):
@@ -211,15 +246,23 @@ class CategoryLearner(Estimator, ABC):
             raise
         return self
 
-    def _fit_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
+    def _fit_passes(
+        self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once
+    ) -> Iterator[int]:
         """``_fit_rows`` step by step: yields the number of each pass that is done."""
         if rows.n_rows == 0:
-            raise InputError("there are no rows to learn from: found 0 samples where at least 1 is needed")
+            raise InputError(
+                "there are no rows to learn from: found 0 samples where at least 1 is needed"
+            )
         self._start()
         yield from self._learn_passes(rows, Y, watch)
 
-    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
-        """Learn more rows as ``fit`` does, several times and shuffled, without forgetting; yields as above."""
+    def _learn_passes(
+        self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once
+    ) -> Iterator[int]:
+        """Learn more rows as ``fit`` does, several times and shuffled, without forgetting;
+        yields as above.
+        """
         if not self.__sklearn_is_fitted__():
             self._start()
         Y = numbered(Y, rows.n_rows)
@@ -232,8 +275,12 @@ class CategoryLearner(Estimator, ABC):
         seed = as_seed(getattr(self, "random_state", None))
         generator = None if seed is None else np.random.default_rng(seed)
         for n in range(passes):
-            order = np.arange(rows.n_rows) if generator is None else generator.permutation(rows.n_rows)
-            for some in (watch if n == 0 else at_once)(self, rows, labels, order.astype(np.int64, copy=False)):
+            order = (
+                np.arange(rows.n_rows) if generator is None else generator.permutation(rows.n_rows)
+            )
+            for some in (watch if n == 0 else at_once)(
+                self, rows, labels, order.astype(np.int64, copy=False)
+            ):
                 self._learn_pass(rows, labels, some, n == 0)
             yield n + 1
 
@@ -267,20 +314,27 @@ class CategoryLearner(Estimator, ABC):
                 del self._in_stream
         return self
 
-    def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
-        """Refuse rows that can be ranked but not learned; ``called`` gives the name of a row for the error."""
+    def check_learnable(
+        self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
+    ) -> None:
+        """Refuse rows that can be ranked but not learned; ``called`` gives the name of a row
+        for the error.
+        """
 
     def check_judged(self, labels: NumberedLabels) -> None:
         """Refuse partial judgements if the learner cannot leave labels alone."""
         if labels.sets.partial.complete.size and not self.takes_partial:
             raise InputError(
-                f"{type(self).__name__} learns only from complete judgements, not from some labels of an "
+                f"{type(self).__name__} learns only from complete judgements, not from some labels "
+                "of an "
                 "example; use TunedIndex, MMP or TopicPerceptron"
             )
 
     def _check_updatable(self) -> None:
         if not self.updatable:
-            raise InputError(f"a {type(self).__name__} learns all its examples at once and cannot go on; use fit")
+            raise InputError(
+                f"a {type(self).__name__} learns all its examples at once and cannot go on; use fit"
+            )
 
     def _start(self) -> None:
         self._jobs()  # checks n_jobs
@@ -305,7 +359,9 @@ class CategoryLearner(Estimator, ABC):
         return labels
 
     def _take_up_columns(self, columns: Columns | None) -> None:
-        """Number the labels of an indicator matrix in the order of its columns, whether they occur or not."""
+        """Number the labels of an indicator matrix in the order of its columns, whether they
+        occur or not.
+        """
         known = columns if self.n_examples_ == 0 else self._label_columns
         joined = joined_columns(known, columns)
         if joined is not None and len(joined) > len(self._label_columns or ()):
@@ -338,13 +394,18 @@ class CategoryLearner(Estimator, ABC):
         else:  # kernels release the interpreter's lock, and the result of each row is its own
             edges = np.linspace(0, rows.n_rows, workers + 1).astype(int)
             with ThreadPoolExecutor(workers) as pool:
-                tasks = [pool.submit(self._rank, rows.block(a, b), ids[a:b], scores[a:b]) for a, b in pairwise(edges)]
+                tasks = [
+                    pool.submit(self._rank, rows.block(a, b), ids[a:b], scores[a:b])
+                    for a, b in pairwise(edges)
+                ]
             for task in tasks:
                 task.result()
         return Ranking(ids, scores, self._labels.names)
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        """``_rank`` of allowed labels. If a learner knows nothing better, all are ranked, and the others left out."""
+        """``_rank`` of allowed labels. If a learner knows nothing better, all are ranked, and
+        the others left out.
+        """
         n_labels = max(len(self._labels), 1)
         every = np.full((rows.n_rows, n_labels), -1, dtype=np.int32)
         own = np.full((rows.n_rows, n_labels), np.nan)
@@ -358,10 +419,14 @@ class CategoryLearner(Estimator, ABC):
         ids[:] = np.where(there, np.take_along_axis(every, best, axis=1), -1)
         scores[:] = np.where(there, np.take_along_axis(own, best, axis=1), np.nan)
 
-    def _rank_by_scores(self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf) -> None:
-        """``_rank`` for a learner that has the scores of all labels: those above a limit, some rows at a time.
+    def _rank_by_scores(
+        self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf
+    ) -> None:
+        """``_rank`` for a learner that has the scores of all labels: those above a limit, some rows
+        at a time.
 
-        ``width`` is how many numbers a row takes while its scores are made, if more than there are labels.
+        ``width`` is how many numbers a row takes while its scores are made, if more than there are
+        labels.
         """
         some = max(1, SCORES // max(width, len(self._labels), 1))
         for first in range(0, rows.n_rows, some):
@@ -378,7 +443,9 @@ class CategoryLearner(Estimator, ABC):
 
     @reading
     def decision_function(self, X: MatrixLike) -> Floats:
-        """The score of every label for every row: n × number of labels, dense. ``rank`` needs far less memory."""
+        """The score of every label for every row: n × number of labels, dense. ``rank`` needs
+        far less memory.
+        """
         self._check_fitted()
         return self._scores(self._prepare(self._check(X)))
 
@@ -388,8 +455,9 @@ class CategoryLearner(Estimator, ABC):
     def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The best label of each row; the most frequent label where none is retrieved.
 
-        If all labels came as indicator matrices, an indicator matrix of the same columns: each row is given as many of
-        its best labels as an example has on average, rounded, and at least one if any is retrieved.
+        If all labels came as indicator matrices, an indicator matrix of the same columns: each row
+        is given as many of its best labels as an example has on average, rounded, and at least one
+        if any is retrieved.
         """
         self._check_fitted()
         return self._predict_rows(self._check(X))
@@ -397,10 +465,14 @@ class CategoryLearner(Estimator, ABC):
     def _predict_rows(self, rows: Rows) -> NDArray[Any]:
         """``predict`` on checked rows."""
         if self._label_columns is not None:
-            return self._indicate(self._rank_rows(rows, self._usual_number()).ids, self._label_columns)
+            return self._indicate(
+                self._rank_rows(rows, self._usual_number()).ids, self._label_columns
+            )
         best = self._rank_rows(rows, k=1).ids[:, 0]
         if not len(self._labels):
-            raise InputError(f"this {type(self).__name__} has learned no label yet, and can predict none")
+            raise InputError(
+                f"this {type(self).__name__} has learned no label yet, and can predict none"
+            )
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
     def _usual_number(self) -> int:
@@ -416,21 +488,31 @@ class CategoryLearner(Estimator, ABC):
         return indicated
 
     def _columns(self, columns: Columns) -> Longs:
-        """The column of each label in an indicator matrix, −1 for none; the last entry, −1, stands for no label."""
+        """The column of each label in an indicator matrix, −1 for none; the last entry, −1,
+        stands for no label.
+        """
         place = {name: at for at, name in enumerate(columns)}
         return np.array([*(place.get(name, -1) for name in self._labels.names), -1], dtype=np.int64)
 
     @reading
     def score(self, X: MatrixLike, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
-        """R1: the share of rows whose best label is one of theirs (accuracy, where each row has one label)."""
+        """R1: the share of rows whose best label is one of theirs (accuracy, where each row has
+        one label).
+        """
         self._check_fitted()
         return self._score_rows(self._check(X), Y, sample_weight)
 
-    def _score_rows(self, rows: Rows, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
+    def _score_rows(
+        self, rows: Rows, Y: LabelsLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """``score`` on checked rows."""
         best = self._rank_rows(rows, k=1).ids[:, 0]
         right = is_true(best, self._labels.look_up(Y, best.size)).astype(np.float64)
-        weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight", length=best.size)
+        weights = (
+            None
+            if sample_weight is None
+            else as_numbers(sample_weight, "sample_weight", length=best.size)
+        )
         return float(np.average(right, weights=weights))
 
     @reading
@@ -471,7 +553,9 @@ class CategoryLearner(Estimator, ABC):
 
     @reading
     def label_numbers(self, Y: LabelsLike) -> LabelSets:
-        """The labels of Y as numbers in ``classes_``, for measuring; labels never learned get the numbers behind."""
+        """The labels of Y as numbers in ``classes_``, for measuring; labels never learned get
+        the numbers behind.
+        """
         self._check_fitted()
         return self._labels.look_up(Y, n_examples(Y))
 
@@ -486,14 +570,18 @@ class CategoryLearner(Estimator, ABC):
         return self._of_right_signs(as_rows(X))
 
     def _of_right_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
-        """The same rows, refused if a value must not be negative; ``called`` gives the name of a row for the error."""
+        """The same rows, refused if a value must not be negative; ``called`` gives the name of
+        a row for the error.
+        """
         if self.nonnegative:
             check_nonnegative(rows, called)
         return rows
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise not_fitted(f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first")
+            raise not_fitted(
+                f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first"
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_labels")
@@ -524,7 +612,9 @@ class CategoryLearner(Estimator, ABC):
             arrays["label_columns"] = text_to_array(self._label_columns)
         if hasattr(self, "feature_names_in_"):
             arrays["feature_names"] = text_to_array(self.feature_names_in_.tolist())
-        return State(type(self).__name__, settings, arrays, compact=partial(self._compacted, arrays))
+        return State(
+            type(self).__name__, settings, arrays, compact=partial(self._compacted, arrays)
+        )
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
         """The arrays of a compact file."""
@@ -539,7 +629,10 @@ class CategoryLearner(Estimator, ABC):
         learner._label_counts = state.array("label_counts", np.int64)
         counts = learner._label_counts
         state.require(counts.size == len(learner._labels), "each label has one count")
-        state.require(bool(((counts >= 0) & (counts <= MOST_AMOUNT)).all()), "labels have counts of at least 0")
+        state.require(
+            bool(((counts >= 0) & (counts <= MOST_AMOUNT)).all()),
+            "labels have counts of at least 0",
+        )
         learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
         if "label_columns" in state.settings:
@@ -547,21 +640,25 @@ class CategoryLearner(Estimator, ABC):
             learner._label_columns = range(n_columns)
         if "label_columns" in state.arrays:
             columns = state.names("label_columns")
-            known = all(name in learner._labels.number for name in columns) and len(set(columns)) == len(columns)
+            known = all(name in learner._labels.number for name in columns) and len(
+                set(columns)
+            ) == len(columns)
             state.require(known, "the columns that labels came as are labels")
             learner._label_columns = columns
         if "feature_names" in state.arrays:
             names = state.names("feature_names")
-            named = len(names) <= learner.n_features_in_ and all(isinstance(name, str) for name in names)
+            named = len(names) <= learner.n_features_in_ and all(
+                isinstance(name, str) for name in names
+            )
             state.require(named, "its columns have names")
             learner.feature_names_in_ = np.array(names, dtype=object)
         learner._from_arrays(state)
         return learner
 
 
-# Learners whose parts can be put together. ``merge`` adds what another learner has learned from other rows. On a
-# cluster each pass is cut into parts, which are learned separately and mixed in a fixed order: the result depends on
-# the number of parts, not on the number of workers.
+# Learners whose parts can be put together. ``merge`` adds what another learner has learned from
+# other rows. On a cluster each pass is cut into parts, which are learned separately and mixed in a
+# fixed order: the result depends on the number of parts, not on the number of workers.
 
 
 class MergingLearner(CategoryLearner):
@@ -573,10 +670,14 @@ class MergingLearner(CategoryLearner):
 
     @merging
     def merge(self, other: Self) -> Self:
-        """Add what another learner of this kind has learned from other rows with the same columns."""
+        """Add what another learner of this kind has learned from other rows with the same
+        columns.
+        """
         kind = type(self)
         if not isinstance(other, kind):
-            raise InputError(f"only a {kind.__name__} can be merged into this one, not a {type(other).__name__}")
+            raise InputError(
+                f"only a {kind.__name__} can be merged into this one, not a {type(other).__name__}"
+            )
         other._check_fitted()
         with nothing_if_refused(self):
             if not self.__sklearn_is_fitted__():
@@ -584,7 +685,9 @@ class MergingLearner(CategoryLearner):
                 note_names(self, getattr(other, "feature_names_in_", None))
             columns = self._label_columns if self.n_examples_ > 0 else other._label_columns
             self._label_columns = joined_columns(columns, other._label_columns)
-            numbers = self._labels.learn([[name] for name in other._labels.names], len(other._labels)).ids
+            numbers = self._labels.learn(
+                [[name] for name in other._labels.names], len(other._labels)
+            ).ids
             self._merge(other, numbers)
             counts = np.zeros(len(self._labels), dtype=np.int64)
             counts[numbers] = other.label_counts_
@@ -603,7 +706,9 @@ class PartedLearner(CategoryLearner):
 
     @abstractmethod
     def _mix(self, shards: list[Any]) -> None:
-        """Combine what the parts have learned, each from the present state on, in the order given."""
+        """Combine what the parts have learned, each from the present state on, in the order
+        given.
+        """
 
 
 def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -615,7 +720,9 @@ def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 class Made:
-    """What a learner ranks by, made when it is needed; replaced by a new one when what it is made of changes."""
+    """What a learner ranks by, made when it is needed; replaced by a new one when what it is
+    made of changes.
+    """
 
     def __init__(self) -> None:
         self._value: Any = None
@@ -668,14 +775,17 @@ def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:
 
 
 def _finite(learner: CategoryLearner, array: Any) -> Any:
-    """The array, refused if it holds numbers that are not finite: such a file could not be loaded."""
+    """The array, refused if it holds numbers that are not finite: such a file could not be
+    loaded.
+    """
     if array.dtype.kind != "f":
         return array
     if isinstance(array, Later):
         return replace(array, pieces=lambda: (_finite(learner, piece) for piece in array.pieces()))
     if not np.isfinite(array).all():
         raise InputError(
-            f"this {type(learner).__name__} is not saved: its weights have overflowed and are no longer finite; train "
+            f"this {type(learner).__name__} is not saved: its weights have overflowed and are no "
+            "longer finite; train "
             "again with values='l2', smaller values or a smaller step"
         )
     return array

@@ -1,7 +1,8 @@
 """Rename, merge and split the labels of a learner.
 
-A label that is merged into another keeps its number, without weights, so that numbers held elsewhere stay valid. A
-label that is split off begins with a copy of the weights of the other; if they are merged again, both count.
+A label that is merged into another keeps its number, without weights, so that numbers held
+elsewhere stay valid. A label that is split off begins with a copy of the weights of the other; if
+they are merged again, both count.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def renamed(learner: Learner, old: Label, new: Label) -> Learner:
 def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
     """The learner with the weights of several labels added to those of one of them."""
     if not isinstance(learner, MergingLearner):
-        raise InputError(f"{type(learner).__name__} keeps no sums that could be merged; train it anew")
+        raise InputError(
+            f"{type(learner).__name__} keeps no sums that could be merged; train it anew"
+        )
     numbers = np.arange(len(learner._labels), dtype=np.int32)
     own = [learner._labels.find(label) for label in labels]
     numbers[own] = learner._labels.find(into)
@@ -62,7 +65,11 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
         changed._most_edges, changed.edges_dropped_ = learner._most_edges, learner.edges_dropped_
         bound_weights(changed._index)  # weights copied by a split are in no total
     if isinstance(learner, TunedIndex):
-        changed._pass, changed._planned, changed._counts = learner._pass, learner._planned, learner._counts.copy()
+        changed._pass, changed._planned, changed._counts = (
+            learner._pass,
+            learner._planned,
+            learner._counts.copy(),
+        )
         changed._biases = np.zeros(numbers.size)
         np.add.at(changed._biases, numbers, learner._bias())
     return changed
@@ -81,7 +88,9 @@ def let_go(learner: Learner, labels: Sequence[Label]) -> Learner:
 def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     """The learner with a new label, which begins with a copy of the weights of another."""
     if not isinstance(learner, IndexLearner):
-        raise InputError(f"{type(learner).__name__} has no index from which a label could be split off")
+        raise InputError(
+            f"{type(learner).__name__} has no index from which a label could be split off"
+        )
     number, n_labels = learner._labels.find(label), len(learner._labels) + 1
     index = learner._index
     feature, edges = index.all_edges()
@@ -96,10 +105,12 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
     changed._label_counts = np.append(counts, counts[number])
     changed._index = added(index, alone, 1.0, n_labels)
     if not learner.leakage:
-        total_up(changed._index)  # so that edges dropped later are subtracted from a total that holds them
+        # so that edges dropped later are subtracted from a total that holds them
+        total_up(changed._index)
     if isinstance(learner, TunedIndex):
         changed._biases = np.append(learner._bias(), learner._bias()[number])
-        changed._ring = without_label(learner._ring, number)  # either label may be right for its examples now
+        # either label may be right for its examples now
+        changed._ring = without_label(learner._ring, number)
         known = widened(learner._weights, n_labels - 1)[:, : n_labels - 1]
         changed._weights = np.hstack([known, known[:, [number]]]) if len(known) else known
     return changed

@@ -76,7 +76,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Suggest labels for texts and learn from each correction. Also rates texts, and ranks search results.",
+    help=(
+        "Suggest labels for texts and learn from each correction. Also rates texts, and ranks "
+        "search results."
+    ),
 )
 for group in GROUPS.values():
     for command, said in group.items():
@@ -101,10 +104,15 @@ def show_version(asked: bool) -> None:
 @app.callback()
 def version(
     _: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the versions and stop.")
+        bool,
+        typer.Option(
+            "--version", callback=show_version, is_eager=True, help="Show the versions and stop."
+        ),
     ] = False,
 ) -> None:
-    """Suggest labels for texts and learn from each correction. Also rates texts, and ranks search results."""
+    """Suggest labels for texts and learn from each correction. Also rates texts, and ranks
+    search results.
+    """
 
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken

@@ -27,10 +27,13 @@ EXAMPLES = (
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.")] = Path("demo.shortlist"),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write the model.")
+    ] = Path("demo.shortlist"),
     as_json: Json = False,
 ) -> None:
-    """Learn which module of Python's standard library a docstring comes from, and show how well, how fast and why.
+    """Learn which module of Python's standard library a docstring comes from, and show how well,
+    how fast and why.
 
     Needs no download: every Python carries the docstrings.
     """
@@ -63,31 +66,52 @@ def demo(
     ranked = time.perf_counter() - began
     truth = model.learner_.label_numbers(part(modules, test))
     found = evaluate(ranking, truth, MEASURES)
-    most = np.argsort(-model.learner_.label_counts_, kind="stable")[:10].astype(np.int32)  # the same for all texts
-    always = Ranking(np.tile(most, (n_test, 1)), np.tile(-np.arange(10.0), (n_test, 1)), ranking._names)
+    # the same for all texts
+    most = np.argsort(-model.learner_.label_counts_, kind="stable")[:10].astype(np.int32)
+    always = Ranking(
+        np.tile(most, (n_test, 1)), np.tile(-np.arange(10.0), (n_test, 1)), ranking._names
+    )
     usual = evaluate(always, truth, MEASURES)
     model.save(output)
     opened = load(output)  # asked as the commands below will ask it: they find all loops compiled
     answers = [next(opened._answer_text(text, 3).records()) for text in EXAMPLES]
     examples = [
-        (text, list(zip(found["labels"], found["scores"], strict=True)), opened.explain(text, found["labels"][0]))
+        (
+            text,
+            list(zip(found["labels"], found["scores"], strict=True)),
+            opened.explain(text, found["labels"][0]),
+        )
         for text, found in zip(EXAMPLES, answers, strict=True)
     ]
 
     if as_json:
-        print_json({
-            "examples": len(train), "held_out": n_test, "labels": len(model.classes_), "seconds_to_learn": learned,
-            "seconds_to_rank": ranked, "model": str(output),
-            "measures": {name: {"learned": found[name], "frequency": usual[name]} for name in MEASURES},
-            "sentences": [{"text": text, "labels": [label for label, _ in best]} for text, best, _ in examples],
-        })  # fmt: skip
+        print_json(
+            {
+                "examples": len(train),
+                "held_out": n_test,
+                "labels": len(model.classes_),
+                "seconds_to_learn": learned,
+                "seconds_to_rank": ranked,
+                "model": str(output),
+                "measures": {
+                    name: {"learned": found[name], "frequency": usual[name]} for name in MEASURES
+                },
+                "sentences": [
+                    {"text": text, "labels": [label for label, _ in best]}
+                    for text, best, _ in examples
+                ],
+            }
+        )
         return
     print(
-        f"Learned {len(train):,} docstrings of {len(model.classes_)} modules in {learned:.2f} s and ranked {n_test:,} "
+        f"Learned {len(train):,} docstrings of {len(model.classes_)} modules in {learned:.2f} s "
+        f"and ranked {n_test:,} "
         f"others in {ranked:.2f} s ({1e6 * ranked / n_test:.0f} µs each)."
     )
     rows = [[name, found[name], *found.intervals[name], usual[name]] for name in MEASURES]
-    print_table("Held-out docstrings", ["measure", "learned", "95 % from", "to", "frequency baseline"], rows)
+    print_table(
+        "Held-out docstrings", ["measure", "learned", "95 % from", "to", "frequency baseline"], rows
+    )
     for text, best, why in examples:
         print(f"“{text}”")
         for label, score in best:
@@ -99,7 +123,8 @@ def demo(
         f"  shortlist rank {output} --text 'open a socket and listen for connections'\n"
         f"  shortlist explain {output} --text 'open a socket and listen for connections'\n"
         f"  shortlist inspect {output}\n"
-        "  shortlist train YOUR-FILE      # JSON lines, CSV, TSV, fastText, a folder of class folders, …"
+        "  shortlist train YOUR-FILE      # JSON lines, CSV, TSV, fastText, a folder of class "
+        "folders, …"
     )
 
 
@@ -108,9 +133,22 @@ def demo(
 # Every Python carries it. Sources are read, never imported, so that nothing of them runs.
 
 
-LEFT_OUT = {"test", "tests", "idlelib", "idle_test", "lib2to3", "site-packages", "dist-packages", "ensurepip",
-            "turtledemo", "pydoc_data", "__pycache__", "__phello__"}  # fmt: skip
-DOCSTRING = re.compile(r':[ \t]*\n\s*[rRuU]?"""(.*?)"""', re.DOTALL)  # parsing the sources would take ten times as long
+LEFT_OUT = {
+    "test",
+    "tests",
+    "idlelib",
+    "idle_test",
+    "lib2to3",
+    "site-packages",
+    "dist-packages",
+    "ensurepip",
+    "turtledemo",
+    "pydoc_data",
+    "__pycache__",
+    "__phello__",
+}
+# parsing the sources would take ten times as long
+DOCSTRING = re.compile(r':[ \t]*\n\s*[rRuU]?"""(.*?)"""', re.DOTALL)
 LEAST_WORDS = 4
 LEAST_DOCSTRINGS = 5  # a module with fewer cannot be both learned and tried
 
@@ -120,11 +158,17 @@ def docstrings() -> tuple[list[str], list[str]]:
     found: dict[str, list[str]] = {}
     for module, files in _modules(Path(sysconfig.get_path("stdlib"))):
         sources = (file.read_text(encoding="utf-8", errors="replace") for file in files)
-        found.setdefault(module, []).extend(text for source in sources for text in DOCSTRING.findall(source))
+        found.setdefault(module, []).extend(
+            text for source in sources for text in DOCSTRING.findall(source)
+        )
     texts: list[str] = []
     modules: list[str] = []
     for module in sorted(found):
-        own = list(dict.fromkeys(cleandoc(text) for text in found[module] if len(text.split()) >= LEAST_WORDS))
+        own = list(
+            dict.fromkeys(
+                cleandoc(text) for text in found[module] if len(text.split()) >= LEAST_WORDS
+            )
+        )
         if len(own) >= LEAST_DOCSTRINGS:
             texts += own
             modules += [module] * len(own)
@@ -139,4 +183,7 @@ def _modules(root: Path) -> Iterator[tuple[str, list[Path]]]:
             yield entry.stem, [entry]
         elif (entry / "__init__.py").exists():
             files = sorted(entry.rglob("*.py"))
-            yield entry.name, [file for file in files if LEFT_OUT.isdisjoint(file.relative_to(root).parts)]
+            yield (
+                entry.name,
+                [file for file in files if LEFT_OUT.isdisjoint(file.relative_to(root).parts)],
+            )

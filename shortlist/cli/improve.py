@@ -24,7 +24,15 @@ from shortlist.cli.options import (
     named_values,
     reads,
 )
-from shortlist.cli.terminal import counting, print_json, print_table, progress, say, say_when_compiling, size
+from shortlist.cli.terminal import (
+    counting,
+    print_json,
+    print_table,
+    progress,
+    say,
+    say_when_compiling,
+    size,
+)
 from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -43,12 +51,22 @@ def evaluate(
     data: FilesOrInput = None,
     measures: Annotated[
         list[str] | None,
-        typer.Option("--measure", "-m", help=f"A measure; can be repeated. Among them: {MEASURES}."),
+        typer.Option(
+            "--measure", "-m", help=f"A measure; can be repeated. Among them: {MEASURES}."
+        ),
     ] = None,
-    per_label: Annotated[bool, typer.Option("--per-label", help="Precision, recall and F1 of each label too.")] = False,
-    per_query: Annotated[bool, typer.Option("--per-query", help="The measures of each query too.")] = False,
-    errors: Annotated[int, typer.Option("--errors", min=0, help="How many of the worst errors to list.")] = 0,
-    plot: Annotated[Path | None, typer.Option(help="A folder to draw curves and a confusion matrix into.")] = None,
+    per_label: Annotated[
+        bool, typer.Option("--per-label", help="Precision, recall and F1 of each label too.")
+    ] = False,
+    per_query: Annotated[
+        bool, typer.Option("--per-query", help="The measures of each query too.")
+    ] = False,
+    errors: Annotated[
+        int, typer.Option("--errors", min=0, help="How many of the worst errors to list.")
+    ] = 0,
+    plot: Annotated[
+        Path | None, typer.Option(help="A folder to draw curves and a confusion matrix into.")
+    ] = None,
     reading: Reading,
     cluster: Clustering,
     n_jobs: Jobs = -1,
@@ -60,9 +78,16 @@ def evaluate(
 
     say_when_compiling()
     model = open_model(model_file, 1 if cluster.asked else n_jobs)
-    for option, asked, detail in (("--per-label", per_label, "label"), ("--per-query", per_query, "query")):
+    for option, asked, detail in (
+        ("--per-label", per_label, "label"),
+        ("--per-query", per_query, "query"),
+    ):
         if asked and model._detail != detail:
-            has = f"--per-{model._detail} shows each {model._detail}" if model._detail else "leave it out"
+            has = (
+                f"--per-{model._detail} shows each {model._detail}"
+                if model._detail
+                else "leave it out"
+            )
             raise InputError(f"{option} is not for a model of {model.task}; {has}")
     if (plot or errors) and model.task != "categories":
         what = "--plot draws" if plot else "--errors lists"
@@ -72,7 +97,9 @@ def evaluate(
     with on_cluster(cluster, reading, sources) as there:
         if there:
             if plot or errors:
-                raise InputError("--plot and --errors need the examples here; leave out --workers and --dask")
+                raise InputError(
+                    "--plot and --errors need the examples here; leave out --workers and --dask"
+                )
             found = there.evaluate(model, measures, details)
         else:
             stream = reading.open_for(model.task, sources[0], model)
@@ -81,7 +108,9 @@ def evaluate(
             if plot or errors:
                 from shortlist.report import evaluate_closely
 
-                found = evaluate_closely(model, batches, measures, details=details, errors=errors, folder=plot)
+                found = evaluate_closely(
+                    model, batches, measures, details=details, errors=errors, folder=plot
+                )
                 if plot:
                     say(f"pictures are in {plot}")
             else:
@@ -100,17 +129,20 @@ def evaluate(
 def compare(
     *,
     data: Data,
-    learners: Annotated[str, typer.Option(help="Short names of learners with commas between, or all.")] = (
-        "tuned-index,feature-focus,independent,mmp1,rocchio,frequency"
-    ),
-    splits: Annotated[int, typer.Option(min=1, help="How many random splits; each tests on a fifth.")] = 5,
+    learners: Annotated[
+        str, typer.Option(help="Short names of learners with commas between, or all.")
+    ] = ("tuned-index,feature-focus,independent,mmp1,rocchio,frequency"),
+    splits: Annotated[
+        int, typer.Option(min=1, help="How many random splits; each tests on a fifth.")
+    ] = 5,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
     """Train and test learners of categories side by side, on the same random splits.
 
-    Texts become features as `shortlist train` makes them. Prints quality, seconds, edges or weights, bytes, and which
-    differences of R1 are more than chance by a Wilcoxon test over all test examples.
+    Texts become features as `shortlist train` makes them. Prints quality, seconds, edges or
+    weights, bytes, and which differences of R1 are more than chance by a Wilcoxon test over all
+    test examples.
     """
     from rich.console import Console
     from rich.progress import track
@@ -123,7 +155,11 @@ def compare(
 
     say_when_compiling()
     known = list(known_learners("categories"))
-    names = known if learners == "all" else [name.strip() for name in learners.split(",") if name.strip()]
+    names = (
+        known
+        if learners == "all"
+        else [name.strip() for name in learners.split(",") if name.strip()]
+    )
     if not names:
         raise InputError(f"--learners must name some of {', '.join(known)}, or be all")
     for name in names:
@@ -143,13 +179,26 @@ def compare(
     ranked = sorted(contestants, key=lambda one: -one.mean(ORDERED_BY))
     columns = ["learner", "R1", "R5", "MRR", "learn, s", "rank, µs", "weights", "bytes"]
     rows = [
-        [one.name, one.mean("R1"), one.mean("R5"), one.mean("MRR"), sum(one.seconds) / splits,
-         round(sum(one.microseconds) / splits), one.weights, size(one.n_bytes)]
+        [
+            one.name,
+            one.mean("R1"),
+            one.mean("R5"),
+            one.mean("MRR"),
+            sum(one.seconds) / splits,
+            round(sum(one.microseconds) / splits),
+            one.weights,
+            size(one.n_bytes),
+        ]
         for one in ranked
-    ]  # fmt: skip
+    ]
     print_table(counted(splits, "splits"), columns, rows)
     shown = [
-        [f"{one.first} > {one.second}", one.difference, one.wilcoxon, "yes" if one.wilcoxon < SURE else "no"]
+        [
+            f"{one.first} > {one.second}",
+            one.difference,
+            one.wilcoxon,
+            "yes" if one.wilcoxon < SURE else "no",
+        ]
         for one in found
     ]
     print_table("Differences", ["", ORDERED_BY, "Wilcoxon p", "more than chance"], shown)
@@ -159,21 +208,28 @@ def compare(
 def audit(
     *,
     data: Data = "-",
-    limit: Annotated[int, typer.Option(min=1, help="How many of the most doubtful examples to list.")] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, help="How many of the most doubtful examples to list.")
+    ] = 50,
     learner: Annotated[
         str | None, typer.Option(help="The learner, as for train.", autocompletion=complete_learner)
     ] = None,
     settings: Settable = None,
     model: Annotated[
-        Path | None, typer.Option(help="A model file whose learner and settings to take; not what it has learned.")
+        Path | None,
+        typer.Option(
+            help="A model file whose learner and settings to take; not what it has learned."
+        ),
     ] = None,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
-    """Find examples whose labels may be wrong, equal texts with different labels, and labels that get confused.
+    """Find examples whose labels may be wrong, equal texts with different labels, and labels that
+    get confused.
 
-    Each fifth of the examples is ranked by a model that has learned the others; what it contradicts most comes first,
-    with the words that speak against the label. Examples are numbered from 1, in the order of the file.
+    Each fifth of the examples is ranked by a model that has learned the others; what it contradicts
+    most comes first, with the words that speak against the label. Examples are numbered from 1, in
+    the order of the file.
     """
     from shortlist.inputs.labelled import teaching
     from shortlist.labels import NumberedLabels
@@ -184,7 +240,10 @@ def audit(
     stream = reading.open_for("categories", data)
     batches = list(teaching("categories", data, stream, progress(stream, "reading")))
     if batches[0].texts is None:
-        raise InputError(f"{data} holds rows of numbers, and audit needs texts; name their column with --text-column")
+        raise InputError(
+            f"{data} holds rows of numbers, and audit needs texts; name their column with "
+            "--text-column"
+        )
     pairs = [texts_and_labels(batch) for batch in batches]
     texts = [text for some, _ in pairs for text in some]
     labels = NumberedLabels.stack([own for _, own in pairs])  # type: ignore[misc]
@@ -195,22 +254,32 @@ def audit(
         return
     are = "is" if found.contradicted == 1 else "are"
     print(
-        f"{found.contradicted:,} of {found.examples:,} examples {are} contradicted by a model that learned the others."
+        f"{found.contradicted:,} of {found.examples:,} examples {are} contradicted by a model that "
+        "learned the others."
     )
     called = auditor.name_of
     rows = []
     for one in found.doubts:
         words = ", ".join(word for word, _ in one.words)
-        rows.append([one.number, called(one.label), called(one.found), one.by, words, one.text[:LETTERS]])
+        rows.append(
+            [one.number, called(one.label), called(one.found), one.by, words, one.text[:LETTERS]]
+        )
     print_table("Most doubtful", ["example", "label", "rather", "by", "because of", "text"], rows)
     if found.duplicates:
         rows = []
         for equal in found.duplicates[:DOUBTS]:
             labels_of = " | ".join(", ".join(map(called, own)) or "none" for own in equal.labels)
             rows.append([", ".join(map(str, equal.numbers)), labels_of, equal.text[:LETTERS]])
-        print_table(f"Equal texts, different labels ({len(found.duplicates):,})", ["examples", "labels", "text"], rows)
+        print_table(
+            f"Equal texts, different labels ({len(found.duplicates):,})",
+            ["examples", "labels", "text"],
+            rows,
+        )
     if found.confusions:
-        often = [[called(one.label), called(one.found), len(one.numbers)] for one in found.confusions[:DOUBTS]]
+        often = [
+            [called(one.label), called(one.found), len(one.numbers)]
+            for one in found.confusions[:DOUBTS]
+        ]
         print_table("Labels that get confused", ["label", "rather", "examples"], often)
 
 
@@ -222,7 +291,9 @@ def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any])
     if path is None:
         found = Settings("categories", learner, None, values).model(of_texts=True)
     elif learner or values:
-        raise InputError("--model has a learner and settings; leave out --learner and --set, or --model")
+        raise InputError(
+            "--model has a learner and settings; leave out --learner and --set, or --model"
+        )
     else:
         found = open_model(path)
     if not isinstance(found, Categorizer):

@@ -9,8 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options import Json, Language, ModelFile, Policy, Reading, Vocabulary, read_names, reads, with_names
-from shortlist.cli.terminal import facts_in_words, print_json, print_table, progress, say_when_compiling, size
+from shortlist.cli.options import (
+    Json,
+    Language,
+    ModelFile,
+    Policy,
+    Reading,
+    Vocabulary,
+    read_names,
+    reads,
+    with_names,
+)
+from shortlist.cli.terminal import (
+    facts_in_words,
+    print_json,
+    print_table,
+    progress,
+    say_when_compiling,
+    size,
+)
 from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -24,11 +41,17 @@ SHOWN = 20
 def labels(
     model_file: ModelFile,
     action: Annotated[
-        str, typer.Argument(help="list, rename, merge, split, retire, restore, undo, or name.", show_default="list")
+        str,
+        typer.Argument(
+            help="list, rename, merge, split, retire, restore, undo, or name.", show_default="list"
+        ),
     ] = "list",
     given: Annotated[
         list[str] | None,
-        typer.Argument(help="The labels; behind them the new name or the label to merge into.", show_default=False),
+        typer.Argument(
+            help="The labels; behind them the new name or the label to merge into.",
+            show_default=False,
+        ),
     ] = None,
     vocabulary: Vocabulary = None,
     language: Language = None,
@@ -37,9 +60,10 @@ def labels(
 ) -> None:
     """Look at the labels of a model, and change them.
 
-    list PART finds labels by a part of their names or synonyms. rename OLD NEW; merge LABEL… INTO; split LABEL NEW,
-    which begins with what LABEL has learned; retire LABEL…; restore LABEL…. undo takes the last change back: the model
-    as it was is kept beside it, as MODEL-FILE.before. name gives the model the vocabulary of --vocabulary.
+    list PART finds labels by a part of their names or synonyms. rename OLD NEW; merge LABEL… INTO;
+    split LABEL NEW, which begins with what LABEL has learned; retire LABEL…; restore LABEL…. undo
+    takes the last change back: the model as it was is kept beside it, as MODEL-FILE.before. name
+    gives the model the vocabulary of --vocabulary.
     """
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.making import open_model
@@ -51,11 +75,15 @@ def labels(
         if not before.is_file():
             raise InputError(f"there is no {before}: nothing was changed that could be taken back")
         os.replace(before, model_file)
-        print_json({"model": str(model_file)}) if as_json else print(f"{model_file} is as it was before.")
+        print_json({"model": str(model_file)}) if as_json else print(
+            f"{model_file} is as it was before."
+        )
         return
     model = open_model(model_file)
     if not isinstance(model, Categorizer):
-        raise InputError("labels can be changed in models of texts with labels; this is another one")
+        raise InputError(
+            "labels can be changed in models of texts with labels; this is another one"
+        )
     if action == "list":
         show(model, " ".join(given or ()), as_json)
         return
@@ -63,21 +91,30 @@ def labels(
         names = read_names(vocabulary, language, policy)
         if names is None or given:
             raise InputError("name takes a file of names, with --vocabulary, and no labels")
-        done = f"gave names to {counted(sum(label in names for label in model.classes_.tolist()), 'labels')}"
+        done = (
+            "gave names to "
+            f"{counted(sum(label in names for label in model.classes_.tolist()), 'labels')}"
+        )
         with_names(model, names)
     elif action in CHANGES:
         known = {str(label): label for label in model.classes_.tolist()}
         names_of = model.vocabulary_
         found = [
-            known.get(name if name in known or names_of is None else names_of.of_name(name) or name, name)
+            known.get(
+                name if name in known or names_of is None else names_of.of_name(name) or name, name
+            )
             for name in given or ()
         ]
         has_goal = action in CHANGES[:3] and found
-        change = Change(action, tuple(found[:-1] if has_goal else found), found[-1] if has_goal else None)
+        change = Change(
+            action, tuple(found[:-1] if has_goal else found), found[-1] if has_goal else None
+        )
         model.change_labels(change)
         done = str(change)
     else:
-        raise InputError(f"labels are changed by {', '.join(CHANGES)}, undo or name, not by {action!r}")
+        raise InputError(
+            f"labels are changed by {', '.join(CHANGES)}, undo or name, not by {action!r}"
+        )
     shutil.copyfile(model_file, before)
     model.save(model_file)
     if as_json:
@@ -93,26 +130,42 @@ def show(model: Categorizer, part: str, as_json: bool) -> None:
     pairs = zip(model.classes_.tolist(), model.label_counts_.tolist(), strict=True)
     wanted = part.casefold()
     found = [
-        {"label": label, "name": model.name_of(label), "examples": n, "retired": label in model.retired_}
-        for label, n in pairs if wanted in str(label).casefold() or (hits is not None and str(label) in hits)
-    ]  # fmt: skip
+        {
+            "label": label,
+            "name": model.name_of(label),
+            "examples": n,
+            "retired": label in model.retired_,
+        }
+        for label, n in pairs
+        if wanted in str(label).casefold() or (hits is not None and str(label) in hits)
+    ]
     found.sort(key=lambda one: -int(one["examples"]))
     if as_json:
         print_json({"labels": found})
         return
-    rows = [[str(one["label"]), one["name"], one["examples"], "retired" if one["retired"] else ""] for one in found]
+    rows = [
+        [str(one["label"]), one["name"], one["examples"], "retired" if one["retired"] else ""]
+        for one in found
+    ]
     print_table(counted(len(found), "labels"), ["label", "name", "examples", ""], rows[:SHOWN])
 
 
 @reads
 def inspect(
     *,
-    file: Annotated[Path, typer.Argument(help="A model file, or a file or folder of examples.", show_default=False)],
-    top: Annotated[int, typer.Option("--top", "-n", min=1, help="How many labels and features to show.")] = 10,
+    file: Annotated[
+        Path,
+        typer.Argument(help="A model file, or a file or folder of examples.", show_default=False),
+    ],
+    top: Annotated[
+        int, typer.Option("--top", "-n", min=1, help="How many labels and features to show.")
+    ] = 10,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
-    """Show what a file holds: the size, labels and strongest features of a model, or how data are read."""
+    """Show what a file holds: the size, labels and strongest features of a model, or how data
+    are read.
+    """
     from shortlist.files.store import is_model_file
     from shortlist.models.making import open_model
 
@@ -128,7 +181,9 @@ def inspect(
 
 
 def about_model(model: Model[Any], top: int) -> dict[str, Any]:
-    """Return the numbers of a model, the features of its most frequent labels, and its largest leaks."""
+    """Return the numbers of a model, the features of its most frequent labels, and its largest
+    leaks.
+    """
     import numpy as np
 
     from shortlist.models.category_model import CategoryModel
@@ -165,13 +220,17 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
     named = ["labels", "ratings", "queries", "features", "edges"]
     numbers = {name: facts[name] for name in named if name in facts}
     print(
-        f"{file}: {facts['learner']}, {size(facts['bytes'])}, learned from {counted(facts['examples'], 'examples')}: "
+        f"{file}: {facts['learner']}, {size(facts['bytes'])}, learned from "
+        f"{counted(facts['examples'], 'examples')}: "
         f"{facts_in_words(numbers)}"
     )
     print(f"Settings: {facts['settings']}")
     if "search" in facts:
         tried = facts["search"]["tried"]
-        print(f"Chosen by a search among {len(tried)}, by {facts['search']['measure']}: {facts['search']['chosen']}")
+        print(
+            f"Chosen by a search among {len(tried)}, by {facts['search']['measure']}: "
+            f"{facts['search']['chosen']}"
+        )
     if "frequent_labels" not in facts:
         return
     rows = []
@@ -211,7 +270,13 @@ def show_data(file: Path, facts: dict[str, Any]) -> None:
     print(f"{file}:")
     for name, value in facts.items():
         if name != "first_example":
-            shown = f"{value:,}" if isinstance(value, int) else f"{value:.2f}" if isinstance(value, float) else value
+            shown = (
+                f"{value:,}"
+                if isinstance(value, int)
+                else f"{value:.2f}"
+                if isinstance(value, float)
+                else value
+            )
             print(f"  {name.replace('_', ' ')}: {shown}")
     for name, value in facts.get("first_example", {}).items():
         print(f"  first example, {name}: {value}")

@@ -40,17 +40,23 @@ class OnCluster:
         from shortlist.distributed.categories import judge
 
         chosen = model._usual_measures if measures is None else measures
-        return model._report(judge(self.cluster, self.parts, model, chosen, self.skipped), chosen, details=details)
+        return model._report(
+            judge(self.cluster, self.parts, model, chosen, self.skipped), chosen, details=details
+        )
 
     def lines(self, model: Model[Any], k: int, as_json: bool) -> Iterator[str]:
         """Yield the lines that ``rank`` prints."""
         from shortlist.distributed.categories import answers
 
-        for found in answers(self.cluster, self.parts, model, answered, k, as_json, skipped=self.skipped):
+        for found in answers(
+            self.cluster, self.parts, model, answered, k, as_json, skipped=self.skipped
+        ):
             yield found["lines"].tobytes().decode("utf-8", "surrogatepass")
 
 
-def answered(model: Model[Any], part: Part, stream: Stream, k: int, as_json: bool) -> dict[str, Any]:
+def answered(
+    model: Model[Any], part: Part, stream: Stream, k: int, as_json: bool
+) -> dict[str, Any]:
     """Return the lines that ``rank`` prints for a part, as an array."""
     import numpy as np
 
@@ -67,8 +73,12 @@ def check_cluster(options: Clustering, asked: Settings) -> None:
 
 
 @contextmanager
-def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterator[OnCluster | None]:
-    """Start or connect to the cluster of the options, with the data in parts; None without such options."""
+def on_cluster(
+    options: Clustering, reading: Reading, data: list[str]
+) -> Iterator[OnCluster | None]:
+    """Start or connect to the cluster of the options, with the data in parts; None without such
+    options.
+    """
     if not options.asked:
         for name, value in (("--keep", options.keep), ("--part-size", options.part_size)):
             if value is not None:
@@ -83,9 +93,14 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
     from shortlist.arrays.validation import as_real
 
     if reading.vectors is not None:
-        raise InputError("--vectors is for one machine; on a cluster, use vectors in the data: --vector-column")
+        raise InputError(
+            "--vectors is for one machine; on a cluster, use vectors in the data: --vector-column"
+        )
     if reading.target is not None:
-        raise InputError("tables of numbers with a --target are learned on one machine; leave out --workers and --dask")
+        raise InputError(
+            "tables of numbers with a --target are learned on one machine; leave out --workers and "
+            "--dask"
+        )
     if "-" in data:
         raise InputError("standard input cannot be read in parts; name files")
     try:
@@ -95,11 +110,18 @@ def on_cluster(options: Clustering, reading: Reading, data: list[str]) -> Iterat
         raise InputError(f"--workers and --dask need Dask; {installing('dask')}") from None
     size = {}
     if options.part_size is not None:
-        size["part_size"] = int(1e6 * as_real(options.part_size, "--part-size", least=1e-6, most=1e6))
+        size["part_size"] = int(
+            1e6 * as_real(options.part_size, "--part-size", least=1e-6, most=1e6)
+        )
     parts = cut(
-        data, reading.format, encoding=reading.encoding, skip_bad=reading.skip_bad, **size,
-        **reading.columns(), **reading.options(),
-    )  # fmt: skip
+        data,
+        reading.format,
+        encoding=reading.encoding,
+        skip_bad=reading.skip_bad,
+        **size,
+        **reading.columns(),
+        **reading.options(),
+    )
     if not parts:
         raise nothing_in(data)
     for empty in sorted(set(files(data)) - {part.address for part in parts}):

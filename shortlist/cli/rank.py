@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.on_cluster import on_cluster
-from shortlist.cli.options import Clustering, FilesOrInput, Jobs, Json, ModelFile, Reading, named_values, reads
+from shortlist.cli.options import (
+    Clustering,
+    FilesOrInput,
+    Jobs,
+    Json,
+    ModelFile,
+    Reading,
+    named_values,
+    reads,
+)
 from shortlist.cli.terminal import (
     lines_of,
     print_json,
@@ -38,39 +47,69 @@ def rank(
     *,
     model_file: ModelFile,
     data: FilesOrInput = None,
-    text: Annotated[str | None, typer.Option(help="Rank this one text.", show_default=False)] = None,
+    text: Annotated[
+        str | None, typer.Option(help="Rank this one text.", show_default=False)
+    ] = None,
     k: Annotated[int, typer.Option("--top", "-k", help="How many labels for each text.")] = 5,
     assign: Annotated[
-        bool, typer.Option("--assign", help="Assign labels instead of ranking them; a text may get none.")
+        bool,
+        typer.Option(
+            "--assign", help="Assign labels instead of ranking them; a text may get none."
+        ),
     ] = False,
     precision: Annotated[
         float | None,
-        typer.Option(help="Assign labels so that this share is right, such as 0.95; texts that are not sure get none."),
+        typer.Option(
+            help=(
+                "Assign labels so that this share is right, such as 0.95; texts that are not sure "
+                "get none."
+            )
+        ),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(help="Make lists so long that they hold all true labels, for this share of texts, such as 0.95."),
+        typer.Option(
+            help=(
+                "Make lists so long that they hold all true labels, for this share of texts, such "
+                "as 0.95."
+            )
+        ),
     ] = None,
     min_probability: Annotated[
-        float | None, typer.Option(help="Show only labels that are at least this likely to be right.")
+        float | None,
+        typer.Option(help="Show only labels that are at least this likely to be right."),
     ] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Rank only this label; can be repeated.")] = None,
-    but: Annotated[list[str] | None, typer.Option(help="Rank all labels but this; can be repeated.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Rank only this label; can be repeated.")
+    ] = None,
+    but: Annotated[
+        list[str] | None, typer.Option(help="Rank all labels but this; can be repeated.")
+    ] = None,
     below: Annotated[
-        list[str] | None, typer.Option(help="Rank this label and those below it in the vocabulary; can be repeated.")
+        list[str] | None,
+        typer.Option(help="Rank this label and those below it in the vocabulary; can be repeated."),
     ] = None,
     at_most: Annotated[
-        list[str] | None, typer.Option(help="LABEL=N: at most N of LABEL and the labels below it; can be repeated.")
+        list[str] | None,
+        typer.Option(help="LABEL=N: at most N of LABEL and the labels below it; can be repeated."),
     ] = None,
     tame: Annotated[
         float,
         typer.Option(
-            help="Lower the scores of frequent labels by the factor (mean / examples) to this power, such as 0.05."
+            help=(
+                "Lower the scores of frequent labels by the factor (mean / examples) to this "
+                "power, such as 0.05."
+            )
         ),
     ] = 0.0,
-    with_text: Annotated[bool, typer.Option("--with-text", help="Print each text beside its labels.")] = False,
+    with_text: Annotated[
+        bool, typer.Option("--with-text", help="Print each text beside its labels.")
+    ] = False,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print CSV, for spreadsheets; with semicolons if the data have them.")
+        bool,
+        typer.Option(
+            "--csv", help="Print CSV, for spreadsheets; with semicolons if the data have them."
+        ),
     ] = False,
     reading: Reading,
     cluster: Clustering,
@@ -79,29 +118,37 @@ def rank(
 ) -> None:
     """Rank the labels of texts, or assign labels to them.
 
-    Prints one line for each text: label, score, label, score, …, separated by tabs; with --json an object with the
-    lists `labels` and `scores`, and `probabilities` where they are known. Assigned labels are printed with
-    probabilities instead of scores. If a text gets no label, its line is empty, and with --json `reason` says why.
-    Where the model has a vocabulary, the name of each label follows it. With --csv each ranked label has columns of its
-    own; assigned labels share one column. With --id-column each line, object or row begins with the name of its
-    example. Any number of lines is ranked in constant memory.
+    Prints one line for each text: label, score, label, score, …, separated by tabs; with --json an
+    object with the lists `labels` and `scores`, and `probabilities` where they are known. Assigned
+    labels are printed with probabilities instead of scores. If a text gets no label, its line is
+    empty, and with --json `reason` says why. Where the model has a vocabulary, the name of each
+    label follows it. With --csv each ranked label has columns of its own; assigned labels share one
+    column. With --id-column each line, object or row begins with the name of its example. Any
+    number of lines is ranked in constant memory.
     """
     from shortlist.models.making import open_model
 
     say_when_compiling()
     model = open_model(model_file, 1 if cluster.asked else n_jobs)
     apply_rules(model, only, but, below, named_values("--at-most", at_most), tame)
-    answers = answering(model, k, assign=assign, precision=precision, coverage=coverage, least=min_probability)
+    answers = answering(
+        model, k, assign=assign, precision=precision, coverage=coverage, least=min_probability
+    )
     names = getattr(model, "vocabulary_", None)
     if as_csv and as_json:
         raise InputError("--csv and --json ask for different things; give one of them")
     if text is not None and (as_csv or with_text):
-        raise InputError("--csv and --with-text are for files and standard input; leave them out, or --text")
+        raise InputError(
+            "--csv and --with-text are for files and standard input; leave them out, or --text"
+        )
     if text is not None:
         from shortlist.inputs import Examples
 
         found = next(next(iter(answers([Examples(texts=[text])]))).records()) if answers else None
-        show_one(Output(names=names)._named(found or next(model._answer_text(text, k).records())), as_json)
+        show_one(
+            Output(names=names)._named(found or next(model._answer_text(text, k).records())),
+            as_json,
+        )
         return
     sources = data or ["-"]
     if not cluster.asked:
@@ -110,23 +157,32 @@ def rank(
     with on_cluster(cluster, reading, sources) as there:
         if there:
             if answers:
-                raise InputError("labels are assigned, and lists cut, on one machine; leave out --workers and --dask")
+                raise InputError(
+                    "labels are assigned, and lists cut, on one machine; leave out --workers and "
+                    "--dask"
+                )
             if as_csv or with_text or (reading.id_column and not as_json):
-                raise InputError("--csv, --with-text and names on lines need one machine; leave out --workers, --dask")
+                raise InputError(
+                    "--csv, --with-text and names on lines need one machine; leave out --workers, "
+                    "--dask"
+                )
             sys.stdout.writelines(there.lines(model, k, as_json))
             return
     stream = reading.open_for(model.task, sources[0], model)
-    if model.task == "documents":  # they are answered query by query, and name their documents themselves
+    # they are answered query by query, and name their documents themselves
+    if model.task == "documents":
         if as_csv or with_text:
             raise InputError("--csv and --with-text are for labels and ratings, not for documents")
         sys.stdout.writelines(lines_of(model._answer(progress(stream, "ranking"), k), as_json))
         return
     output = Output(
-        "csv" if as_csv else "json" if as_json else "lines", ids=reading.id_column is not None, texts=with_text,
+        "csv" if as_csv else "json" if as_json else "lines",
+        ids=reading.id_column is not None,
+        texts=with_text,
         most=None if assign or precision is not None or coverage is not None else k,
         probabilities=bool(getattr(getattr(model, "confidence_", None), "ready", False)),
         names=names,
-    )  # fmt: skip
+    )
     batches = output.noted(progress(stream, "ranking"))
     for line in output.lines(answers(batches) if answers else model._answer(batches, k), stream):
         sys.stdout.write(line)
@@ -142,9 +198,13 @@ def check_sources(sources: list[str], *, of_texts: bool) -> None:
 
 
 def apply_rules(
-    model: Model[Any], only: list[str] | None, but: list[str] | None, below: list[str] | None, at_most: dict[str, Any],
+    model: Model[Any],
+    only: list[str] | None,
+    but: list[str] | None,
+    below: list[str] | None,
+    at_most: dict[str, Any],
     tame: float,
-) -> None:  # fmt: skip
+) -> None:
     """Add the rules of the options to those of the model."""
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.rules import Rules
@@ -153,18 +213,27 @@ def apply_rules(
     if not rules:
         return
     if not isinstance(model, Categorizer):
-        raise InputError("--only, --but, --below, --at-most and --tame are for models of texts with labels")
+        raise InputError(
+            "--only, --but, --below, --at-most and --tame are for models of texts with labels"
+        )
     known = {str(label) for label in model.classes_.tolist()}
     for name in (*(only or ()), *(but or ()), *(below or ()), *at_most):
         if name not in known and name not in (model.vocabulary_ or ()):
             raise InputError(
-                f"a rule names {name!r}, which is not a label of the model; shortlist labels MODEL-FILE lists them"
+                f"a rule names {name!r}, which is not a label of the model; shortlist labels "
+                "MODEL-FILE lists them"
             )
     model.set_rules(rules if model.rules_ is None else model.rules_.with_more(rules))
 
 
 def answering(
-    model: Model[Any], k: int, *, assign: bool, precision: float | None, coverage: float | None, least: float | None
+    model: Model[Any],
+    k: int,
+    *,
+    assign: bool,
+    precision: float | None,
+    coverage: float | None,
+    least: float | None,
 ) -> Callable[[Iterable[Examples]], Iterator[Answers]] | None:
     """Return what answers the batches if the options ask for more than rankings; None otherwise."""
     from shortlist.arrays.validation import as_real
@@ -181,7 +250,10 @@ def answering(
     if not isinstance(model, CategoryModel):
         raise InputError(f"{given[0]} is for models of labels, which know how sure they are")
     if not model.confidence_.ready:
-        say("the model has not seen enough examples to say how sure it is; train it anew, or let it learn more")
+        say(
+            "the model has not seen enough examples to say how sure it is; train it anew, or let "
+            "it learn more"
+        )
     if coverage is not None:
         share = as_real(coverage, "--coverage", least=0, most=1)
         with warnings_as_sentences():
@@ -202,16 +274,29 @@ def show_one(found: dict[str, Any], as_json: bool) -> None:
     if "labels" not in found:
         print_table("", list(found), [found.values()])
         return
-    columns = {"label": "labels", "name": "names", "score": "scores", "probability": "probabilities"}
+    columns = {
+        "label": "labels",
+        "name": "names",
+        "score": "scores",
+        "probability": "probabilities",
+    }
     columns = {name: key for name, key in columns.items() if key in found}
-    print_table(found.get("reason", ""), list(columns), zip(*(found[key] for key in columns.values()), strict=True))
+    print_table(
+        found.get("reason", ""),
+        list(columns),
+        zip(*(found[key] for key in columns.values()), strict=True),
+    )
 
 
 def explain(
     model_file: ModelFile,
     text: Annotated[str, typer.Option(help="The text to explain.", show_default=False)],
-    label: Annotated[str | None, typer.Option(help="The label to explain; the best one if not given.")] = None,
-    top: Annotated[int, typer.Option("--top", "-n", min=0, help="How many votes to show; 0 for all.")] = 10,
+    label: Annotated[
+        str | None, typer.Option(help="The label to explain; the best one if not given.")
+    ] = None,
+    top: Annotated[
+        int, typer.Option("--top", "-n", min=0, help="How many votes to show; 0 for all.")
+    ] = 10,
     as_json: Json = False,
 ) -> None:
     """Show why a text gets a label: the votes of its words, which sum to the label's score."""
@@ -237,7 +322,9 @@ TOGETHER = "; "  # between labels in one cell
 
 @dataclass
 class Output:
-    """Prints answers. ``most``: how many labels each has, if that is fixed: then CSV has columns for each."""
+    """Prints answers. ``most``: how many labels each has, if that is fixed: then CSV has
+    columns for each.
+    """
 
     form: str = "lines"
     ids: bool = False
@@ -261,8 +348,13 @@ class Output:
             examples = self._carried(self._waiting.popleft())
             if self.form == "lines":
                 named = ("\t".join(_triples(self._named(record))) for record in some.records())
-                for beside, line in zip(examples, some.lines() if self.names is None else named, strict=True):
-                    yield "\t".join([*(" ".join(one.split()) for one in beside.values()), line]) + "\n"
+                for beside, line in zip(
+                    examples, some.lines() if self.names is None else named, strict=True
+                ):
+                    yield (
+                        "\t".join([*(" ".join(one.split()) for one in beside.values()), line])
+                        + "\n"
+                    )
                 continue
             for beside, record in zip(examples, some.records(), strict=True):
                 whole = beside | self._named(record)
@@ -289,20 +381,30 @@ class Output:
         """Return the answer with the names of its labels."""
         if self.names is None or "labels" not in record:
             return record
-        named = {"labels": record["labels"], "names": [self.names.name(label) for label in record["labels"]]}
+        named = {
+            "labels": record["labels"],
+            "names": [self.names.name(label) for label in record["labels"]],
+        }
         return {name: value for name, value in record.items() if name == "id"} | named | record
 
     def _cells(self, record: dict[str, Any]) -> dict[str, Any]:
         """Return the cells of a row by the names of their columns."""
         if "labels" not in record:
             return record
-        lists = {"label": "labels", "name": "names", "score": "scores", "probability": "probabilities"}
+        lists = {
+            "label": "labels",
+            "name": "names",
+            "score": "scores",
+            "probability": "probabilities",
+        }
         cells = {name: value for name, value in record.items() if not isinstance(value, list)}
         if self.most is None:
             if "names" in record:
                 cells["names"] = TOGETHER.join(record["names"])
             cells["labels"] = TOGETHER.join(map(str, record["labels"]))
-            cells["probabilities"] = TOGETHER.join(self._number(p) for p in record.get("probabilities", ()))
+            cells["probabilities"] = TOGETHER.join(
+                self._number(p) for p in record.get("probabilities", ())
+            )
             return {"reason": None} | cells
         left_out = {"probability": not self.probabilities, "name": self.names is None}
         shown = [one for one in lists if not left_out.get(one)]
@@ -316,7 +418,10 @@ class Output:
         from shortlist.inputs.tables import as_line, guarded
 
         row = [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
-        return as_line((self._number(cell) if isinstance(cell, float) else cell for cell in row), self._separator)
+        return as_line(
+            (self._number(cell) if isinstance(cell, float) else cell for cell in row),
+            self._separator,
+        )
 
     def _number(self, number: float) -> str:
         """Return a number as text, with a decimal comma if semicolons separate cells."""
@@ -333,4 +438,8 @@ def _triples(record: dict[str, Any]) -> Iterator[str]:
 
 def _as_one(text: Any) -> str:
     """Return a text, or the fields of a document, as one cell."""
-    return text if isinstance(text, str) else "\n".join(value for value in text.values() if isinstance(value, str))
+    return (
+        text
+        if isinstance(text, str)
+        else "\n".join(value for value in text.values() if isinstance(value, str))
+    )

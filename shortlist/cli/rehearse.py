@@ -22,22 +22,28 @@ State = Annotated[Path, typer.Argument(help="The folder that a server keeps what
 def rehearse(
     *,
     state: State,
-    learner: Annotated[str | None, typer.Option(help="Another learner; the present one if not given.")] = None,
+    learner: Annotated[
+        str | None, typer.Option(help="Another learner; the present one if not given.")
+    ] = None,
     settings: Settable = None,
     data: Annotated[
-        str | None, typer.Option(help="Labelled examples that the candidate learns before the journal.")
+        str | None,
+        typer.Option(help="Labelled examples that the candidate learns before the journal."),
     ] = None,
     model: Annotated[Path | None, typer.Option(help="A model file that is the candidate.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw both over time, in this file (.svg or .png).")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw both over time, in this file (.svg or .png).")
+    ] = None,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
     """Replay what a server has learned with its present model and with a candidate, side by side.
 
-    Each example is ranked before it is learned, by both. The candidate has the present settings but those of --learner
-    and --set. What the present model had learned before it was served is not in the journal: give the same examples by
-    --data, and none that are in the journal; its columns are those that the model was trained from, unless they are
-    named. The server may go on meanwhile. shortlist promote serves the candidate.
+    Each example is ranked before it is learned, by both. The candidate has the present settings but
+    those of --learner and --set. What the present model had learned before it was served is not in
+    the journal: give the same examples by --data, and none that are in the journal; its columns are
+    those that the model was trained from, unless they are named. The server may go on meanwhile.
+    shortlist promote serves the candidate.
     """
     from shortlist.server.rehearsal import candidate_like, only_one, opened, rehearsed, taught
     from shortlist.server.snapshots import check_state
@@ -63,7 +69,10 @@ def rehearse(
         from shortlist.report import plot_curves
 
         ends = [one["to"] for one in found["windows"]]
-        curves = {name: (ends, [one[name] for one in found["windows"]]) for name in ("present", "candidate")}
+        curves = {
+            name: (ends, [one[name] for one in found["windows"]])
+            for name in ("present", "candidate")
+        }
         plot_curves(plot, curves, "examples", "P@1", "P@1 over time")
     print_json(found) if as_json else show(state, found)
 
@@ -77,18 +86,30 @@ def show(state: Path, found: dict[str, Any]) -> None:
 
     n = counted(found["all"]["examples"], "examples")
     over_time = [[f"{one['from']:,}–{one['to']:,}", *row(one)] for one in found["windows"]]
-    print_table(f"P@1 before learning, {n}", ["examples", *columns], [*over_time, ["all", *row(found["all"])]])
+    print_table(
+        f"P@1 before learning, {n}",
+        ["examples", *columns],
+        [*over_time, ["all", *row(found["all"])]],
+    )
     groups = [[one["group"], one["labels"], *row(one)] for one in found["groups"]]
-    print_table("Right labels found, by groups of labels", ["labels with", "labels", *columns], groups)
+    print_table(
+        "Right labels found, by groups of labels", ["labels with", "labels", *columns], groups
+    )
     if found["labels"]:
         labels = [[str(one["label"]), one["examples"], *row(one)] for one in found["labels"]]
         print_table("The labels that differ most", ["label", "examples", *columns], labels)
     if found["passed_over"]:
         n, first = counted(found["passed_over"], "examples"), found["passed"][0]
         why = f"the first is {first['number']}: {first['problem']}"
-        say(f"the candidate cannot learn {n} of the journal, {why}; promote needs --force, and goes on without them")
+        say(
+            f"the candidate cannot learn {n} of the journal, {why}; promote needs --force, and "
+            "goes on without them"
+        )
     if found["falls"]:
-        say(f"the candidate falls for {', '.join(found['falls'])} by more than chance; promote needs --force")
+        say(
+            f"the candidate falls for {', '.join(found['falls'])} by more than chance; promote "
+            "needs --force"
+        )
     elif not found["passed_over"]:
         say(f"no group falls by more than chance; shortlist promote {state} serves the candidate")
 
@@ -98,7 +119,10 @@ def say_passed(passed: dict[int, str]) -> None:
     if passed:
         from shortlist.server.replica import listed
 
-        say(f"it cannot learn {counted(len(passed), 'examples')} of the journal: {listed(list(passed))}")
+        say(
+            f"it cannot learn {counted(len(passed), 'examples')} of the journal: "
+            f"{listed(list(passed))}"
+        )
 
 
 FORCE = "Even where a group of labels falls, or examples of the journal cannot be learned."
@@ -110,8 +134,8 @@ def promote(
 ) -> None:
     """Serve the candidate of the last rehearsal from now on.
 
-    The server must be stopped. What it has learned is learned anew by the candidate; the earlier model is kept for
-    shortlist go-back.
+    The server must be stopped. What it has learned is learned anew by the candidate; the earlier
+    model is kept for shortlist go-back.
     """
     from shortlist.server import rehearsal
 
@@ -119,7 +143,8 @@ def promote(
     found = report["all"]
     say_passed(passed)
     print(
-        f"The candidate is promoted: P@1 {found['candidate']:.4f}, and {found['present']:.4f} before. "
+        f"The candidate is promoted: P@1 {found['candidate']:.4f}, and {found['present']:.4f} "
+        "before. "
         f"Next: shortlist serve --state {state}; shortlist go-back {state} takes it back."
     )
 
@@ -132,8 +157,8 @@ def go_back(
 ) -> None:
     """Serve the model from before the last promotion again.
 
-    The server must be stopped. Nothing that it has learned is lost: the earlier model learns it anew. Going back again
-    serves the promoted one.
+    The server must be stopped. Nothing that it has learned is lost: the earlier model learns it
+    anew. Going back again serves the promoted one.
     """
     from shortlist.server import rehearsal
 
@@ -142,12 +167,14 @@ def go_back(
 
 
 def backup(
-    state: State, target: Annotated[Path, typer.Argument(help="The folder to make.", show_default=False)]
-) -> None:  # fmt: skip
+    state: State,
+    target: Annotated[Path, typer.Argument(help="The folder to make.", show_default=False)],
+) -> None:
     """Copy the state folder of a server, which may be running, to a new folder.
 
-    The copy can be served as it is: shortlist serve --state TARGET. A copy by other means may catch the journal in the
-    middle of a write. It holds the people with the hashes of their tokens: keep it as safe as the folder itself.
+    The copy can be served as it is: shortlist serve --state TARGET. A copy by other means may catch
+    the journal in the middle of a write. It holds the people with the hashes of their tokens: keep
+    it as safe as the folder itself.
     """
     from shortlist.server.exporting import back_up
 

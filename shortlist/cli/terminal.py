@@ -28,8 +28,10 @@ def warn_of_labels(facts: dict[str, Any]) -> None:
     labels, examples = facts.get("labels", 0), facts.get("examples", 0)
     if labels > examples:
         say(
-            f"warning: there are more labels ({labels:,}) than examples ({examples:,}); if the labels are in another "
-            "column, name it with --label-column, and what stands between two of them with --label-separator"
+            f"warning: there are more labels ({labels:,}) than examples ({examples:,}); if the "
+            "labels are in another "
+            "column, name it with --label-column, and what stands between two of them with "
+            "--label-separator"
         )
 
 
@@ -74,10 +76,19 @@ def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:
 
 def facts_in_words(facts: Mapping[str, object]) -> str:
     """Return numbers with their names: 6 examples, 1 label, vectors of 256 numbers."""
-    words = [counted(value, name) for name, value in facts.items() if isinstance(value, int) and name != "vector"]
+    words = [
+        counted(value, name)
+        for name, value in facts.items()
+        if isinstance(value, int) and name != "vector"
+    ]
     length = facts.get("vector")
     return ", ".join(
-        words + ([f"vectors of {counted(length, 'numbers')}"] if isinstance(length, int) and length else [])
+        words
+        + (
+            [f"vectors of {counted(length, 'numbers')}"]
+            if isinstance(length, int) and length
+            else []
+        )
     )
 
 
@@ -98,17 +109,28 @@ def bar(*columns: Any) -> Progress:
     from rich.console import Console
     from rich.progress import Progress
 
-    return Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    return Progress(
+        *columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+    )
 
 
 def progress(stream: Stream, doing: str) -> Iterator[Examples]:
-    """Yield the batches of a stream, with a bar on standard error if that is a terminal; then say what was skipped."""
+    """Yield the batches of a stream, with a bar on standard error if that is a terminal; then
+    say what was skipped.
+    """
     if not sys.stderr.isatty():  # without loading the library of bars
         yield from stream
     else:
-        from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            TimeRemainingColumn,
+            TransferSpeedColumn,
+        )
 
-        shown = bar(doing, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+        shown = bar(
+            doing, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+        )
         _reading.append(shown)
         try:
             with shown:
@@ -125,7 +147,8 @@ def progress(stream: Stream, doing: str) -> Iterator[Examples]:
 
 @contextmanager
 def learning_bar() -> Iterator[Callable[[int], None] | None]:
-    """Give a function to call with the number of examples gone through, for a line on standard error.
+    """Give a function to call with the number of examples gone through, for a line on standard
+    error.
 
     The line appears once the bar of reading is gone, as a terminal shows one bar.
     """
@@ -134,7 +157,11 @@ def learning_bar() -> Iterator[Callable[[int], None] | None]:
         return
     from rich.progress import SpinnerColumn, TimeElapsedColumn
 
-    shown = bar(SpinnerColumn(), "learning: {task.completed:,.0f} examples gone through", TimeElapsedColumn())
+    shown = bar(
+        SpinnerColumn(),
+        "learning: {task.completed:,.0f} examples gone through",
+        TimeElapsedColumn(),
+    )
     task = shown.add_task("learning", total=None)
 
     def told(more: int) -> None:
@@ -150,7 +177,9 @@ def learning_bar() -> Iterator[Callable[[int], None] | None]:
 
 @contextmanager
 def counting(doing: str) -> Iterator[Callable[[int, int], None]]:
-    """Give a function to call with the parts done and the number of parts, for a bar on standard error."""
+    """Give a function to call with the parts done and the number of parts, for a bar on
+    standard error.
+    """
     with bar() as shown:
         task = shown.add_task(doing, total=None)
         yield lambda done, parts: shown.update(task, completed=done, total=parts)
@@ -175,7 +204,9 @@ def warnings_as_sentences() -> Iterator[None]:
 
 @contextmanager
 def saying_warnings(model: Model[Any]) -> Iterator[None]:
-    """Print the warnings of a model that learns, and at the end what it forgot to keep to its memory."""
+    """Print the warnings of a model that learns, and at the end what it forgot to keep to its
+    memory.
+    """
     with warnings_as_sentences():
         yield
     forgotten = getattr(model, "forgotten_", {})

@@ -66,48 +66,72 @@ def train(
     *,
     data: FilesOrNone = None,
     output: Output = None,
-    task: Annotated[str, typer.Option(help="What to learn: categories, ratings, documents.")] = "categories",
+    task: Annotated[
+        str, typer.Option(help="What to learn: categories, ratings, documents.")
+    ] = "categories",
     learner: Annotated[
         str | None,
-        typer.Option(help=f"The learner: {NAMED}. The first is the usual one.", autocompletion=complete_learner),
+        typer.Option(
+            help=f"The learner: {NAMED}. The first is the usual one.",
+            autocompletion=complete_learner,
+        ),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option(help="For documents: the measure to optimise, map, roc, ndcg or mrr.")
+        str | None,
+        typer.Option(help="For documents: the measure to optimise, map, roc, ndcg or mrr."),
     ] = None,
     settings: Settable = None,
     max_memory: MaxMemory = None,
     best: Annotated[
-        bool, typer.Option("--best", help="Try learners and settings on held-back parts of the data; keep the best.")
+        bool,
+        typer.Option(
+            "--best",
+            help="Try learners and settings on held-back parts of the data; keep the best.",
+        ),
     ] = False,
     minutes: Annotated[
-        float | None, typer.Option(min=0, help="How long --best may take; 10 if not given.", show_default=False)
+        float | None,
+        typer.Option(min=0, help="How long --best may take; 10 if not given.", show_default=False),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(help="Learn meaning, too: all-MiniLM-L6-v2, the folder of an encoder, or MODULE:FUNCTION."),
+        typer.Option(
+            help=(
+                "Learn meaning, too: all-MiniLM-L6-v2, the folder of an encoder, or "
+                "MODULE:FUNCTION."
+            )
+        ),
     ] = None,
     vocabulary: Vocabulary = None,
     language: Language = None,
     policy: Policy = "grow",
     teach: Teach = 0,
     n_jobs: Jobs = -1,
-    compact: Annotated[bool, typer.Option("--compact", help="Write a file of less than a third of the size.")] = False,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Write a file of less than a third of the size.")
+    ] = False,
     reading: Reading,
     cluster: Clustering,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace the model file even if its model has learned more than this.")
+        bool,
+        typer.Option(
+            "--force", help="Replace the model file even if its model has learned more than this."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Learn from a file of labelled examples and write a model file.
 
-    Examples are shuffled, so that a file sorted by label does no harm. `shortlist learn` takes them as they come. With
-    --best the usual learner is kept unless another one is better by more than chance.
+    Examples are shuffled, so that a file sorted by label does no harm. `shortlist learn` takes them
+    as they come. With --best the usual learner is kept unless another one is better by more than
+    chance.
 
-    An existing model file is replaced. If its model has learned from more examples than the new one, as after
-    `shortlist learn`, train asks first; in a script it cannot ask, and writes the new model under another name.
+    An existing model file is replaced. If its model has learned from more examples than the new
+    one, as after `shortlist learn`, train asks first; in a script it cannot ask, and writes the new
+    model under another name.
 
-    With --vocabulary and --encoder, and no data, the model ranks by the meaning of the labels' names.
+    With --vocabulary and --encoder, and no data, the model ranks by the meaning of the labels'
+    names.
     """
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.making import Settings
@@ -116,9 +140,13 @@ def train(
     from_names = not data
     if not data:
         if vocabulary is None or encoder is None:
-            raise InputError("there are no data to learn from: name a file, or both --vocabulary and --encoder")
+            raise InputError(
+                "there are no data to learn from: name a file, or both --vocabulary and --encoder"
+            )
         data = [str(vocabulary)]  # for the name of the model
-    target = output or Path(Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist")
+    target = output or Path(
+        Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist"
+    )
     check_output(target)
     there_already = 0 if force else examples_of(target)
     names = read_names(vocabulary, language, policy, teach)
@@ -136,11 +164,23 @@ def train(
         if from_names:
             model, format, skipped = with_names(asked.model(of_texts=True), names), None, 0
         elif there:
-            model, format, skipped = with_names(there.train(asked), names), there.format, there.skipped.count
+            model, format, skipped = (
+                with_names(there.train(asked), names),
+                there.format,
+                there.skipped.count,
+            )
         else:
             stream = reading.open_for(task, data[0])
-            found = search_here(asked, data[0], stream, MINUTES if minutes is None else minutes) if best else None
-            model = with_names(found.model, names) if found else train_here(asked, data[0], stream, n_jobs, names)
+            found = (
+                search_here(asked, data[0], stream, MINUTES if minutes is None else minutes)
+                if best
+                else None
+            )
+            model = (
+                with_names(found.model, names)
+                if found
+                else train_here(asked, data[0], stream, n_jobs, names)
+            )
             format, skipped = stream.format, stream.skipped.count
     seconds = time.perf_counter() - began
     facts = model.describe()
@@ -153,17 +193,29 @@ def train(
     if names is None:  # labels of a vocabulary may have no example
         warn_of_labels(facts)
     if as_json:
-        said = {"model": str(target), "format": format, "seconds": round(seconds, 3), "bytes": n_bytes}
-        print_json(said | facts | {"skipped": skipped} | ({"search": found.record} if found else {}))
+        said = {
+            "model": str(target),
+            "format": format,
+            "seconds": round(seconds, 3),
+            "bytes": n_bytes,
+        }
+        print_json(
+            said | facts | {"skipped": skipped} | ({"search": found.record} if found else {})
+        )
     else:
         if found:
             table = found.table()
             print_table(table.title, table.columns, table.rows)
-            print(f"Chosen: {found.chosen}{'' if found.model.can_learn else ', which cannot go on learning'}.")
+            print(
+                "Chosen: "
+                f"{found.chosen}{'' if found.model.can_learn else ', which cannot go on learning'}."
+            )
         taught = "; each name that teaches counts as an example" if teach else ""
         learned = f"Learned in {seconds:.1f} s: {facts_in_words(facts)}{taught}."
         if from_names:
-            ranked = f"{counted(facts['labels'], 'labels')} are ranked by the meaning of their names"
+            ranked = (
+                f"{counted(facts['labels'], 'labels')} are ranked by the meaning of their names"
+            )
             learned = f"No example was learned; {ranked}."
         print(f"{learned}\nWrote {target} ({size(n_bytes)}). Next: shortlist rank {target} …")
 
@@ -183,8 +235,8 @@ def learn(
 ) -> None:
     """Teach a model file more labelled examples, in the order in which they come.
 
-    New words and labels may come at any time. The model file is replaced once everything has been learned, or left as
-    it is.
+    New words and labels may come at any time. The model file is replaced once everything has been
+    learned, or left as it is.
     """
     from shortlist.inputs.labelled import teaching
     from shortlist.models.category_model import CategoryModel
@@ -200,25 +252,43 @@ def learn(
     before = model.describe()
     stream = reading.open_for(model.task, data, model)
     with saying_warnings(model):
-        model.learn_batches(teaching(model.task, data, stream, progress(stream, "learning"), may_be_empty=True))
+        model.learn_batches(
+            teaching(model.task, data, stream, progress(stream, "learning"), may_be_empty=True)
+        )
     model.save(target)
     facts = model.describe()
     if getattr(model, "vocabulary_", None) is None:
         warn_of_labels(facts)
     if isinstance(model, CategoryModel) and model.confidence_.runs.now:
         say(
-            "warning: the examples came sorted by label, from which nothing can be promised: no label is assigned by "
+            "warning: the examples came sorted by label, from which nothing can be promised: no "
+            "label is assigned by "
             "--precision until others come mixed; shuffle the file, or use shortlist train"
         )
     if as_json:
-        print_json({"model": str(target), "format": stream.format, **facts, "skipped": stream.skipped.count})
+        print_json(
+            {
+                "model": str(target),
+                "format": stream.format,
+                **facts,
+                "skipped": stream.skipped.count,
+            }
+        )
     else:
-        new = {name: n - before[name] for name, n in facts.items() if name in ("examples", "labels", "features")}
+        new = {
+            name: n - before[name]
+            for name, n in facts.items()
+            if name in ("examples", "labels", "features")
+        }
         print(f"Learned {facts_in_words(new)} more, and wrote {target}.")
 
 
 def train_here(
-    asked: Settings, source: str, stream: Stream, n_jobs: int = 1, names: LabelVocabulary | None = None
+    asked: Settings,
+    source: str,
+    stream: Stream,
+    n_jobs: int = 1,
+    names: LabelVocabulary | None = None,
 ) -> Model[Any]:
     """Fit a model to a stream."""
     from shortlist.inputs.labelled import teaching
@@ -238,7 +308,9 @@ def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clus
     if best and asked.task != "categories":
         raise InputError(f"--best is for --task categories, not {asked.task}")
     if best and (asked.learner is not None or asked.values):
-        raise InputError("--best chooses the learner and its settings; leave out --learner and --set")
+        raise InputError(
+            "--best chooses the learner and its settings; leave out --learner and --set"
+        )
     if best and cluster.asked:
         raise InputError("--best tries models on this machine; leave out --workers and --dask")
 
@@ -257,13 +329,17 @@ def search_here(asked: Settings, source: str, stream: Stream, minutes: float) ->
 
 
 def examples_of(target: Path) -> int:
-    """Return how many examples the model in a file has learned; 0 if there is none. Refuse any other file."""
+    """Return how many examples the model in a file has learned; 0 if there is none. Refuse any
+    other file.
+    """
     from shortlist.files.store import is_model_file, learned_examples
 
     if not target.is_file() or not target.stat().st_size:
         return 0
     if not is_model_file(target):
-        raise InputError(f"{target} is not a model file; --force replaces it, --output NAME writes elsewhere")
+        raise InputError(
+            f"{target} is not a model file; --force replaces it, --output NAME writes elsewhere"
+        )
     try:
         return learned_examples(target)
     except ShortlistError:
@@ -271,7 +347,9 @@ def examples_of(target: Path) -> int:
 
 
 def another(target: Path, known: int, learned: int) -> Path:
-    """Return where to write a model that has learned less than the one in the file; replace that only if told to."""
+    """Return where to write a model that has learned less than the one in the file; replace
+    that only if told to.
+    """
     more = f"{target} has learned from {counted(known, 'examples')}, the new model from {learned:,}"
     if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
         if typer.confirm(f"{more}. Replace it?", err=True):

@@ -13,7 +13,8 @@ from shortlist.errors import counted
 TEXTS = (
     "wheat exports rose as the harvest came in",
     "the bank raised its interest rates",
-    "the price of gold fell in the cafe\u0301",  # not in normal form: its last letter is two characters
+    # not in normal form: its last letter is two characters
+    "the price of gold fell in the cafe\u0301",
     "corn and wheat",
 )
 ONE_EACH = ("grain", "money", "metals", "grain")
@@ -23,8 +24,8 @@ SEVERAL = (("grain", "trade"), ("money",), ("metals", "money"), ("grain",))
 def warmup(as_json: Json = False) -> None:
     """Compile the inner loops now, so that the first command or request does not have to.
 
-    Loops are kept beside the package, or in the folder of NUMBA_CACHE_DIR, or in the user's folder if the package's
-    cannot be written. In a container, run this while the image is built.
+    Loops are kept beside the package, or in the folder of NUMBA_CACHE_DIR, or in the user's folder
+    if the package's cannot be written. In a container, run this while the image is built.
     """
     say_when_compiling()
     began = time.perf_counter()
@@ -34,11 +35,15 @@ def warmup(as_json: Json = False) -> None:
     ready, compiled = loops(), sum(loops().values()) - sum(before.values())
     seconds = time.perf_counter() - began
     found = {"loops": compiled, "seconds": round(seconds, 3)}
-    print_json(found) if as_json else print(f"{counted(len(ready), 'loops')} ready in {seconds:.1f} s.")
+    print_json(found) if as_json else print(
+        f"{counted(len(ready), 'loops')} ready in {seconds:.1f} s."
+    )
 
 
 def loops() -> dict[Any, int]:
-    """Return every loaded loop of the package, and for how many types of arguments it is compiled."""
+    """Return every loaded loop of the package, and for how many types of arguments it is
+    compiled.
+    """
     import gc
 
     from numba.core.dispatcher import Dispatcher
@@ -50,20 +55,30 @@ def loops() -> dict[Any, int]:
 
 
 def verbs() -> None:
-    """Run the commands on files with one label for each text and with several, in the usual formats."""
+    """Run the commands on files with one label for each text and with several, in the usual
+    formats.
+    """
     import json
     import tempfile
 
     for labels in (ONE_EACH, SEVERAL):
         with tempfile.TemporaryDirectory() as folder:
-            data, table, model = Path(folder, "data.jsonl"), Path(folder, "data.tsv"), Path(folder, "data.shortlist")
+            data, table, model = (
+                Path(folder, "data.jsonl"),
+                Path(folder, "data.tsv"),
+                Path(folder, "data.shortlist"),
+            )
             # each text has words that no other has, together enough for the vocabulary to grow
             pairs = [
-                (f"{text} {own_words(n)}", own) for n in range(20) for text, own in zip(TEXTS, labels, strict=True)
+                (f"{text} {own_words(n)}", own)
+                for n in range(20)
+                for text, own in zip(TEXTS, labels, strict=True)
             ]
             records = (json.dumps({"text": text, "labels": own}) + "\n" for text, own in pairs)
             data.write_text("".join(records), encoding="utf-8")
-            rows = (f"{text}\t{own if isinstance(own, str) else '|'.join(own)}\n" for text, own in pairs)
+            rows = (
+                f"{text}\t{own if isinstance(own, str) else '|'.join(own)}\n" for text, own in pairs
+            )
             table.write_text("text\tlabels\n" + "".join(rows), encoding="utf-8")
             quietly("train", data, "--output", model)
             quietly("rank", model, "--text", TEXTS[0])
@@ -76,7 +91,9 @@ def verbs() -> None:
 
 
 def own_words(n: int) -> str:
-    """Return words that no other text has; one text also repeats a word more often than a byte can count."""
+    """Return words that no other text has; one text also repeats a word more often than a byte
+    can count.
+    """
     return " ".join([f"word{n}x{i}" for i in range(30)] + ["again"] * (300 if n == 0 else 0))
 
 

@@ -1,10 +1,11 @@
 """Training and evaluation of category learners on a cluster.
 
-The survey reads each part once for its words, their counts and the number of its examples. Merged in order, these give
-every column the number that it has on one machine. Then each part is read again, its rows are learned, and the results
-are merged in order. Learners whose state is sums (IndependentIndex, Rocchio) come out as on one machine, to the last
-bit. Others learn in rounds: each round learns every part from what the last round has merged. For the confidence, the
-first round ranks the last examples of each part before it learns them.
+The survey reads each part once for its words, their counts and the number of its examples. Merged
+in order, these give every column the number that it has on one machine. Then each part is read
+again, its rows are learned, and the results are merged in order. Learners whose state is sums
+(IndependentIndex, Rocchio) come out as on one machine, to the last bit. Others learn in rounds:
+each round learns every part from what the last round has merged. For the confidence, the first
+round ranks the last examples of each part before it learns them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
 
 
 def left_of_each(counts: Sequence[int]) -> list[int]:
-    """Return how many examples of each part are ranked before they are learned: in total as many as on one machine."""
+    """Return how many examples of each part are ranked before they are learned: in total as
+    many as on one machine.
+    """
     n = sum(counts)
     wanted = min(n // 4, how_many(n))
     edges = [0, *(int(behind) * wanted // max(1, n) for behind in np.cumsum(counts))]
@@ -56,7 +59,9 @@ LabelLists = list[list[Label]]
 Trained = TypeVar("Trained", bound=CategoryModel[Any])
 
 
-def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skipped | None = None) -> Trained:
+def train(
+    cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skipped | None = None
+) -> Trained:
     """Fit a Categorizer or RowCategorizer. ``skipped`` counts the records that were left out."""
     if not isinstance(model, CategoryModel):
         what = getattr(model, "task", type(model).__name__)
@@ -64,9 +69,14 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
     text = None
     if isinstance(model, Categorizer):
         if model.max_memory is not None:
-            raise InputError("max_memory is for one machine: on a cluster, memory grows with the size of the parts")
+            raise InputError(
+                "max_memory is for one machine: on a cluster, memory grows with the size of the "
+                "parts"
+            )
         if model.encoder is not None:
-            raise InputError("an encoder works on one machine; a cluster learns vectors that are in the data")
+            raise InputError(
+                "an encoder works on one machine; a cluster learns vectors that are in the data"
+            )
         text = settled(cluster, parts, model._new_text())
     learner, has_vectors = model._new_learner(), False
     if any(part.options.get("vector") is not None for part in parts):
@@ -86,7 +96,9 @@ def train(cluster: Cluster, parts: Sequence[Part], model: Trained, skipped: Skip
         learner = beside_vector(learner, length_of_vectors(parts, surveys))
     learning = Learning(cluster, parts, surveys, text)
     fitted: Trained = clone(model)
-    fitted.learner_ = learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
+    fitted.learner_ = (
+        learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
+    )
     fitted._known_confidence = learning.confidence
     if isinstance(fitted, Categorizer) and text is not None:
         fitted.text_ = text
@@ -97,7 +109,11 @@ class Learning:
     """Learns from parts that have been surveyed."""
 
     def __init__(
-        self, cluster: Cluster, parts: Sequence[Part], surveys: list[State], text: TextVectorizer | None
+        self,
+        cluster: Cluster,
+        parts: Sequence[Part],
+        surveys: list[State],
+        text: TextVectorizer | None,
     ) -> None:
         self.cluster, self.parts, self.surveys = cluster, parts, surveys
         self.counts = [int(found.settings["examples"]) for found in surveys]
@@ -112,16 +128,23 @@ class Learning:
     def add(self, learner: AdditiveLearner) -> AdditiveLearner:
         """Fit a learner of sums: add up each part by itself, and merge all."""
         n_examples = sum(self.counts)
-        if not isinstance(learner, IndependentIndex) or learner.threshold is not None or n_examples == 1:
+        if (
+            not isinstance(learner, IndependentIndex)
+            or learner.threshold is not None
+            or n_examples == 1
+        ):
             return self._merged(learner)
-        # IND chooses its threshold on rows that are held out: the same ones, however many parts there are.
+        # IND chooses its threshold on rows that are held out: the same ones, however many parts
+        # there are.
         held_out = np.zeros(n_examples, dtype=bool)
         held_out[learner.held_out(n_examples)] = True
         which = [np.flatnonzero(one) for one in np.split(held_out, np.cumsum(self.counts)[:-1])]
         everything, apart = self._merged(learner), self._merged(learner, which)
         shared = [self.cluster.submit(opened, one.to_state()) for one in (everything, apart)]
         keys = self._keys("hits", everything.to_state(), apart.to_state())
-        found = self.cluster.each(count_hits, lambda n: (self.parts[n], self.text, which[n], *shared), keys)
+        found = self.cluster.each(
+            count_hits, lambda n: (self.parts[n], self.text, which[n], *shared), keys
+        )
         everything.choose_threshold(sum(one.array("hits", np.int64) for one in found))
         return everything
 
@@ -129,7 +152,9 @@ class Learning:
         """Fit a learner to all parts, or to some rows of each, and merge them in order."""
         merged = clone(learner)
         merged._expect_labels([[name] for name in self._names()])
-        keys = self._keys("learn", learner, *([] if which is None else ["held out", sum(self.counts)]))
+        keys = self._keys(
+            "learn", learner, *([] if which is None else ["held out", sum(self.counts)])
+        )
 
         def arguments(n: int) -> tuple[Any, ...]:
             return self.parts[n], self.text, learner, None if which is None else which[n]
@@ -140,10 +165,18 @@ class Learning:
 
     def _names(self) -> list[str]:
         """Return all labels in sorted order, as ``fit`` numbers them on one machine."""
-        return sorted({name for found in self.surveys for name in array_to_text(found.array("labels", np.uint8))})
+        return sorted(
+            {
+                name
+                for found in self.surveys
+                for name in array_to_text(found.array("labels", np.uint8))
+            }
+        )
 
     def mix(self, learner: PartedLearner) -> PartedLearner:
-        """Fit a learner that goes from row to row: each pass learns every part by itself (categories/learner.py)."""
+        """Fit a learner that goes from row to row: each pass learns every part by itself
+        (categories/learner.py).
+        """
         learner._start()
         learner._labels.learn([[name] for name in self._names()], len(self._names()))
         for found in self.surveys:
@@ -160,7 +193,9 @@ class Learning:
 
         n_parts = len(self.parts)
         left = left_of_each(self.counts) if learner.takes_pieces else [0] * n_parts
-        for n_pass in range(learner.passes_through(learner.n_examples_, int(learner._label_counts.sum()))):
+        for n_pass in range(
+            learner.passes_through(learner.n_examples_, int(learner._label_counts.sum()))
+        ):
             keys = self._keys("shard", n_pass, n_parts, learner.to_state(), left)
             began = self.cluster.submit(opened, learner.to_state())
 
@@ -169,7 +204,10 @@ class Learning:
 
             shards = list(self.cluster.each(learn_shard, arguments, keys))
             if n_pass == 0 and any(left):
-                before = [store.build(shard.parts.pop("before", shard.parts["learner"])) for shard in shards]
+                before = [
+                    store.build(shard.parts.pop("before", shard.parts["learner"]))
+                    for shard in shards
+                ]
                 met: PartedLearner = learner._shard(1)
                 met._mix(before)
                 met.n_features_in_ = self.n_features
@@ -178,16 +216,25 @@ class Learning:
             learner.n_features_in_ = self.n_features
         return learner
 
-    def _know_how_sure(self, learner: PartedLearner, left: list[int], loaded: Callable[[int], Any]) -> None:
-        """Fit the confidence to rankings of the examples that the learner has not met yet, in shuffled order."""
+    def _know_how_sure(
+        self, learner: PartedLearner, left: list[int], loaded: Callable[[int], Any]
+    ) -> None:
+        """Fit the confidence to rankings of the examples that the learner has not met yet, in
+        shuffled order.
+        """
         state, asked = learner.to_state(), [n for n, own in enumerate(left) if own]
         there = self.cluster.submit(opened, state)
         keys = [digest("left", self.known, n, self.parts[n], state, left[n]) for n in asked]
         found = self.cluster.each(
-            rank_left, lambda i: (loaded(asked[i]), there, asked[i], left[asked[i]], self.whole), keys
+            rank_left,
+            lambda i: (loaded(asked[i]), there, asked[i], left[asked[i]], self.whole),
+            keys,
         )
         like = Seen.room(0)._asdict()
-        every = [Seen(*(one.array(name, own.dtype, own.ndim) for name, own in like.items())) for one in found]
+        every = [
+            Seen(*(one.array(name, own.dtype, own.ndim) for name, own in like.items()))
+            for one in found
+        ]
         seen = Seen.stack(every)
         self.confidence.fit(seen.take(np.random.default_rng(0).permutation(seen.true.size)))
 
@@ -205,12 +252,16 @@ def note(skipped: Skipped | None, found: State) -> None:
 
 def length_of_vectors(parts: Sequence[Part], surveys: list[State]) -> int:
     """Return the length of the vectors, which all parts must have in common."""
-    lengths = {int(found.settings["features"]): part.name for part, found in zip(parts, surveys, strict=True)
-               if found.settings["examples"]}  # fmt: skip
+    lengths = {
+        int(found.settings["features"]): part.name
+        for part, found in zip(parts, surveys, strict=True)
+        if found.settings["examples"]
+    }
     if len(lengths) > 1:
         (one, here), (other, there) = sorted(lengths.items())[:2]
         raise InputError(
-            f"vectors have {counted(one, 'numbers')} in {here} and {other} in {there}; all must have as many"
+            f"vectors have {counted(one, 'numbers')} in {here} and {other} in {there}; all must "
+            "have as many"
         )
     return next(iter(lengths))
 
@@ -219,7 +270,8 @@ def length_of_vectors(parts: Sequence[Part], surveys: list[State]) -> int:
 
 
 def survey(part: Part, text: TextVectorizer | None) -> State:
-    """Count the examples of a part, its labels, its words, its features and the records that were left out.
+    """Count the examples of a part, its labels, its words, its features and the records that were
+    left out.
 
     Features are the columns of the rows, or of the vectors beside the texts.
     """
@@ -229,7 +281,10 @@ def survey(part: Part, text: TextVectorizer | None) -> State:
     n_examples = n_features = 0
     for batch in with_labels(part.name, stream, stream):
         if len(batch.complete_only()) < len(batch):
-            raise InputError(f"{part.name} has partial judgements, which are learned on one machine only; train here")
+            raise InputError(
+                f"{part.name} has partial judgements, which are learned on one machine only; train "
+                "here"
+            )
         ids = labels.learn(batch.labels, len(batch)).ids
         counts = added(counts, np.bincount(ids, minlength=len(labels)))
         n_examples += len(batch)
@@ -246,12 +301,17 @@ def survey(part: Part, text: TextVectorizer | None) -> State:
 
 
 def opened(state: State | None) -> Any:
-    """Build a state from copies of its arrays, since those that come over the network are read-only."""
+    """Build a state from copies of its arrays, since those that come over the network are
+    read-only.
+    """
     return None if state is None else store.build(state.copied())
 
 
 def load(
-    part: Part, text: TextVectorizer | None, which: Longs | None = None, n_features: int | None = None
+    part: Part,
+    text: TextVectorizer | None,
+    which: Longs | None = None,
+    n_features: int | None = None,
 ) -> tuple[Rows, LabelLists]:
     """Read the rows and labels of a part, or of some of its examples."""
     stream = part.open()
@@ -266,17 +326,26 @@ def load(
         labels += [list[Label](own) for own in batch.labels or ()]
     rows = Rows.stack(blocks)
     rows = rows._replace(n_features=n_features or rows.n_features)
-    return (rows, labels) if which is None else (rows.take(which), [labels[i] for i in which.tolist()])
+    return (
+        (rows, labels) if which is None else (rows.take(which), [labels[i] for i in which.tolist()])
+    )
 
 
-def learn(part: Part, text: TextVectorizer | None, learner: AdditiveLearner, which: Longs | None = None) -> State:
+def learn(
+    part: Part, text: TextVectorizer | None, learner: AdditiveLearner, which: Longs | None = None
+) -> State:
     """Fit a new learner to a part, or to some of its examples."""
     rows, labels = load(part, text, which)
     return clone(learner)._learn_rows(learner._of_right_signs(rows), labels).to_state()
 
 
 def learn_shard(
-    loaded: tuple[Rows, LabelLists], began: PartedLearner, n_part: int, n_pass: int, n_parts: int, left: int
+    loaded: tuple[Rows, LabelLists],
+    began: PartedLearner,
+    n_part: int,
+    n_pass: int,
+    n_parts: int,
+    left: int,
 ) -> State:
     """Learn a part, beginning with the merged learner of the last pass.
 
@@ -295,13 +364,17 @@ def learn_shard(
     return State("Shard", parts=parts | {"learner": shard.to_state()})
 
 
-def rank_left(loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: int, left: int, whole: bool) -> State:
+def rank_left(
+    loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: int, left: int, whole: bool
+) -> State:
     """Rank the last rows of a part with a learner that has met all others."""
     rows, labels = read_by(learner, loaded)
     order = order_of(rows, learner, n_part, 0)
     which = order[order.size - left :]
     ranking, known = rank_before_learning(learner, rows, which, whole)
-    return State("Honest", arrays=look(ranking.ids, ranking.scores, labels.chosen(which), known)._asdict())
+    return State(
+        "Honest", arrays=look(ranking.ids, ranking.scores, labels.chosen(which), known)._asdict()
+    )
 
 
 def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:
@@ -314,7 +387,9 @@ def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Ro
 
 
 def order_of(rows: Rows, learner: PartedLearner, n_part: int, n_pass: int) -> Longs:
-    """Return the order in which a pass goes through a part: shuffled as by ``fit``, but each part by itself."""
+    """Return the order in which a pass goes through a part: shuffled as by ``fit``, but each
+    part by itself.
+    """
     order = np.arange(rows.n_rows)
     if learner.random_state is not None:
         np.random.default_rng([learner.random_state, n_pass, n_part]).shuffle(order)
@@ -322,9 +397,15 @@ def order_of(rows: Rows, learner: PartedLearner, n_part: int, n_pass: int) -> Lo
 
 
 def count_hits(
-    part: Part, text: TextVectorizer | None, which: Longs, everything: IndependentIndex, apart: IndependentIndex
+    part: Part,
+    text: TextVectorizer | None,
+    which: Longs,
+    everything: IndependentIndex,
+    apart: IndependentIndex,
 ) -> State:
-    """Count the held-out examples of a part that IND gets right with each candidate for its threshold."""
+    """Count the held-out examples of a part that IND gets right with each candidate for its
+    threshold.
+    """
     return State("Hits", arrays={"hits": everything.hits(*load(part, text, which), apart)})
 
 
@@ -346,7 +427,9 @@ def begin(part: Part, text: TextVectorizer) -> State:
         return State("Beginning", {"texts": 0})
     recurring = batch.labels is not None and numbered(batch.labels, len(batch)).sets.recurring
     chosen = text.settled(apart(texts_of(part, batch))[0], recurring)
-    return State("Beginning", {"texts": len(batch), **{name: getattr(chosen, name) for name in LEFT_OPEN}})
+    return State(
+        "Beginning", {"texts": len(batch), **{name: getattr(chosen, name) for name in LEFT_OPEN}}
+    )
 
 
 def texts_of(part: Part, batch: Examples) -> Sequence[Any]:
@@ -357,7 +440,9 @@ def texts_of(part: Part, batch: Examples) -> Sequence[Any]:
 
 def rows_of(part: Part, batch: Examples) -> Rows:
     if batch.rows is None:
-        raise InputError(f"{part.name} holds texts, and a RowCategorizer learns from rows of features")
+        raise InputError(
+            f"{part.name} holds texts, and a RowCategorizer learns from rows of features"
+        )
     return batch.rows
 
 
@@ -365,21 +450,33 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def evaluate(
-    cluster: Cluster, parts: Sequence[Part], model: Model[Any], measures: Sequence[str], skipped: Skipped | None = None
+    cluster: Cluster,
+    parts: Sequence[Part],
+    model: Model[Any],
+    measures: Sequence[str],
+    skipped: Skipped | None = None,
 ) -> Evaluation:
     """Measure a model, as on one machine."""
     return model._report(judge(cluster, parts, model, measures, skipped), measures).measures
 
 
 def judge(
-    cluster: Cluster, parts: Sequence[Part], model: Model[Any], measures: Sequence[str], skipped: Skipped | None = None
+    cluster: Cluster,
+    parts: Sequence[Part],
+    model: Model[Any],
+    measures: Sequence[str],
+    skipped: Skipped | None = None,
 ) -> Iterator[JudgedRanking]:
     """Yield the rankings of the examples of each part with their true labels."""
     if not isinstance(model, CategoryModel):
-        raise InputError(f"{model.task} are measured on one machine; leave out --workers and --dask")
+        raise InputError(
+            f"{model.task} are measured on one machine; leave out --workers and --dask"
+        )
     names, deep = model.classes_.tolist(), model._judged_depth(measures)
     for found in answers(cluster, parts, model, ranked_and_labelled, deep, skipped=skipped):
-        yield JudgedRanking(Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"]))
+        yield JudgedRanking(
+            Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"])
+        )
 
 
 def answers(
@@ -390,7 +487,8 @@ def answers(
     *settings: int,
     skipped: Skipped | None = None,
 ) -> Iterator[Arrays]:
-    """Yield the arrays that ``function(model, part, stream, *settings)`` returns for each part, in order.
+    """Yield the arrays that ``function(model, part, stream, *settings)`` returns for each part, in
+    order.
 
     Workers must be able to import the function. ``skipped`` counts the records that were left out.
     """
@@ -403,11 +501,15 @@ def answers(
         yield {name: np.asarray(array) for name, array in found.arrays.items()}
 
 
-def ask(part: Part, model: Model[Any], function: Callable[..., Arrays], settings: tuple[int, ...]) -> State:
+def ask(
+    part: Part, model: Model[Any], function: Callable[..., Arrays], settings: tuple[int, ...]
+) -> State:
     """Call a function with a part."""
     stream = part.open()
     arrays = function(model, part, stream, *settings)
-    return State("Answer", {"skipped": stream.skipped.count, "sentences": stream.skipped.sentences}, arrays)
+    return State(
+        "Answer", {"skipped": stream.skipped.count, "sentences": stream.skipped.sentences}, arrays
+    )
 
 
 def ranked_and_labelled(model: CategoryModel[Any], part: Part, stream: Stream, k: int) -> Arrays:

@@ -1,8 +1,8 @@
 """A Dask cluster and its finished results.
 
-Every task is a pure function of a part of the data and of earlier results, so that any worker can run it, at any time
-and more than once. Results are taken in the order of the parts. A folder can keep them under a digest of all their
-inputs, so that a run continues after a failure.
+Every task is a pure function of a part of the data and of earlier results, so that any worker can
+run it, at any time and more than once. Results are taken in the order of the parts. A folder can
+keep them under a digest of all their inputs, so that a run continues after a failure.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from shortlist.files.store import State
 PATIENCE = 60.0  # seconds without a single worker after which a cluster counts as lost
 ANSWER = 10.0  # seconds in which a scheduler must answer at first
 LOOK = 1.0  # seconds between looks at the workers
-STARTING = "300s"  # which a worker process may take to start, or to start again, on a machine that is busy
+# which a worker process may take to start, or to start again, on a machine that is busy
+STARTING = "300s"
 LOST = (CancelledError, ClosedClientError, CommClosedError, TimeoutError, OSError)
 
 
@@ -43,14 +44,14 @@ class ClusterLost(ShortlistError):
 class Cluster:
     """Runs tasks on a Dask cluster.
 
-    Parameters
-    ----------
-    client : a ``distributed.Client``.
-    keep : a folder for finished results; a later run with the same data and settings continues from there.
-    patience : seconds to wait for a worker while there is none.
+    Parameters ---------- client : a ``distributed.Client``. keep : a folder for finished results; a
+    later run with the same data and settings continues from there. patience : seconds to wait for a
+    worker while there is none.
     """
 
-    def __init__(self, client: Client, keep: str | Path | None = None, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, client: Client, keep: str | Path | None = None, patience: float = PATIENCE
+    ) -> None:
         self.client = client
         self.patience = patience
         self.keep = None if keep is None else Path(keep)
@@ -61,8 +62,13 @@ class Cluster:
                 raise InputError(f"cannot make the folder {keep}: {problem.strerror}") from None
 
     def submit(self, function: Callable[..., object], *arguments: object) -> Future:
-        """Submit a task whose result other tasks need. If its worker is lost, the scheduler runs it again."""
-        with self._or_lost(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        """Submit a task whose result other tasks need. If its worker is lost, the scheduler
+        runs it again.
+        """
+        with (
+            self._or_lost(),
+            dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}),
+        ):
             return self.client.submit(function, *arguments, pure=False)
 
     def each(
@@ -71,10 +77,14 @@ class Cluster:
         arguments: Callable[[int], tuple[object, ...]],
         keys: Sequence[str],
     ) -> Iterator[State]:
-        """Yield ``function(*arguments(n))`` for each task n, in order; keep each finished result under its key."""
+        """Yield ``function(*arguments(n))`` for each task n, in order; keep each finished
+        result under its key.
+        """
         files = [None if self.keep is None else self.keep / f"{key}.part" for key in keys]
         futures = {
-            n: self.submit(function, *arguments(n)) for n, file in enumerate(files) if file is None or not file.exists()
+            n: self.submit(function, *arguments(n))
+            for n, file in enumerate(files)
+            if file is None or not file.exists()
         }
         waiting = {future: n for n, future in futures.items()}
         for n, file in enumerate(files):
@@ -87,7 +97,11 @@ class Cluster:
                         store.write(self._result(done, ""), target)
                         del futures[number]
             what = f"{function.__name__}, part {n + 1} of {len(files)}"
-            yield self._result(futures.pop(n), what) if n in futures or file is None else store.read(file)
+            yield (
+                self._result(futures.pop(n), what)
+                if n in futures or file is None
+                else store.read(file)
+            )
 
     def _patiently(self, ask: Callable[[], Any]) -> Any:
         """Ask until there is an answer, or until there has been no worker for too long."""
@@ -101,7 +115,9 @@ class Cluster:
                         alone_since = time.monotonic()
                     elif time.monotonic() - alone_since > self.patience:
                         raise
-                    elif self.client.cluster is not None:  # Dask itself does not restart one that dies while it starts
+                    elif (
+                        self.client.cluster is not None
+                    ):  # Dask itself does not restart one that dies while it starts
                         self.client.cluster.scale(len(self.client.cluster.worker_spec))
 
     def _result(self, future: Future, what: str) -> Any:
@@ -109,14 +125,16 @@ class Cluster:
             problem = future.exception()
             if isinstance(problem, KilledWorker):
                 raise ClusterLost(
-                    f"several workers died over the same task ({what}); their logs say why. Often memory is too "
+                    f"several workers died over the same task ({what}); their logs say why. Often "
+                    "memory is too "
                     f"small, which smaller parts help against. {self._going_on()}"
                 ) from None
             if isinstance(problem, ImportError):
                 same = "install the same version of shortlist[dask] on every worker"
                 raise ClusterLost(f"a worker cannot import {problem.name}; {same}") from None
             raise problem
-        return self._patiently(lambda: future.result(LOOK))  # its worker may be lost by now, and all others with it
+        # its worker may be lost by now, and all others with it
+        return self._patiently(lambda: future.result(LOOK))
 
     @contextmanager
     def _or_lost(self) -> Iterator[None]:
@@ -124,18 +142,28 @@ class Cluster:
         try:
             yield
         except LOST:
-            raise ClusterLost(f"the cluster is lost: no answer, or no workers. {self._going_on()}") from None
+            raise ClusterLost(
+                f"the cluster is lost: no answer, or no workers. {self._going_on()}"
+            ) from None
 
     def _going_on(self) -> str:
         if self.keep is None:
-            return "Nothing was kept; with a folder for finished parts (--keep) the next run can continue from there"
+            return (
+                "Nothing was kept; with a folder for finished parts (--keep) the next run can "
+                "continue from there"
+            )
         n = len(list(self.keep.glob("*.part")))
-        return f"{n} finished results are kept in {self.keep}: run the same again to continue from there"
+        return (
+            f"{n} finished results are kept in {self.keep}: run the same again to continue from "
+            "there"
+        )
 
 
 @contextmanager
 def connect(address: str | None = None, workers: int | None = None) -> Iterator[Client]:
-    """Connect to the cluster at an address, or start one of that many worker processes on this machine."""
+    """Connect to the cluster at an address, or start one of that many worker processes on this
+    machine.
+    """
     if (address is None) == (workers is None):
         raise InputError("name either the address of a Dask scheduler or a number of workers")
     if address is not None:
@@ -150,7 +178,11 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
                 client.close(timeout=1)
         return
     n = as_whole(workers, "workers", least=1)
-    here = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+    here = {
+        "host": "127.0.0.1",
+        "dashboard_address": "127.0.0.1:0",
+        "silence_logs": logging.CRITICAL,
+    }
     with (
         dask.config.set({"distributed.comm.timeouts.connect": STARTING}),
         LocalCluster(n_workers=n, threads_per_worker=1, **here) as local,
@@ -161,7 +193,9 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
 
 def digest(*things: object) -> str:
     """Return a name for a result: the same if, and only if, all inputs are the same."""
-    return hashlib.sha256(json.dumps([__version__, *map(_plain, things)], sort_keys=True).encode()).hexdigest()[:32]
+    return hashlib.sha256(
+        json.dumps([__version__, *map(_plain, things)], sort_keys=True).encode()
+    ).hexdigest()[:32]
 
 
 def _plain(thing: Any) -> Any:
@@ -169,7 +203,10 @@ def _plain(thing: Any) -> Any:
     if isinstance(thing, State):
         return store.checksum(thing)
     if hasattr(thing, "get_params"):
-        return [type(thing).__name__, {name: _plain(value) for name, value in thing.get_params(deep=False).items()}]
+        return [
+            type(thing).__name__,
+            {name: _plain(value) for name, value in thing.get_params(deep=False).items()},
+        ]
     if hasattr(thing, "tobytes"):
         return hashlib.sha256(thing.tobytes()).hexdigest()
     return thing

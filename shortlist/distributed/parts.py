@@ -1,8 +1,8 @@
 """Parts of files: ranges of bytes that begin and end between two records.
 
-Addresses are paths, or whatever fsspec can open (``s3://…``, ``https://…``, ``zip://…``), and may contain ``*``. Only
-the surroundings of each cut are read here; a worker reads its part. Compressed files, and formats whose records are not
-lines, are one part each.
+Addresses are paths, or whatever fsspec can open (``s3://…``, ``https://…``, ``zip://…``), and may
+contain ``*``. Only the surroundings of each cut are read here; a worker reads its part. Compressed
+files, and formats whose records are not lines, are one part each.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Part(NamedTuple):
     @property
     def name(self) -> str:
         """The file and where the part begins, for errors."""
-        return self.address if self.before is not None else f"{self.address} after byte {self.start}"
+        return (
+            self.address if self.before is not None else f"{self.address} after byte {self.start}"
+        )
 
     def open(self) -> Stream:
         """The examples of the part."""
@@ -55,7 +57,9 @@ class Part(NamedTuple):
         with opened(self.address) as file:
             file.seek(self.start)
             data = file.read() if self.stop is None else file.read(self.stop - self.start)
-        start = f"{self.header}\n".encode(self.options["encoding"] or "utf-8") if self.header else b""
+        start = (
+            f"{self.header}\n".encode(self.options["encoding"] or "utf-8") if self.header else b""
+        )
         first_line = (self.before or 0) + (not self.header)
         return read(_Piece(self.name, start + data, first_line), self.format, **self.options)
 
@@ -78,11 +82,15 @@ def cut(
     encoding: str | None = None,
     **options: Option,
 ) -> list[Part]:
-    """Cut files into parts of about ``part_size`` bytes, in order; the other arguments are those of ``read``."""
+    """Cut files into parts of about ``part_size`` bytes, in order; the other arguments are
+    those of ``read``.
+    """
     size = as_whole(part_size, "part_size", least=1, most=MOST_AMOUNT)
     for_all = {"skip_bad": bool(skip_bad), "encoding": encoding}
     usual = {"text": "text", "labels": "labels", "label_separator": None}
-    options = {name: value for name, value in options.items() if name not in usual or value != usual[name]}
+    options = {
+        name: value for name, value in options.items() if name not in usual or value != usual[name]
+    }
     parts: list[Part] = []
     for address in files([addresses] if isinstance(addresses, str) else addresses):
         parts += _parts_of(address, format, size, options, for_all)
@@ -105,7 +113,9 @@ def nothing_in(addresses: Iterable[str]) -> InputError:
     """Return the error about files without examples."""
     listed = list(dict.fromkeys(addresses))
     have = "has" if len(listed) == 1 else "have"
-    return InputError(f"{', '.join(listed)} {have} no examples; at least one is needed below the header")
+    return InputError(
+        f"{', '.join(listed)} {have} no examples; at least one is needed below the header"
+    )
 
 
 def files(addresses: Iterable[str]) -> Iterator[str]:
@@ -120,11 +130,14 @@ def files(addresses: Iterable[str]) -> Iterator[str]:
         if not found:
             raise InputError(f"there is no file {address}")
         if folder is not None:
-            raise InputError(f"{folder} is a folder; on a cluster, name its files: {folder.rstrip('/')}/*")
+            raise InputError(
+                f"{folder} is a folder; on a cluster, name its files: {folder.rstrip('/')}/*"
+            )
         if "*" in path:
             yield from sorted(fs.unstrip_protocol(one) for one in found)
         else:
-            yield address if "://" in address else os.path.abspath(address)  # workers may run in other folders
+            # workers may run in other folders
+            yield address if "://" in address else os.path.abspath(address)
 
 
 @contextmanager
@@ -151,16 +164,26 @@ def _parts_of(
         if format is None:
             format = sniff(_Piece(address, head), encoding=encoding)
         if format not in FORMATS:
-            raise InputError(f"format must be one of {', '.join(map(repr, FORMATS))}, not {format!r}")
+            raise InputError(
+                f"format must be one of {', '.join(map(repr, FORMATS))}, not {format!r}"
+            )
         reader = FORMATS[format].with_options(options)
-        lines_end_in_a_byte = not head.startswith(UTF16) and "\n".encode(encoding or "utf-8") == b"\n"
-        whole = not reader.by_line or not lines_end_in_a_byte or decompressed(Peekable(io.BytesIO(head))) is not None
+        lines_end_in_a_byte = (
+            not head.startswith(UTF16) and "\n".encode(encoding or "utf-8") == b"\n"
+        )
+        whole = (
+            not reader.by_line
+            or not lines_end_in_a_byte
+            or decompressed(Peekable(io.BytesIO(head))) is not None
+        )
         header, is_first, edges = "", False, [0]
         if not whole:
             file.seek(0)
             line = file.readline()
             text = line.decode(encoding or "utf-8-sig", "replace").rstrip("\r\n")
-            header, is_first, reader = reader.of_pieces(Source(_Piece(address, head), Progress()), text)
+            header, is_first, reader = reader.of_pieces(
+                Source(_Piece(address, head), Progress()), text
+            )
             first = len(line) if is_first else len(BOM_UTF8) if line.startswith(BOM_UTF8) else 0
             edges = _edges(file, first, int(fs.size(path)), size)
     settings = asdict(reader) | for_all

@@ -1,4 +1,6 @@
-"""The base classes of document rankers: a linear score, ranking and scoring by query, training by structural SVM."""
+"""The base classes of document rankers: a linear score, ranking and scoring by query, training
+by structural SVM.
+"""
 
 from __future__ import annotations
 
@@ -41,16 +43,19 @@ class QueriesSetAside(UserWarning):
 class LinearRanker(Estimator, BaseEstimator, ABC):
     """A ranker by a linear score w·φ of each document. Subclasses set ``coef_``."""
 
-    # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
+    # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and
+    # GridSearchCV.
     __metadata_request__fit = {"query": True}  # noqa: RUF012
-    # Pipeline.score also announces a sample_weight, usually None; without this entry it would refuse to.
+    # Pipeline.score also announces a sample_weight, usually None; without this entry it would
+    # refuse to.
     __metadata_request__score = {"query": True, "sample_weight": None}  # noqa: RUF012
 
     coef_: Floats
     n_features_in_: int
     feature_names_in_: Names
     save = save_learner
-    _score_needs_both = False  # whether the measure is undefined for a query whose documents are all relevant
+    # whether the measure is undefined for a query whose documents are all relevant
+    _score_needs_both = False
 
     @abstractmethod
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
@@ -80,7 +85,9 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
 
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
-        """Return the measure that the ranker optimises, averaged over the queries for which it is defined."""
+        """Return the measure that the ranker optimises, averaged over the queries for which it
+        is defined.
+        """
         scores = self._scores(X, query)
         queries = as_queries(query, scores.size)
         relevance = as_numbers(y, "relevance", length=scores.size)
@@ -93,8 +100,12 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
     def _scores(self, X: MatrixLike, query: ArrayLike | None) -> Floats:
         return self.decision_function(X)
 
-    def _pairs(self, relevance: Floats, queries: Queries, *, both: bool) -> tuple[Pairs, NDArray[np.bool_]]:
-        """The groups of each query with a relevant and, if ``both``, a non-relevant document; and which these are."""
+    def _pairs(
+        self, relevance: Floats, queries: Queries, *, both: bool
+    ) -> tuple[Pairs, NDArray[np.bool_]]:
+        """The groups of each query with a relevant and, if ``both``, a non-relevant document;
+        and which these are.
+        """
         groups, taken = [], np.zeros(len(queries), dtype=np.bool_)
         for q in range(len(queries)):
             rows = np.arange(queries.starts[q], queries.starts[q + 1])
@@ -106,7 +117,9 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
         return Pairs.of([(rows, good, share / count) for rows, good, share in groups]), taken
 
     def _grades(self, relevance: Floats) -> list[tuple[NDArray[np.bool_], float]]:
-        """For each grade of a query's documents, those of at least that grade, and its share of the query's loss."""
+        """For each grade of a query's documents, those of at least that grade, and its share of
+        the query's loss.
+        """
         good = relevance > 0
         return [(good, 1.0)] if good.any() else []
 
@@ -120,16 +133,20 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
 def as_relevance(y: ArrayLike | None, n_rows: int) -> Floats:
     """How relevant each of n_rows documents is, checked."""
     if y is None:
-        raise InputError("a ranker requires y to be passed, but the target y is None: give each row's relevance")
+        raise InputError(
+            "a ranker requires y to be passed, but the target y is None: give each row's relevance"
+        )
     return as_numbers(y, "relevance", length=n_rows)
 
 
 class StructuralRanker(LinearRanker):
-    """A linear ranker that minimises P(w) = ½‖w‖² + (C/n)·Σ_i ξ_i, ξ_i the hinge bound on query i's loss.
+    """A linear ranker that minimises P(w) = ½‖w‖² + (C/n)·Σ_i ξ_i, ξ_i the hinge bound on query i's
+    loss.
 
-    A subclass is one measure: ``_search`` finds the most violated ranking of each group of documents, ``_loss`` the
-    loss of given rankings. Both see, for each relevant document, the number of non-relevant ones before it.
-    :class:`~shortlist.documents.svms.MapSVM` describes the parameters and attributes of all.
+    A subclass is one measure: ``_search`` finds the most violated ranking of each group of
+    documents, ``_loss`` the loss of given rankings. Both see, for each relevant document, the
+    number of non-relevant ones before it. :class:`~shortlist.documents.svms.MapSVM` describes the
+    parameters and attributes of all.
     """
 
     def __init__(self, C: float = 1.0, tol: float = 1e-3, max_iter: int = 10_000) -> None:
@@ -159,21 +176,30 @@ class StructuralRanker(LinearRanker):
                 stacklevel=2,
             )
         if set_aside.size == n_queries:
-            raise InputError("no query has both a relevant and a non-relevant document, so there is nothing to learn")
+            raise InputError(
+                "no query has both a relevant and a non-relevant document, so there is nothing to "
+                "learn"
+            )
         risk = RankingRisk(rows, pairs, self._search, self._loss)
         found = solve(risk, n_features, C=C, tol=tol, max_iter=max_iter)
         if found.gap > tol:
             warnings.warn(
-                f"after {found.passes} passes the duality gap is {found.gap:.3g}, above tol={tol:g}; "
+                f"after {found.passes} passes the duality gap is {found.gap:.3g}, above "
+                f"tol={tol:g}; "
                 "raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         self._have(
-            coef_=found.w, objective_=found.objective, duality_gap_=found.gap, n_iter_=found.passes,
-            n_constraints_=found.planes, n_active_constraints_=found.active, n_features_in_=n_features,
+            coef_=found.w,
+            objective_=found.objective,
+            duality_gap_=found.gap,
+            n_iter_=found.passes,
+            n_constraints_=found.planes,
+            n_active_constraints_=found.active,
+            n_features_in_=n_features,
             queries_set_aside_=set_aside,
-        )  # fmt: skip
+        )
         note_names(self, column_names(X))
         return self
 
@@ -182,7 +208,11 @@ class StructuralRanker(LinearRanker):
         check_is_fitted(self, "coef_")
         learned = {name: getattr(self, name) for name in CERTIFICATE}
         learned["queries_set_aside_"] = self.queries_set_aside_.tolist()
-        return State(type(self).__name__, {"parameters": self.get_params(), "learned": learned}, {"coef": self.coef_})
+        return State(
+            type(self).__name__,
+            {"parameters": self.get_params(), "learned": learned},
+            {"coef": self.coef_},
+        )
 
     @classmethod
     def from_state(cls, state: State) -> Self:

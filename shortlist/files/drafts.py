@@ -1,7 +1,8 @@
-"""Files that are whole or absent: a draft is written beside the target and replaces it once it is on disk.
+"""Files that are whole or absent: a draft is written beside the target and replaces it once it is
+on disk.
 
-The writer of a draft holds a lock on it, which the system releases when the process ends. A draft without a lock was
-abandoned: the next writer of the same target removes it.
+The writer of a draft holds a lock on it, which the system releases when the process ends. A draft
+without a lock was abandoned: the next writer of the same target removes it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ END = ".draft"
 
 @contextlib.contextmanager
 def whole_file(target: Path) -> Iterator[BinaryIO]:
-    """Open a file to write to, which becomes ``target`` at the end; after an error, ``target`` is as it was."""
+    """Open a file to write to, which becomes ``target`` at the end; after an error, ``target``
+    is as it was.
+    """
     remove_abandoned(target)
     draft = _begin(target)
     try:

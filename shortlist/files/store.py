@@ -1,9 +1,9 @@
 """Model <-> one file.
 
-A ``.shortlist`` file is a safetensors file: the arrays, and a JSON header with the format version, the library version,
-the class, its settings, and a checksum of everything. It is written array by array, and ``Later`` arrays piece by
-piece, so that saving takes little memory. There is no pickle: opening a file runs no code, and each class checks its
-state before the kernels trust it.
+A ``.shortlist`` file is a safetensors file: the arrays, and a JSON header with the format version,
+the library version, the class, its settings, and a checksum of everything. It is written array by
+array, and ``Later`` arrays piece by piece, so that saving takes little memory. There is no pickle:
+opening a file runs no code, and each class checks its state before the kernels trust it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,15 @@ Kind = TypeVar("Kind")
 FORMAT = 1
 KEY = "shortlist"
 # The errors that a damaged file can cause; a damaged number may ask for any amount of memory.
-DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 @dataclass
@@ -45,12 +53,15 @@ class State:
     settings: dict[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, Array | Later] = field(default_factory=dict)
     parts: dict[str, State] = field(default_factory=dict)
-    compact: Callable[[], Mapping[str, Array]] | None = None  # makes smaller arrays of the same content
+    # makes smaller arrays of the same content
+    compact: Callable[[], Mapping[str, Array]] | None = None
 
     def compacted(self) -> State:
         """Return the same state with smaller arrays."""
         parts = {name: part.compacted() for name, part in self.parts.items()}
-        return State(self.kind, self.settings, self.compact() if self.compact else self.arrays, parts)
+        return State(
+            self.kind, self.settings, self.compact() if self.compact else self.arrays, parts
+        )
 
     def header(self) -> dict[str, Any]:
         """Return the part of a file's JSON header that describes this state."""
@@ -64,7 +75,9 @@ class State:
         return {name: np.ascontiguousarray(array) for name, array in self.named_arrays().items()}
 
     def named_arrays(self, prefix: str = "") -> dict[str, Array | Later]:
-        """Return all arrays under their names in the file; some are made later, some are not contiguous."""
+        """Return all arrays under their names in the file; some are made later, some are not
+        contiguous.
+        """
         arrays = {prefix + name: array for name, array in self.arrays.items()}
         for name, part in self.parts.items():
             arrays |= part.named_arrays(f"{prefix}{name}/")
@@ -83,7 +96,9 @@ class State:
         parts = {}
         for name, inner in header["parts"].items():
             start = name + "/"
-            inside = {key[len(start) :]: array for key, array in arrays.items() if key.startswith(start)}
+            inside = {
+                key[len(start) :]: array for key, array in arrays.items() if key.startswith(start)
+            }
             parts[name] = cls.join(inner, inside)
         return cls(header["kind"], header["settings"], own, parts)
 
@@ -94,20 +109,26 @@ class State:
         array: NDArray[Any] = np.asarray(self.arrays[name])
         if array.dtype != np.dtype(dtype) or array.ndim != ndim:
             raise ModelFileError(
-                f"array {name!r} of the {self.kind} in the model file is {array.dtype}[{array.ndim}-d], "
+                f"array {name!r} of the {self.kind} in the model file is "
+                f"{array.dtype}[{array.ndim}-d], "
                 f"not {np.dtype(dtype)}[{ndim}-d]"
             )
         return array
 
     def offsets(self, name: str, n_lists: int, n_entries: int) -> NDArray[np.int64]:
-        """Return the array of where each list begins among all entries, and where the last one ends; checked.
+        """Return the array of where each list begins among all entries, and where the last one
+        ends; checked.
 
         SciPy's check of a sparse matrix accepts a negative number of entries.
         """
         offsets = self.array(name, np.int64)
         bounded = offsets.size == n_lists + 1 and offsets.min() == offsets[0] == 0
-        bounded = bounded and offsets.max() == offsets[-1] == n_entries  # otherwise differences might overflow
-        self.require(bounded and bool((np.diff(offsets) >= 0).all()), f"{name} ascend from 0 to the number of entries")
+        # otherwise differences might overflow
+        bounded = bounded and offsets.max() == offsets[-1] == n_entries
+        self.require(
+            bounded and bool((np.diff(offsets) >= 0).all()),
+            f"{name} ascend from 0 to the number of entries",
+        )
         return offsets
 
     def names(self, name: str) -> list[Any]:
@@ -115,7 +136,9 @@ class State:
         names = array_to_text(self.array(name, np.uint8))
         kinds = set(map(type, names))
         comparable = float not in kinds or all(one == one for one in names)
-        self.require(kinds <= {str, int, float, bool} and comparable, f"{name} are texts and numbers")
+        self.require(
+            kinds <= {str, int, float, bool} and comparable, f"{name} are texts and numbers"
+        )
         return names
 
     def require(self, condition: bool | np.bool_, what: str) -> None:
@@ -134,13 +157,17 @@ class Storable(Protocol):
 
 
 def save(model: Storable, path: str | os.PathLike[str], *, compact: bool = False) -> None:
-    """Write a model to one file. A file of that name is replaced only once the new one is whole and on disk."""
+    """Write a model to one file. A file of that name is replaced only once the new one is whole
+    and on disk.
+    """
     write(model.to_state(), path, compact=compact)
 
 
 @reading
 def save_learner(self: Storable, path: str | os.PathLike[str], *, compact: bool = False) -> None:
-    """Write the learner to one file; ``shortlist.load`` opens it. ``compact``: see Categorizer.save."""
+    """Write the learner to one file; ``shortlist.load`` opens it. ``compact``: see
+    Categorizer.save.
+    """
     save(self, path, compact=compact)
 
 
@@ -159,11 +186,14 @@ def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) 
         with whole_file(target) as file:
             _write_arrays(file, header, arrays)
     except OSError as problem:
-        raise ModelFileError(f"cannot write {path}: {problem.strerror}; nothing was changed") from None
+        raise ModelFileError(
+            f"cannot write {path}: {problem.strerror}; nothing was changed"
+        ) from None
 
 
 def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Array | Later]) -> None:
-    """Write a safetensors file, byte for byte as the library does, but make each array only when it is written.
+    """Write a safetensors file, byte for byte as the library does, but make each array only when it
+    is written.
 
     The checksum is known last: the header is written again at the end.
     """
@@ -176,7 +206,9 @@ def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Arra
 
     def write_header(checksum: str) -> None:
         metadata = {KEY: json.dumps(header | {"checksum": checksum})}
-        text = json.dumps({"__metadata__": metadata} | layout, separators=(",", ":"), ensure_ascii=False).encode()
+        text = json.dumps(
+            {"__metadata__": metadata} | layout, separators=(",", ":"), ensure_ascii=False
+        ).encode()
         text += b" " * (-len(text) % 8)
         file.seek(0)
         file.write(len(text).to_bytes(8, "little") + text)
@@ -192,10 +224,16 @@ def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Arra
 
 
 @overload
-def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: None = None) -> Any: ...
+def load(
+    path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: None = None
+) -> Any: ...
 @overload
-def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type[Kind]) -> Kind: ...
-def load(path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type | None = None) -> object:
+def load(
+    path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type[Kind]
+) -> Kind: ...
+def load(
+    path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type | None = None
+) -> object:
     """Open a model file: a Categorizer, a Rater, a DocumentRanker or a learner.
 
     A file makes instances of shortlist's classes only, and runs no code.
@@ -276,14 +314,18 @@ def _opened(path: str | os.PathLike[str]) -> tuple[State, Callable[[], None]]:
 
 
 def _damaged(path: str | os.PathLike[str], problem: Exception) -> ModelFileError:
-    return ModelFileError(f"{path} is damaged: {problem if isinstance(problem, ShortlistError) else repr(problem)}")
+    return ModelFileError(
+        f"{path} is damaged: {problem if isinstance(problem, ShortlistError) else repr(problem)}"
+    )
 
 
 def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
     """Make the model of a state."""
     kind = {one.__name__: one for one in also}.get(state.kind) or storable(state.kind)
     if not hasattr(kind, "from_state"):
-        raise ModelFileError(f"the model file holds a {state.kind!r}, which this version of shortlist does not know")
+        raise ModelFileError(
+            f"the model file holds a {state.kind!r}, which this version of shortlist does not know"
+        )
     return kind.from_state(state)
 
 
@@ -294,7 +336,9 @@ def build_all(states: Iterable[State]) -> list[Any]:
 
 
 def is_model_file(path: Path) -> bool:
-    """Whether a file begins as a model file does: the length of a JSON header, and a header that names shortlist."""
+    """Whether a file begins as a model file does: the length of a JSON header, and a header
+    that names shortlist.
+    """
     with open(path, "rb") as file:
         start = file.read(512)
     return start[8:9] == b"{" and f'"{KEY}"'.encode() in start
@@ -310,7 +354,9 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArr
         raise ModelFileError(f"there is no model file {path}") from None
     except NoContainer:
         if os.path.exists(path) and not os.path.isfile(path):
-            raise ModelFileError(f"cannot read {path}: it is not a regular file; name the model file itself") from None
+            raise ModelFileError(
+                f"cannot read {path}: it is not a regular file; name the model file itself"
+            ) from None
         raise ModelFileError(f"{path} is not a model file, or a part of it is missing") from None
 
 
@@ -325,7 +371,8 @@ def _header(path: str | os.PathLike[str], text: Any) -> dict[str, Any]:
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
     if version != FORMAT:
         raise ModelFileError(
-            f"{path} has format version {version!r}; this version of shortlist reads {FORMAT}: upgrade shortlist"
+            f"{path} has format version {version!r}; this version of shortlist reads {FORMAT}: "
+            "upgrade shortlist"
         )
     return header
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class Places(NamedTuple):
-    """Where the examples of a batch stand: in which file, and at which of its lines, or rows where it has none."""
+    """Where the examples of a batch stand: in which file, and at which of its lines, or rows
+    where it has none.
+    """
 
     file: str
     numbers: Sequence[int]
@@ -33,23 +35,28 @@ class Places(NamedTuple):
 
 @dataclass
 class Examples:
-    """A batch of examples. Each field has one entry for each example, or is None where the format has no such thing.
+    """A batch of examples. Each field has one entry for each example, or is None where the format
+    has no such thing.
 
-    Texts and labels are lists, or sequences that can be used like these: Fielded, WithVectors, NumberedLabels.
+    Texts and labels are lists, or sequences that can be used like these: Fielded, WithVectors,
+    NumberedLabels.
     """
 
-    texts: Sequence[Any] | None = None  # of str; Fielded, of several fields; WithVectors, with a vector each
+    # of str; Fielded, of several fields; WithVectors, with a vector each
+    texts: Sequence[Any] | None = None
     rows: Rows | None = None
     labels: Sequence[list[str]] | None = None
     wrong: Sequence[list[str]] | None = None  # labels that were crossed out
-    complete: list[bool | None] | None = None  # whether all others are wrong; None: if nothing was crossed out
+    # whether all others are wrong; None: if nothing was crossed out
+    complete: list[bool | None] | None = None
     ratings: NDArray[np.float64] | None = None
     relevance: NDArray[np.float64] | None = None
     scores: NDArray[np.float64] | None = None
     query: list[str] | None = None
     ids: list[str] | None = None
     split: list[str] | None = None
-    feature_names: list[str] | None = None  # names of the columns of ``rows``, not one for each example
+    # names of the columns of ``rows``, not one for each example
+    feature_names: list[str] | None = None
     first: int = 0  # how many examples of the same stream stand before these
     places: Places | None = None  # where the format knows them; whoever refuses an example says so
 
@@ -70,11 +77,15 @@ class Examples:
         return Examples(**taken, feature_names=self.feature_names, first=self.first, places=places)
 
     def row_called(self, n: int) -> str:
-        """How a row is called in a sentence: by where it stands, or by its number in the stream, from 0."""
+        """How a row is called in a sentence: by where it stands, or by its number in the
+        stream, from 0.
+        """
         return f"row {self.first + n}" if self.places is None else f"{self.places.of(n)}: the row"
 
     def complete_only(self) -> Examples:
-        """The examples of which all labels were judged: those by which a ranking can be measured."""
+        """The examples of which all labels were judged: those by which a ranking can be
+        measured.
+        """
         if self.wrong is None:
             return self
         n = len(self)
@@ -92,7 +103,9 @@ class Examples:
 
 @dataclass
 class Skipped:
-    """What was left out because it was bad: how many records, and a sentence for each of the first few."""
+    """What was left out because it was bad: how many records, and a sentence for each of the
+    first few.
+    """
 
     KEPT = 10
 
@@ -108,8 +121,12 @@ class Skipped:
         return self.count > 0
 
 
-def in_batches(names: tuple[str, ...], examples: Iterable[Sequence[str | list[str]]], size: int) -> Iterator[Examples]:
-    """Gather examples, each a text and other values in the order of ``names``, to batches of about ``size`` letters."""
+def in_batches(
+    names: tuple[str, ...], examples: Iterable[Sequence[str | list[str]]], size: int
+) -> Iterator[Examples]:
+    """Gather examples, each a text and other values in the order of ``names``, to batches of
+    about ``size`` letters.
+    """
     columns: dict[str, Any] = {name: [] for name in names}
     held = 0
     for example in examples:
@@ -123,34 +140,50 @@ def in_batches(names: tuple[str, ...], examples: Iterable[Sequence[str | list[st
 
 
 def open_vectors(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """Open the matrix in a .npy file, whose rows are read when they are needed. Only numbers are accepted."""
+    """Open the matrix in a .npy file, whose rows are read when they are needed. Only numbers
+    are accepted.
+    """
     try:
         found: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise InputError(f"there is no file {path}") from None
     except (ValueError, OSError, EOFError, SyntaxError, MemoryError) as problem:
         said = " ".join(str(problem).split())[:200]
-        raise InputError(f"cannot read {path}: expected numbers that numpy.save has written ({said})") from None
+        raise InputError(
+            f"cannot read {path}: expected numbers that numpy.save has written ({said})"
+        ) from None
     if found.ndim != 2 or found.dtype.kind not in "fiu":
-        raise InputError(f"{path}: expected a matrix of numbers, found {found.dtype} of the shape {found.shape}")
+        raise InputError(
+            f"{path}: expected a matrix of numbers, found {found.dtype} of the shape {found.shape}"
+        )
     return found
 
 
 def beside(
-    path: str | os.PathLike[str], batches: Iterator[Examples], first: int = 0, end: int | None = None
+    path: str | os.PathLike[str],
+    batches: Iterator[Examples],
+    first: int = 0,
+    end: int | None = None,
 ) -> Iterator[Examples]:
-    """Put the rows first..end-1 of a .npy file beside the texts of batches; there must be one for each."""
+    """Put the rows first..end-1 of a .npy file beside the texts of batches; there must be one
+    for each.
+    """
     vectors, began = open_vectors(path), first
     end = len(vectors) if end is None else min(end, len(vectors))
     for batch in batches:
         if batch.texts is None:
-            raise InputError(f"the vectors of {path} stand beside texts, and the data hold rows of features")
+            raise InputError(
+                f"the vectors of {path} stand beside texts, and the data hold rows of features"
+            )
         last = first + len(batch)
         if last > end:
             raise InputError(
-                f"{path} has {counted(end - began, 'rows')}, and there are more texts; it needs a row for each"
+                f"{path} has {counted(end - began, 'rows')}, and there are more texts; it needs a "
+                "row for each"
             )
-        own = as_vectors(vectors[first:last], last - first, f"{path}, rows from {first} on: vectors")
+        own = as_vectors(
+            vectors[first:last], last - first, f"{path}, rows from {first} on: vectors"
+        )
         yield replace(batch, texts=WithVectors(as_documents(batch.texts), own))
         first = last
     if first < end:

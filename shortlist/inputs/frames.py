@@ -1,6 +1,7 @@
 """pandas and polars frames, from Python, and Parquet; a cell may hold one label or a list.
 
-Parquet is decoded in a separate process, because a damaged file can abort the process that decodes it.
+Parquet is decoded in a separate process, because a damaged file can abort the process that decodes
+it.
 """
 
 from __future__ import annotations
@@ -52,7 +53,11 @@ class Frames(Table):
         yield from self.columns_examples("the frame", 0, columns, progress)
 
     def columns_examples(
-        self, where: str, first: int, columns: Sequence[tuple[Column, Sequence[object]]], progress: Progress
+        self,
+        where: str,
+        first: int,
+        columns: Sequence[tuple[Column, Sequence[object]]],
+        progress: Progress,
     ) -> Iterator[Examples]:
         """Yield examples of columns in memory; ``first`` is the number of the first row."""
         rows: list[Row] = []
@@ -66,7 +71,11 @@ class Frames(Table):
                 continue
             rows.append(row)
             numbers.append(first + i)
-            held += sum(len(str(value)) for value in row[0].values()) if isinstance(row[0], dict) else len(row[0])
+            held += (
+                sum(len(str(value)) for value in row[0].values())
+                if isinstance(row[0], dict)
+                else len(row[0])
+            )
             if held >= progress.batch:
                 yield self.batch(rows, Places(where, numbers, "row"))
                 rows, numbers, held = [], [], 0
@@ -90,11 +99,16 @@ class Parquet(Frames):
         if not head:
             return
         if not head.startswith("PAR1"):
-            raise InputError(f"{source.name}: expected a Parquet file, which begins with PAR1, found {head[:4]!r}")
+            raise InputError(
+                f"{source.name}: expected a Parquet file, which begins with PAR1, found "
+                f"{head[:4]!r}"
+            )
         if source.path and not source.compressed:
             yield from self._scan(source, source.path)
             return
-        path = Path(source.hold(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)), "copy.parquet")
+        path = Path(
+            source.hold(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)), "copy.parquet"
+        )
         with open(path, "wb") as copy:
             while data := source.read(1 << 20):
                 copy.write(data)
@@ -119,7 +133,8 @@ class _Process:
 
     def __init__(self, name: str, path: Path) -> None:
         program = str(Path(__file__).with_name("parquet_process.py"))
-        run = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"  # puts no folder on sys.path
+        # puts no folder on sys.path
+        run = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
         found = os.pathsep.join(folder for folder in sys.path if folder)
         self._name = name
         self._process = subprocess.Popen(
@@ -146,7 +161,8 @@ class _Process:
     def ask(self, columns: list[str], step: int) -> None:
         """Request columns, ``step`` rows at a time."""
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # waiting for the answer shows that the process has ended
+        # waiting for the answer shows that the process has ended
+        with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps([columns, step]).encode() + b"\n")
             self._process.stdin.flush()
 
@@ -155,7 +171,11 @@ class _Process:
 
         size = int.from_bytes(self._stdout.read(8), "little")
         data = self._stdout.read(size)
-        return polars.read_ipc_stream(io.BytesIO(data)) if data and len(data) == size else self._failed()
+        return (
+            polars.read_ipc_stream(io.BytesIO(data))
+            if data and len(data) == size
+            else self._failed()
+        )
 
     @property
     def _stdout(self) -> IO[bytes]:
@@ -167,6 +187,7 @@ class _Process:
         if self._process.returncode == 1 and said:  # it ended with its own sentence
             raise InputError(f"cannot read {self._name}: {said[-1]}")
         raise InputError(
-            f"cannot read {self._name}: the Parquet reader broke down; the file is damaged, or needs more memory "
+            f"cannot read {self._name}: the Parquet reader broke down; the file is damaged, or "
+            "needs more memory "
             "than there is, and must be written anew"
         )

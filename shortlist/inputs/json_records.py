@@ -1,8 +1,9 @@
-"""JSON: one object on each line, an array of objects, and how doccano and Label Studio write theirs.
+"""JSON: one object on each line, an array of objects, and how doccano and Label Studio write
+theirs.
 
-``{"text": "wheat exports rose", "labels": ["grain", "trade"]}``: labels may be a list, or one label; text or whole
-numbers; or absent. So may be those that are ``wrong``, and whether the judgement is ``complete``. Other fields are
-skipped over.
+``{"text": "wheat exports rose", "labels": ["grain", "trade"]}``: labels may be a list, or one
+label; text or whole numbers; or absent. So may be those that are ``wrong``, and whether the
+judgement is ``complete``. Other fields are skipped over.
 """
 
 from __future__ import annotations
@@ -60,11 +61,15 @@ class JsonLines(Table):
         met = self.wrong in (None, "wrong")
         for first, block in source.blocks():
             lines = enumerate(block.split(b"\n")[:-1], first)
-            batch = self._examples_of(source, to_row, ((Place(n, 1), line) for n, line in lines if line.strip()))
+            batch = self._examples_of(
+                source, to_row, ((Place(n, 1), line) for n, line in lines if line.strip())
+            )
             met = met or batch.wrong is not None
             yield batch
         if not met:
-            source.progress.notes.append(f"no record has the field {self.wrong!r}: nothing was taken as crossed out")
+            source.progress.notes.append(
+                f"no record has the field {self.wrong!r}: nothing was taken as crossed out"
+            )
 
     def _examples_of(
         self, source: Source, to_row: Callable[[bytes], Row], records: Iterable[tuple[Place, bytes]]
@@ -95,13 +100,16 @@ class JsonLines(Table):
             raise InputError(f"a field can be used for one thing only, not as in {used}")
         decode = msgspec.json.Decoder(dict[str, Any]).decode
         left_out = {"labels", "text"} if self.has_fields else {"labels"}  # where they are null
-        find = lru_cache(lambda names: self._found(wanted, names))  # most records have the same fields
+        # most records have the same fields
+        find = lru_cache(lambda names: self._found(wanted, names))
 
         def to_row(line: bytes) -> Row:
             record = decode(line)
             values = ((column, record[str(column.name)]) for column in find(tuple(record)))
             return self.to_row(
-                (column, one) for column, one in values if one is not None or column.what not in left_out
+                (column, one)
+                for column, one in values
+                if one is not None or column.what not in left_out
             )
 
         return to_row
@@ -113,7 +121,10 @@ class JsonLines(Table):
         for column in missing:
             needed = column.what not in ("labels", "one_hot", "wrong", "complete", "features")
             if needed and not (column.what == "text" and has_text):
-                raise BadValue(None, f"expected a field {column.name!r}, found {named(names) or 'none'}{OTHERS}")
+                raise BadValue(
+                    None,
+                    f"expected a field {column.name!r}, found {named(names) or 'none'}{OTHERS}",
+                )
         return found
 
 
@@ -132,7 +143,9 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
     except (ValueError, RecursionError):
         pass
     if constants:  # NaN, Infinity or −Infinity, which Python writes
-        return text.find(constants[0]) + 1, f"expected JSON, found {constants[0]}, which it does not have; write null"
+        return text.find(
+            constants[0]
+        ) + 1, f"expected JSON, found {constants[0]}, which it does not have; write null"
     said = str(problem).replace("`", "'")
     for escape in ESCAPE.finditer(text):
         if escape[1]:
@@ -156,16 +169,24 @@ def _column(line: str, field: Any) -> int:
 
 SCAN = json.JSONDecoder().raw_decode
 SOLID = re.compile(r"[^ \t\r\n]")
-NEAR_END = 12  # characters: a mistake so near to the end may be an object of which only the beginning was read
+# characters: a mistake so near to the end may be an object of which only the beginning was read
+NEAR_END = 12
 # What is expected outside of objects, and what after each character that may stand there.
 START, FIRST, NEXT, BEHIND, DONE = (
-    "[, which begins a JSON array", "an object, {…}, or ]", "an object, {…}", ", or ] behind an object",
+    "[, which begins a JSON array",
+    "an object, {…}, or ]",
+    "an object, {…}",
+    ", or ] behind an object",
     "nothing behind the array",
-)  # fmt: skip
+)
 STEPS = {
-    (START, "["): FIRST, (FIRST, "{"): BEHIND, (NEXT, "{"): BEHIND, (BEHIND, ","): NEXT, (FIRST, "]"): DONE,
+    (START, "["): FIRST,
+    (FIRST, "{"): BEHIND,
+    (NEXT, "{"): BEHIND,
+    (BEHIND, ","): NEXT,
+    (FIRST, "]"): DONE,
     (BEHIND, "]"): DONE,
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -187,7 +208,8 @@ class JsonArray(JsonLines):
 
     def _records(self, source: Source) -> Iterator[list[tuple[Place, bytes]]]:
         """Yield the objects of the array, some at a time, each with its place."""
-        decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode  # bad bytes are reported by object
+        # bad bytes are reported by object
+        decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
         longest = source.progress.max_record
         held, place, expected, ended = "", Place(1, 1), START, False
         while not ended:
@@ -199,7 +221,9 @@ class JsonArray(JsonLines):
                 place = place.after(held[at:begin])
                 at = begin
                 if (expected, letter) not in STEPS:
-                    raise InputError(f"{source.name}, {place}: expected {expected}, found {letter!r}")
+                    raise InputError(
+                        f"{source.name}, {place}: expected {expected}, found {letter!r}"
+                    )
                 end = _end_of_object(source, held, begin, place) if letter == "{" else begin + 1
                 if end is None:
                     break
@@ -209,9 +233,14 @@ class JsonArray(JsonLines):
             yield found
             held = held[at:]
             if len(held) > longest:
-                raise InputError(f"{source.name}, line {place.line}: expected an object of at most {longest} bytes")
+                raise InputError(
+                    f"{source.name}, line {place.line}: expected an object of at most {longest} "
+                    "bytes"
+                )
         if expected not in (START, DONE):
-            raise InputError(f"{source.name}: expected ] at the end of the array, found the end of the file")
+            raise InputError(
+                f"{source.name}: expected ] at the end of the array, found the end of the file"
+            )
 
 
 def _end_of_object(source: Source, text: str, begin: int, place: Place) -> int | None:
@@ -219,7 +248,9 @@ def _end_of_object(source: Source, text: str, begin: int, place: Place) -> int |
     try:
         return SCAN(text, begin)[1]
     except RecursionError:
-        raise InputError(f"{source.name}, {place}: expected a JSON object, found one nested too deeply") from None
+        raise InputError(
+            f"{source.name}, {place}: expected a JSON object, found one nested too deeply"
+        ) from None
     except json.JSONDecodeError as problem:
         if problem.pos >= len(text) - NEAR_END or problem.msg.startswith("Unterminated string"):
             return None
@@ -229,12 +260,14 @@ def _end_of_object(source: Source, text: str, begin: int, place: Place) -> int |
         ) from None
     except ValueError:  # by Python's own limit
         raise InputError(
-            f"{source.name}, {place}: expected a JSON object, found one with a number of more than 4,300 digits"
+            f"{source.name}, {place}: expected a JSON object, found one with a number of more than "
+            "4,300 digits"
         ) from None
 
 
-# Tasks of Label Studio, as its JSON export has them: an array of objects with ``data`` and ``annotations``. The text is
-# a field of ``data``; the labels are the choices of all annotations that were not skipped.
+# Tasks of Label Studio, as its JSON export has them: an array of objects with ``data`` and
+# ``annotations``. The text is a field of ``data``; the labels are the choices of all annotations
+# that were not skipped.
 
 EVERY = "labels"  # the default of ``labels``: the choices of every control
 
@@ -259,7 +292,9 @@ class Task(msgspec.Struct, gc=False):
 @dataclass
 class LabelStudio(JsonArray):
     name = "label-studio"
-    description = "tasks of Label Studio: the text in data, the labels in the choices of annotations"
+    description = (
+        "tasks of Label Studio: the text in data, the labels in the choices of annotations"
+    )
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -276,7 +311,9 @@ class LabelStudio(JsonArray):
     def _row(self, task: Any) -> Row:
         text = task.data.get(self.text)
         if not isinstance(text, str):
-            raise BadValue("data", f"expected a text in the field {self.text!r} of 'data', found none")
+            raise BadValue(
+                "data", f"expected a text in the field {self.text!r} of 'data', found none"
+            )
         found: dict[str, None] = {}
         for annotation in task.annotations:
             for result in () if annotation.was_cancelled else annotation.result:
@@ -302,4 +339,8 @@ class Doccano(JsonLines):
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
         first = head.lstrip().partition("\n")[0]
-        return super().recognises(name, head) and '"text"' in first and LIST_OF_LABELS.search(first) is not None
+        return (
+            super().recognises(name, head)
+            and '"text"' in first
+            and LIST_OF_LABELS.search(first) is not None
+        )

@@ -16,7 +16,8 @@ from shortlist.inputs.tables import named
 from shortlist.labels import NumberedLabels, label_counts
 from shortlist.texts import WithVectors, lengths_of
 
-ERRORS = {"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!"}  # in cells of spreadsheets
+# in cells of spreadsheets
+ERRORS = {"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!"}
 BROKEN = "has an empty text, or a spreadsheet's error for a text or a label"
 SHORT = 30  # characters: longer texts are neither empty nor an error
 TABLES = ("csv", "tsv", "numbers")  # formats whose first line names the columns
@@ -25,10 +26,16 @@ TABLES = ("csv", "tsv", "numbers")  # formats whose first line names the columns
 def teaching(
     task: str, source: str, stream: Stream, batches: Iterable[Examples], may_be_empty: bool = False
 ) -> Iterator[Examples]:
-    """Yield the same batches; refuse them if a task cannot learn from them, or if there are none."""
+    """Yield the same batches; refuse them if a task cannot learn from them, or if there are
+    none.
+    """
     source = "standard input" if source == "-" else source
     option = "--target" if task == "ratings" else "--label-column"
-    good = judged(source, batches) if task == "documents" else with_labels(source, stream, batches, option)
+    good = (
+        judged(source, batches)
+        if task == "documents"
+        else with_labels(source, stream, batches, option)
+    )
     found = may_be_empty
     for batch in good:
         found = True
@@ -41,7 +48,10 @@ def judged(source: str, batches: Iterable[Examples]) -> Iterator[Examples]:
     """Yield the same batches; refuse documents without query or relevance."""
     for batch in batches:
         if batch.rows is None or batch.relevance is None or batch.query is None:
-            raise InputError(f"{source} has no judged documents; they come as lines: relevance qid:query 1:value …")
+            raise InputError(
+                f"{source} has no judged documents; they come as lines: relevance qid:query "
+                "1:value …"
+            )
         yield batch
 
 
@@ -53,7 +63,10 @@ def with_labels(
     for batch in batches:
         any_labels = any_labels or batch.labels is not None
         if batch.labels is None and batch.rows is not None and batch.query is not None:
-            raise InputError(f"{source} holds documents of queries, which have no labels; train with --task documents")
+            raise InputError(
+                f"{source} holds documents of queries, which have no labels; train with --task "
+                "documents"
+            )
         if not (any_labels or stream.skip_bad):
             raise _without_labels(source, stream, option)
         good = ~broken(batch)
@@ -68,7 +81,8 @@ def with_labels(
             sentence = f"{_place(source, batch, n)}: example {seen + n + 1} has no label"
             if not stream.skip_bad:
                 raise InputError(
-                    f"{sentence}; give it one, or leave such examples out with --skip-bad; one that no label fits has "
+                    f"{sentence}; give it one, or leave such examples out with --skip-bad; one "
+                    "that no label fits has "
                     'an empty "wrong" and "complete": true'
                 )
             stream.skipped.add(sentence)
@@ -91,15 +105,24 @@ def gathered(batches: Iterable[Examples]) -> Examples:
 
 
 def broken(batch: Examples) -> NDArray[np.bool_]:
-    """Mark the examples whose text is empty or a spreadsheet's error, or that have such an error as label."""
+    """Mark the examples whose text is empty or a spreadsheet's error, or that have such an
+    error as label.
+    """
     found = np.zeros(len(batch), dtype=np.bool_)
     texts = batch.texts
-    if texts is not None and not isinstance(texts, WithVectors):  # with a vector, a text may be empty
+    # with a vector, a text may be empty
+    if texts is not None and not isinstance(texts, WithVectors):
         for n in np.flatnonzero(lengths_of(texts) <= SHORT).tolist():
             text = texts[n]
-            own = [one for one in text.values() if isinstance(one, str)] if isinstance(text, Mapping) else [str(text)]
+            own = (
+                [one for one in text.values() if isinstance(one, str)]
+                if isinstance(text, Mapping)
+                else [str(text)]
+            )
             found[n] = all(not one.strip() or one.strip() in ERRORS for one in own)
-    if batch.labels is not None and not ERRORS.isdisjoint(map(str, NumberedLabels.of(batch.labels).names)):
+    if batch.labels is not None and not ERRORS.isdisjoint(
+        map(str, NumberedLabels.of(batch.labels).names)
+    ):
         found |= [not ERRORS.isdisjoint(map(str, labels)) for labels in batch.labels]
     return found
 
@@ -111,11 +134,15 @@ def _place(source: str, batch: Examples, n: int) -> str:
 def _empty(source: str, stream: Stream) -> InputError:
     if stream.skipped:
         return InputError(f"{source} has no examples but those that were left out")
-    lines = "lines below the one that names the columns" if stream.format in TABLES else "at least one"
+    lines = (
+        "lines below the one that names the columns" if stream.format in TABLES else "at least one"
+    )
     return InputError(f"{source} has no examples; expected {lines}, in the format {stream.format}")
 
 
 def _without_labels(source: str, stream: Stream, option: str) -> InputError:
     found = f" (it has {named(stream.progress.fields)})" if stream.progress.fields else ""
     what = "ratings" if option == "--target" else "labels"
-    return InputError(f"{source} has no {what}{found}; name their column with {option}, or another --format")
+    return InputError(
+        f"{source} has no {what}{found}; name their column with {option}, or another --format"
+    )

@@ -1,8 +1,10 @@
-"""The program that decodes Parquet in a separate process: a damaged file can make the decoder abort.
+"""The program that decodes Parquet in a separate process: a damaged file can make the decoder
+abort.
 
-``frames`` runs it with the path of a file. It writes a line of JSON, the columns and the number of rows; reads a line
-of JSON, the wanted columns and the rows of a slice; and writes each slice, its length and that many bytes in Arrow's
-format. Errors go to standard error. It imports nothing of shortlist, to start fast.
+``frames`` runs it with the path of a file. It writes a line of JSON, the columns and the number of
+rows; reads a line of JSON, the wanted columns and the rows of a slice; and writes each slice, its
+length and that many bytes in Arrow's format. Errors go to standard error. It imports nothing of
+shortlist, to start fast.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ def bound_memory() -> None:
         import resource
 
         physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        resource.setrlimit(resource.RLIMIT_AS, (max(physical, LEAST_MEMORY), resource.RLIM_INFINITY))
+        resource.setrlimit(
+            resource.RLIMIT_AS, (max(physical, LEAST_MEMORY), resource.RLIM_INFINITY)
+        )
     except (ImportError, ValueError, OSError):
         pass
 
@@ -42,7 +46,12 @@ def main(path: str) -> None:
             sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise  # the reader has stopped
-    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, MemoryError) as problem:
+    except (
+        polars.exceptions.PolarsError,
+        polars.exceptions.PanicException,
+        OSError,
+        MemoryError,
+    ) as problem:
         sys.exit((str(problem).splitlines() or [""])[0] or type(problem).__name__)
 
 

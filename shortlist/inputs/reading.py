@@ -14,22 +14,44 @@ from shortlist.inputs.delimited import Csv, Numbers, Tsv
 from shortlist.inputs.examples import Examples, beside
 from shortlist.inputs.frames import Frame, Frames, Parquet
 from shortlist.inputs.json_records import Doccano, JsonArray, JsonLines, LabelStudio
-from shortlist.inputs.source import BATCH, ENDINGS, MAX_RECORD, Format, Option, Progress, Source, is_open
+from shortlist.inputs.source import (
+    BATCH,
+    ENDINGS,
+    MAX_RECORD,
+    Format,
+    Option,
+    Progress,
+    Source,
+    is_open,
+)
 from shortlist.inputs.sparse import Letor, SvmLight
 from shortlist.inputs.tables import Names
 from shortlist.inputs.text_files import ClassFolders, FastText, PlainLines
 
 # From the most particular to the most general: the order in which a format is recognised.
 KINDS: tuple[type[Format], ...] = (
-    Frames, Parquet, Doccano, JsonLines, LabelStudio, JsonArray, FastText, Letor, SvmLight, Csv, Tsv, Numbers,
-    ClassFolders, PlainLines,
-)  # fmt: skip
+    Frames,
+    Parquet,
+    Doccano,
+    JsonLines,
+    LabelStudio,
+    JsonArray,
+    FastText,
+    Letor,
+    SvmLight,
+    Csv,
+    Tsv,
+    Numbers,
+    ClassFolders,
+    PlainLines,
+)
 FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in KINDS}
 
 
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
 ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar")
-MOST_STRANGE = 20  # at most one character of so many is a control character in text; of random bytes it is one in nine
+# at most one character of so many is a control character in text; of random bytes it is one in nine
+MOST_STRANGE = 20
 
 Where = str | os.PathLike[str] | BinaryIO
 
@@ -37,13 +59,17 @@ Where = str | os.PathLike[str] | BinaryIO
 class Stream:
     """The batches of an input. They can be iterated once.
 
-    ``format`` is the name of the format; ``bytes_read`` of ``bytes_total`` (None if unknown) is the progress;
-    ``skipped`` counts the bad records that were left out; ``notes`` lists assumptions.
+    ``format`` is the name of the format; ``bytes_read`` of ``bytes_total`` (None if unknown) is the
+    progress; ``skipped`` counts the bad records that were left out; ``notes`` lists assumptions.
     """
 
     def __init__(self, format: str, batches: Iterator[Examples], progress: Progress) -> None:
         self.format = format
-        self.skip_bad, self.skipped, self.notes = progress.skip_bad, progress.skipped, progress.notes
+        self.skip_bad, self.skipped, self.notes = (
+            progress.skip_bad,
+            progress.skipped,
+            progress.notes,
+        )
         self._batches = batches
         self.progress = progress
 
@@ -60,15 +86,23 @@ class Stream:
                 yield batch
 
     def begins(self, labelled: bool = False) -> bool:
-        """Whether the first batch has examples, and labels if ``labelled``; nothing else is read."""
+        """Whether the first batch has examples, and labels if ``labelled``; nothing else is
+        read.
+        """
         with _explained():
             batch = next(self._batches, None)
             return batch is not None and len(batch) > 0 and not (labelled and batch.labels is None)
 
-    def with_vectors(self, path: str | os.PathLike[str], first: int = 0, last: int | None = None) -> Stream:
-        """Put the rows of a .npy file, or its rows first..last-1, beside the texts; return the stream."""
+    def with_vectors(
+        self, path: str | os.PathLike[str], first: int = 0, last: int | None = None
+    ) -> Stream:
+        """Put the rows of a .npy file, or its rows first..last-1, beside the texts; return the
+        stream.
+        """
         if self.skip_bad:
-            raise InputError("texts that are left out would shift the vectors of all others; leave out skip_bad")
+            raise InputError(
+                "texts that are left out would shift the vectors of all others; leave out skip_bad"
+            )
         self._batches = beside(path, self._batches, first, last)
         return self
 
@@ -109,10 +143,12 @@ def read(
     prefer: Mapping[str, Option] | None = None,
     **options: Option,
 ) -> Stream:
-    r"""Read examples from a path, a folder, ``"-"`` (standard input), an open binary file, or a pandas or polars frame.
+    r"""Read examples from a path, a folder, ``"-"`` (standard input), an open binary file, or a
+    pandas or polars frame.
 
-    Files compressed with gzip, xz, zstd or bzip2 are recognised by their content. The format is recognised by name
-    and content unless given. A bad record raises InputError with its file, line and column.
+    Files compressed with gzip, xz, zstd or bzip2 are recognised by their content. The format is
+    recognised by name and content unless given. A bad record raises InputError with its file, line
+    and column.
 
     Parameters
     ----------
@@ -121,8 +157,9 @@ def read(
     format : str, optional
         The name of a format; docs/formats.md lists them and their options.
     text, labels : str or int, default "text" and "labels"
-        The column or field that holds the text and the labels, by its name or its number from 0. Several columns may
-        hold labels: a list of them, or a name with a star. Several columns of text are fields of one text.
+        The column or field that holds the text and the labels, by its name or its number from 0.
+        Several columns may hold labels: a list of them, or a name with a star. Several columns of
+        text are fields of one text.
     label_separator : str, optional
         What stands between several labels in one column.
     skip_bad : bool, default False
@@ -158,7 +195,11 @@ def read(
         max_record=as_whole(max_record, "max_record", least=1),
         encoding=encoding,
     )
-    columns = {"text": (text, "text"), "labels": (labels, "labels"), "label_separator": (label_separator, None)}
+    columns = {
+        "text": (text, "text"),
+        "labels": (labels, "labels"),
+        "label_separator": (label_separator, None),
+    }
     options |= {name: value for name, (value, usual) in columns.items() if value != usual}
     if format is not None:
         as_choice(format, "format", list(FORMATS))
@@ -169,7 +210,9 @@ def read(
     if path and (path.is_dir() or path.is_file()):  # unlike a pipe, they can be opened twice
         if path.is_file():
             progress.bytes_total = path.stat().st_size
-        reader = FORMATS[format or sniff(path, encoding=encoding)].with_options(options, prefer or {})
+        reader = FORMATS[format or sniff(path, encoding=encoding)].with_options(
+            options, prefer or {}
+        )
         batches = reader.folder_examples if path.is_dir() else reader.file_examples
         return Stream(reader.name, batches(path, progress), progress)
     opened = Source(path or cast("BinaryIO", source), progress)
@@ -179,16 +222,23 @@ def read(
 
 
 def sniff(source: Where, *, encoding: str | None = None) -> str:
-    """Return the name of the format of a path, a folder, or an open binary file that can seek back."""
+    """Return the name of the format of a path, a folder, or an open binary file that can seek
+    back.
+    """
     path = None if is_open(source) else _path(source)
     if path and path.is_dir():
         with _explained():
             for kind in FORMATS.values():
                 if kind.recognises_folder(path):
                     return kind.name
-        raise InputError(f"the folder {path} is of no format that is recognised; name one of {', '.join(FORMATS)}")
+        raise InputError(
+            f"the folder {path} is of no format that is recognised; name one of "
+            f"{', '.join(FORMATS)}"
+        )
     if not path and not hasattr(source, "seek"):
-        raise InputError("standard input cannot be read twice; read() recognises its format while reading")
+        raise InputError(
+            "standard input cannot be read twice; read() recognises its format while reading"
+        )
     place = None if path else source.tell()  # type: ignore[union-attr]
     opened = Source(source, Progress(encoding=encoding))
     try:
@@ -204,7 +254,9 @@ def _path(source: Any) -> Path:
         path = Path(source)
         exists = path.exists()
     except (TypeError, ValueError):
-        raise InputError(f"expected a path, '-', an open binary file or a frame, not {source!r}") from None
+        raise InputError(
+            f"expected a path, '-', an open binary file or a frame, not {source!r}"
+        ) from None
     if not exists:
         raise InputError(f"there is no file or folder {path}")
     return path
@@ -218,16 +270,26 @@ def _sniff_source(source: Source) -> str:
     for ending in ENDINGS:
         name = name.removesuffix(ending)
     if name.endswith(SPREADSHEETS):
-        raise InputError(f"{source.name} is a spreadsheet; save it there as CSV in UTF-8, and give that")
+        raise InputError(
+            f"{source.name} is a spreadsheet; save it there as CSV in UTF-8, and give that"
+        )
     if name.endswith(ARCHIVES) and "::" not in name:  # zip://a.jsonl::… is a file in one
-        raise InputError(f"{source.name} is an archive; unpack it, and give the file or folder that is in it")
-    kind = next((kind for kind in FORMATS.values() if kind.recognises(os.path.basename(name), head)), None)
-    strange = sum(letter < " " and not letter.isspace() for letter in head)  # hardly any of them is in text
+        raise InputError(
+            f"{source.name} is an archive; unpack it, and give the file or folder that is in it"
+        )
+    kind = next(
+        (kind for kind in FORMATS.values() if kind.recognises(os.path.basename(name), head)), None
+    )
+    # hardly any of them is in text
+    strange = sum(letter < " " and not letter.isspace() for letter in head)
     if (kind is None or kind.encoding != "binary") and strange > len(head) // MOST_STRANGE:
         raise InputError(
-            f"{source.name} holds no text, or text in an encoding that has to be named, for example encoding='utf-16' "
+            f"{source.name} holds no text, or text in an encoding that has to be named, for "
+            "example encoding='utf-16' "
             "(--encoding utf-16)"
         )
     if kind is None:
-        raise InputError(f"{source.name} is of no format that is recognised; name one of {', '.join(FORMATS)}")
+        raise InputError(
+            f"{source.name} is of no format that is recognised; name one of {', '.join(FORMATS)}"
+        )
     return kind.name

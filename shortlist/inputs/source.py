@@ -1,8 +1,9 @@
-"""Read one file: decompressed, in UTF-8, a block of whole lines at a time; and the base class of the formats.
+"""Read one file: decompressed, in UTF-8, a block of whole lines at a time; and the base class of
+the formats.
 
-``batch``, the bytes of a block, and ``max_record``, the longest record, bound memory. So a small file that expands to
-an enormous one costs time, not memory: no more than one piece of it is held, and data are refused whose dictionary
-needs more than WINDOW bytes.
+``batch``, the bytes of a block, and ``max_record``, the longest record, bound memory. So a small
+file that expands to an enormous one costs time, not memory: no more than one piece of it is held,
+and data are refused whose dictionary needs more than WINDOW bytes.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class Peekable:
 
 
 class _Xz:
-    """Read xz streams, one after another. Unlike lzma.LZMAFile, refuse a dictionary of more than WINDOW bytes."""
+    """Read xz streams, one after another. Unlike lzma.LZMAFile, refuse a dictionary of more
+    than WINDOW bytes.
+    """
 
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
@@ -68,7 +71,9 @@ class _Xz:
     def read(self, size: int) -> bytes:
         while True:
             if self._decoder is None or self._decoder.eof:
-                data = (self._decoder.unused_data if self._decoder else b"") or self._stream.read(PIECE)
+                data = (self._decoder.unused_data if self._decoder else b"") or self._stream.read(
+                    PIECE
+                )
                 if not data:
                     return b""
                 self._decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2 * WINDOW)
@@ -85,16 +90,20 @@ def _zst(stream: Any) -> Readable:
     zstd = _zstd()
     if zstd is None:
         raise InputError(
-            "this file is compressed with zstd, which needs Python 3.14 or the package backports.zstd; "
-            + installing("zstd")
+            "this file is compressed with zstd, which needs Python 3.14 or the package "
+            "backports.zstd; " + installing("zstd")
         )
-    return zstd.ZstdFile(stream, options={zstd.DecompressionParameter.window_log_max: WINDOW.bit_length() - 1})
+    return zstd.ZstdFile(
+        stream, options={zstd.DecompressionParameter.window_log_max: WINDOW.bit_length() - 1}
+    )
 
 
 def _zstd() -> Any:
     """Return Python's module (since 3.14), the same module as a package, or None."""
     try:
-        return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+        return import_module(
+            "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+        )
     except ImportError:
         return None
 
@@ -112,9 +121,18 @@ ENDINGS = (".gz", ".xz", ".zst", ".bz2")
 
 @cache
 def problems() -> tuple[type[Exception], ...]:
-    """Return the errors of a file that cannot be read, or whose compressed data are damaged or end too early."""
+    """Return the errors of a file that cannot be read, or whose compressed data are damaged or
+    end too early.
+    """
     zstd = _zstd()
-    return (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, *([zstd.ZstdError] if zstd else []))
+    return (
+        OSError,
+        EOFError,
+        ValueError,
+        zlib.error,
+        lzma.LZMAError,
+        *([zstd.ZstdError] if zstd else []),
+    )
 
 
 def decompressed(stream: Peekable) -> Readable | None:
@@ -128,10 +146,15 @@ def decompressed(stream: Peekable) -> Readable | None:
 
 BATCH = 1 << 18  # fits in a processor's cache; larger blocks are read more slowly
 MAX_RECORD = 1 << 26
-BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 Held = TypeVar("Held")
-Lines = tuple[Sequence[int], list[str]]  # the number of each line in its file, and the lines without their ends
+# the number of each line in its file, and the lines without their ends
+Lines = tuple[Sequence[int], list[str]]
 
 
 @dataclass
@@ -147,7 +170,8 @@ class Progress:
     skipped: Skipped = field(default_factory=Skipped)
     notes: list[str] = field(default_factory=list)
     columns: list[str] | None = None  # the names of the features
-    fields: list[str] | None = None  # of the first record without labels, or the columns of a table without labels
+    # of the first record without labels, or the columns of a table without labels
+    fields: list[str] | None = None
     separator: str | None = None  # the recognised separator of a table
 
     def bad(self, sentence: str) -> None:
@@ -160,7 +184,8 @@ class Progress:
 class Source:
     """The bytes of a path or an open binary file, decompressed and in UTF-8.
 
-    ``close`` closes what the source has opened; so does the end of the source, even in a cycle of references.
+    ``close`` closes what the source has opened; so does the end of the source, even in a cycle of
+    references.
     """
 
     def __init__(self, where: str | os.PathLike[str] | BinaryIO, progress: Progress) -> None:
@@ -182,8 +207,10 @@ class Source:
             self.compressed = expanded is not None
             self._plain = Peekable(expanded) if expanded else raw
             self._text: Readable = self._plain
-        self.first_bad: tuple[int, str] | None = None  # the line of the first bad record, and the sentence about it
-        self._first_line = getattr(where, "first_line", 1)  # a piece of a file may have a line before its own
+        # the line of the first bad record, and the sentence about it
+        self.first_bad: tuple[int, str] | None = None
+        # a piece of a file may have a line before its own
+        self._first_line = getattr(where, "first_line", 1)
         self._ended = False
         self._last = b""
 
@@ -195,10 +222,14 @@ class Source:
         """Return the beginning of the file without taking it."""
         with self._explained():
             head = self._plain.peek(1)
-            return head.decode(_marked(head) or _checked(self.progress.encoding or "utf-8"), "replace")
+            return head.decode(
+                _marked(head) or _checked(self.progress.encoding or "utf-8"), "replace"
+            )
 
     def decode_as(self, encoding: str) -> None:
-        """Read text in this encoding, unless the caller or a byte order mark names another; or "binary" data."""
+        """Read text in this encoding, unless the caller or a byte order mark names another; or
+        "binary" data.
+        """
         if encoding == "binary":
             return
         with self._explained():
@@ -215,7 +246,9 @@ class Source:
         try:
             yield
         except EOFError:
-            raise InputError(f"cannot read {self.name}: its compressed data end too early") from None
+            raise InputError(
+                f"cannot read {self.name}: its compressed data end too early"
+            ) from None
         except self._problems as problem:
             reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
             raise InputError(f"cannot read {self.name}: {reason}") from None
@@ -237,7 +270,11 @@ class Source:
             first = data.find(b"\n") + 1
             if skipping or len(rest) + (first or len(data)) > longest:
                 if not skipping:
-                    self.bad(number, 1, f"expected a record of at most {longest} bytes, found a longer one")
+                    self.bad(
+                        number,
+                        1,
+                        f"expected a record of at most {longest} bytes, found a longer one",
+                    )
                 rest, skipping = bytearray(), not first
                 if skipping:
                     continue
@@ -295,7 +332,10 @@ class Source:
         try:
             return block.decode()
         except UnicodeDecodeError:
-            lines = (self.decoded_line(number, line) for number, line in enumerate(block.split(b"\n")[:-1], first))
+            lines = (
+                self.decoded_line(number, line)
+                for number, line in enumerate(block.split(b"\n")[:-1], first)
+            )
             return "".join(f"{line or ''}\n" for line in lines)
 
     def decoded_line(self, number: int, line: bytes) -> str | None:
@@ -308,8 +348,10 @@ class Source:
             self.bad(
                 number + before.count(b"\n"),
                 column,
-                f"expected text in {self.progress.encoding or 'UTF-8'}, found the byte 0x{line[problem.start]:02x}; "
-                "if the file has another encoding, name it, for example encoding='latin-1' (--encoding latin-1)",
+                f"expected text in {self.progress.encoding or 'UTF-8'}, found the byte "
+                f"0x{line[problem.start]:02x}; "
+                "if the file has another encoding, name it, for example encoding='latin-1' "
+                "(--encoding latin-1)",
             )
             return None
 
@@ -326,7 +368,9 @@ class Source:
             held += len(data)
             if held > self.progress.max_record:
                 longest = self.progress.max_record
-                self.progress.bad(f"{self.name}: expected a text of at most {longest} bytes, found a longer one")
+                self.progress.bad(
+                    f"{self.name}: expected a text of at most {longest} bytes, found a longer one"
+                )
                 return None
         return self.decoded_line(1, b"".join(pieces).replace(b"\r\n", b"\n"))
 
@@ -335,7 +379,8 @@ class _Counted:
     """Count the bytes that were read, and refuse a file that was opened as text."""
 
     def __init__(self, stream: Readable, progress: Progress) -> None:
-        self._read = getattr(stream, "read1", stream.read)  # of a pipe, what is there, without waiting for more
+        # of a pipe, what is there, without waiting for more
+        self._read = getattr(stream, "read1", stream.read)
         self._progress = progress
 
     def read(self, size: int) -> bytes:
@@ -347,7 +392,9 @@ class _Counted:
 
 
 class _Transcoded:
-    """Turn any encoding into UTF-8. Bytes that are not in the encoding are kept, to be reported with their line."""
+    """Turn any encoding into UTF-8. Bytes that are not in the encoding are kept, to be reported
+    with their line.
+    """
 
     def __init__(self, stream: Readable, encoding: str) -> None:
         self._stream = stream
@@ -403,7 +450,8 @@ def _name_of(where: Any) -> str:
 
 
 Kind = TypeVar("Kind", bound="Format")
-Option = str | int | float | list[str] | list[int] | list[str | int] | None  # a value of an option of a format
+# a value of an option of a format
+Option = str | int | float | list[str] | list[int] | list[str | int] | None
 NONE: Mapping[str, Option] = {}
 
 
@@ -419,10 +467,16 @@ class Format:
     obtained: ClassVar[str] = ""  # where to get the data sets of this format
 
     @classmethod
-    def with_options(cls: type[Kind], options: Mapping[str, Option], preferred: Mapping[str, Option] = NONE) -> Kind:
-        """Return the format with these options; preferred options are ignored if the format does not have them."""
+    def with_options(
+        cls: type[Kind], options: Mapping[str, Option], preferred: Mapping[str, Option] = NONE
+    ) -> Kind:
+        """Return the format with these options; preferred options are ignored if the format
+        does not have them.
+        """
         known = [option.name for option in fields(cls)]
-        options = {name: value for name, value in preferred.items() if name in known} | dict(options)
+        options = {name: value for name, value in preferred.items() if name in known} | dict(
+            options
+        )
         for option in options:
             if option not in known:
                 takes = f"its options are {', '.join(known)}" if known else "it has none"
@@ -432,7 +486,9 @@ class Format:
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
-        """Whether a file of this name (lower case, without .gz and the like) and beginning is of this format."""
+        """Whether a file of this name (lower case, without .gz and the like) and beginning is
+        of this format.
+        """
         return False
 
     @classmethod
@@ -450,8 +506,8 @@ class Format:
     def of_pieces(self: Kind, source: Source, first: str) -> tuple[str, bool, Kind]:
         """Return, by the first line of a file, how its pieces are read.
 
-        That is a line to put before each piece, or ""; whether that is the first line itself; and the format with
-        options for all that was recognised.
+        That is a line to put before each piece, or ""; whether that is the first line itself; and
+        the format with options for all that was recognised.
         """
         return "", False, self
 
@@ -461,7 +517,9 @@ class Format:
 
     def examples(self, source: Source) -> Iterator[Examples]:
         """Read an open file, a batch at a time."""
-        raise InputError(f"the format {self.name} is read from a folder, not a file, and {source.name} is a file")
+        raise InputError(
+            f"the format {self.name} is read from a folder, not a file, and {source.name} is a file"
+        )
 
     def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
         """Read the files of a folder one after another, a batch at a time."""

@@ -1,15 +1,16 @@
 """svmlight and libsvm: ``3,17 1:0.5 7:2 # a comment`` has the labels 3 and 17 and two features.
 
-Indices count from 1, ascend, and stand once each; ``zero_based=True`` counts from 0. A line may have no labels, and a
-``qid:`` after them. With ``rating=True`` the number that begins a line is a rating, not a label. A first line of three
-whole numbers, as the Extreme Classification Repository writes it, says how many examples, features and labels there
-are: indices count from 0 then.
+Indices count from 1, ascend, and stand once each; ``zero_based=True`` counts from 0. A line may
+have no labels, and a ``qid:`` after them. With ``rating=True`` the number that begins a line is a
+rating, not a label. A first line of three whole numbers, as the Extreme Classification Repository
+writes it, says how many examples, features and labels there are: indices count from 0 then.
 
-``n_features`` gives the number of columns. Without it they are at most 2²², because a model takes memory for every
-column up to the highest. ``hashed`` folds the columns into that many: columns that are equal modulo it are added up.
+``n_features`` gives the number of columns. Without it they are at most 2²², because a model takes
+memory for every column up to the highest. ``hashed`` folds the columns into that many: columns that
+are equal modulo it are added up.
 
-polars parses the pairs of a block of lines as a table of two columns. Python parses a block again if it has a mistake,
-to name the bad lines.
+polars parses the pairs of a block of lines as a table of two columns. Python parses a block again
+if it has a mistake, to name the bad lines.
 """
 
 from __future__ import annotations
@@ -34,20 +35,27 @@ LARGEST_INDEX = int(np.iinfo(np.int32).max)
 LARGEST_VALUE = 1e270
 MOST_COLUMNS = 1 << 22  # one index in a small file could ask for gigabytes
 MANY_COLUMNS = (
-    "a model takes memory for every column up to the highest: if there are so many, say how many with n_features, or "
+    "a model takes memory for every column up to the highest: if there are so many, say how many "
+    "with n_features, or "
     "fold them into fewer with hashed, for example hashed=1048576"
 )
 ZERO_BASED = "; if the first feature of the file is number 0, give zero_based=True"
 
-HEAD = re.compile(r"[ \t]*(?:([^ \t#:]+)(?![^ \t#]))?[ \t]*(qid:([^ \t#]*))?")  # the target and the query of a line
+# the target and the query of a line
+HEAD = re.compile(r"[ \t]*(?:([^ \t#:]+)(?![^ \t#]))?[ \t]*(qid:([^ \t#]*))?")
 PAIR = re.compile(r"[^ \t]+")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 BLANKS = re.compile(rb"[\t\n]+")
-SIZES = re.compile(r"(\d{1,15})\s+([1-9]\d{0,9})\s+(\d{1,10})\s*", re.ASCII)  # of examples, features and labels
-LINE = re.compile(r"[ \t]*([^\s:#]+[ \t]+)?(qid:\S+[ \t]+)?(\d+:[-+]?[\d.]\S*)([ \t]+\d+:[-+]?[\d.]\S*)*[ \t]*(#.*)?")
+# of examples, features and labels
+SIZES = re.compile(r"(\d{1,15})\s+([1-9]\d{0,9})\s+(\d{1,10})\s*", re.ASCII)
+LINE = re.compile(
+    r"[ \t]*([^\s:#]+[ \t]+)?(qid:\S+[ \t]+)?"
+    r"(\d+:[-+]?[\d.]\S*)([ \t]+\d+:[-+]?[\d.]\S*)*[ \t]*(#.*)?"
+)
 
 Numbers = NDArray[np.float64]
-Pairs = tuple[NDArray[np.int64], Numbers]  # the indices and the values of all pairs, line after line
+# the indices and the values of all pairs, line after line
+Pairs = tuple[NDArray[np.int64], Numbers]
 
 
 class Line(NamedTuple):
@@ -67,7 +75,9 @@ class Line(NamedTuple):
         head = HEAD.match(content)
         assert head is not None  # every part of it may be absent
         pairs = head.end()
-        return cls(number, content, pairs, content.count(":", pairs), head[1] or "", head[3], comment)
+        return cls(
+            number, content, pairs, content.count(":", pairs), head[1] or "", head[3], comment
+        )
 
 
 class SparseBlock(NamedTuple):
@@ -81,7 +91,9 @@ class SparseBlock(NamedTuple):
         return SparseBlock(self.rows.take(good), [self.lines[i] for i in good])
 
 
-def sparse_blocks(source: Source, blocks: Iterable[tuple[int, bytes]], layout: Sparse) -> Iterator[SparseBlock]:
+def sparse_blocks(
+    source: Source, blocks: Iterable[tuple[int, bytes]], layout: Sparse
+) -> Iterator[SparseBlock]:
     """Parse blocks of whole lines. In the rows, indices count from 0."""
     stated = layout.n_features if layout.hashed is None else layout.hashed
     n_features = stated or 0
@@ -102,7 +114,9 @@ def sparse_blocks(source: Source, blocks: Iterable[tuple[int, bytes]], layout: S
             rows = Rows(indptr, indices.astype(np.int32), values, n_features)
         else:
             shape = (len(lines), n_features)
-            rows = as_rows(scipy.sparse.csr_array((values, indices % n_features, indptr), shape=shape))
+            rows = as_rows(
+                scipy.sparse.csr_array((values, indices % n_features, indptr), shape=shape)
+            )
         yield SparseBlock(rows, lines)
 
 
@@ -112,7 +126,9 @@ def _pairs_at_once(lines: list[Line], layout: Sparse) -> Pairs | None:
 
     if any(line.query == "" or _empty_label(line.target) is not None for line in lines):
         return None
-    data = "\n".join(own for line in lines if (own := line.content[line.pairs :].strip(" \t"))).encode()
+    data = "\n".join(
+        own for line in lines if (own := line.content[line.pairs :].strip(" \t"))
+    ).encode()
     if not data:
         return np.empty(0, dtype=np.int64), np.empty(0)
     data = data.replace(b" ", b"\n")
@@ -122,22 +138,32 @@ def _pairs_at_once(lines: list[Line], layout: Sparse) -> Pairs | None:
         return None
     kinds = {"index": polars.Int64, "value": polars.Float64}
     try:
-        found = polars.read_csv(data, has_header=False, separator=":", schema=kinds, quote_char=None)
+        found = polars.read_csv(
+            data, has_header=False, separator=":", schema=kinds, quote_char=None
+        )
     except polars.exceptions.PolarsError:
         return None
     index, value = found["index"], found["value"]
-    # Without empty cells, and with as many colons as lines, there is one colon on each line, inside of it.
+    # Without empty cells, and with as many colons as lines, there is one colon on each line, inside
+    # of it.
     ends = np.cumsum([line.n_pairs for line in lines if line.n_pairs])
     if not ends.size or found.height != ends[-1] or index.null_count() or value.null_count():
         return None
     indices, values = index.to_numpy() - layout.first_index, value.to_numpy()
     rises = np.diff(indices) > 0
     rises[ends[:-1] - 1] = True  # from one line to the next
-    good = rises.all() and indices.min() >= 0 and indices.max() < layout.most and np.abs(values).max() <= LARGEST_VALUE
+    good = (
+        rises.all()
+        and indices.min() >= 0
+        and indices.max() < layout.most
+        and np.abs(values).max() <= LARGEST_VALUE
+    )
     return (indices, values) if good else None
 
 
-def _pairs_one_by_one(source: Source, lines: list[Line], layout: Sparse) -> tuple[list[Line], Pairs]:
+def _pairs_one_by_one(
+    source: Source, lines: list[Line], layout: Sparse
+) -> tuple[list[Line], Pairs]:
     """Return the good lines and their pairs; report the others as bad."""
     good = []
     for line in lines:
@@ -170,9 +196,17 @@ def _mistake(line: Line, layout: Sparse) -> tuple[int, str, str] | None:
         index = int(text) - layout.first_index if len(text) <= 18 else layout.most
         if index >= layout.most:
             most = layout.most + layout.first_index - 1
-            return at, f"an index of at most {most}", "" if layout.n_features else f"; {MANY_COLUMNS}"
+            return (
+                at,
+                f"an index of at most {most}",
+                "" if layout.n_features else f"; {MANY_COLUMNS}",
+            )
         if index < 0:
-            return at, f"an index of at least {layout.first_index}", ZERO_BASED if layout.first_index == 1 else ""
+            return (
+                at,
+                f"an index of at least {layout.first_index}",
+                ZERO_BASED if layout.first_index == 1 else "",
+            )
         if index <= last:
             return at, "each index once" if index == last else "indices in ascending order", ""
         at += len(text) + 1
@@ -208,13 +242,21 @@ def with_numbers(source: Source, block: SparseBlock, what: str) -> tuple[SparseB
         else:
             found = repr(line.target[:40]) if line.target else "nothing"
             source.bad(line.number, 1, f"expected {what}, a number, found {found}")
-    return (block if len(good) == len(block.lines) else block.only(good)), np.array(numbers, dtype=np.float64)
+    return (block if len(good) == len(block.lines) else block.only(good)), np.array(
+        numbers, dtype=np.float64
+    )
 
 
 def looks_sparse(head: str) -> bool:
     """Whether the first whole line that is not blank or a comment consists of index:value pairs."""
-    first = next((line for line in head.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
-    return LINE.fullmatch(first[:10_000].rpartition(" ")[0] if len(first) > 10_000 else first) is not None
+    first = next(
+        (line for line in head.splitlines() if line.strip() and not line.lstrip().startswith("#")),
+        "",
+    )
+    return (
+        LINE.fullmatch(first[:10_000].rpartition(" ")[0] if len(first) > 10_000 else first)
+        is not None
+    )
 
 
 @dataclass
@@ -240,7 +282,9 @@ class Sparse(Format):
     def blocks(self, source: Source) -> Iterator[SparseBlock]:
         """Parse a file; its first line may hold the sizes."""
         if self.n_features is not None and self.hashed is not None:
-            raise InputError("n_features and hashed both say how many columns there are; give one of them")
+            raise InputError(
+                "n_features and hashed both say how many columns there are; give one of them"
+            )
         for name in ("n_features", "hashed"):
             if getattr(self, name) is not None:
                 as_whole(getattr(self, name), name, least=1)
@@ -252,12 +296,16 @@ class Sparse(Format):
             yield from sparse_blocks(source, chain([begin] if begin[1] else [], blocks), own)
 
     def with_sizes(self, first: str) -> Self:
-        """Return the format with the sizes in the first line of a file; itself if that line is an example."""
+        """Return the format with the sizes in the first line of a file; itself if that line is
+        an example.
+        """
         sizes = SIZES.fullmatch(first)
         if sizes is None:
             return self
         known = self.n_features is None and self.hashed is None and int(sizes[2]) <= MOST_COLUMNS
-        return replace(self, zero_based=True, n_features=int(sizes[2]) if known else self.n_features)
+        return replace(
+            self, zero_based=True, n_features=int(sizes[2]) if known else self.n_features
+        )
 
     def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Self]:
         own = self.with_sizes(first)
@@ -267,10 +315,14 @@ class Sparse(Format):
 @dataclass
 class SvmLight(Sparse):
     name = "svmlight"
-    description = "svmlight or libsvm: labels, then index:value pairs; several labels are separated by commas"
+    description = (
+        "svmlight or libsvm: labels, then index:value pairs; several labels are separated by commas"
+    )
     carries = ("rows", "labels", "ratings", "query")
     endings = (".svm", ".svmlight", ".libsvm")
-    obtained = "http://manikvarma.org/downloads/XC/XMLRepository.html (Extreme Classification Repository)"
+    obtained = (
+        "http://manikvarma.org/downloads/XC/XMLRepository.html (Extreme Classification Repository)"
+    )
 
     rating: bool = False
 
@@ -287,7 +339,9 @@ class SvmLight(Sparse):
             query = [line.query or "" for line in block.lines]
             yield Examples(
                 rows=block.rows,
-                labels=None if self.rating else [line.target.split(",") if line.target else [] for line in block.lines],
+                labels=None
+                if self.rating
+                else [line.target.split(",") if line.target else [] for line in block.lines],
                 ratings=ratings,
                 query=query if any(query) else None,
                 places=Places(source.name, [line.number for line in block.lines]),
@@ -300,10 +354,15 @@ class SvmLight(Sparse):
 @dataclass
 class Letor(Sparse):
     name = "letor"
-    description = "LETOR: relevance, qid:query, index:value pairs, and the document's name in a comment"
+    description = (
+        "LETOR: relevance, qid:query, index:value pairs, and the document's name in a comment"
+    )
     carries = ("rows", "relevance", "query", "ids")
     endings = (".letor",)
-    obtained = "LETOR 3.0 and 4.0, MSLR-WEB10K and 30K: Microsoft Research; Istella LETOR has the same layout"
+    obtained = (
+        "LETOR 3.0 and 4.0, MSLR-WEB10K and 30K: Microsoft Research; Istella LETOR has the same "
+        "layout"
+    )
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -318,9 +377,15 @@ class Letor(Sparse):
                 query = line.query or ""
                 if query != last or not query:
                     if not query or query in finished:
-                        expected = "qid: after the relevance" if not query else "the lines of a query to stand together"
+                        expected = (
+                            "qid: after the relevance"
+                            if not query
+                            else "the lines of a query to stand together"
+                        )
                         found = "none" if not query else f"query {query} again"
-                        source.bad(line.number, len(line.target) + 2, f"expected {expected}, found {found}")
+                        source.bad(
+                            line.number, len(line.target) + 2, f"expected {expected}, found {found}"
+                        )
                         continue
                     finished.add(last)
                     last = query
@@ -329,11 +394,15 @@ class Letor(Sparse):
                 block, relevance = block.only(good), relevance[good]
             ids = [_document(line.comment) for line in block.lines]
             query_of = [line.query or "" for line in block.lines]
-            yield Examples(rows=block.rows, relevance=relevance, query=query_of, ids=ids if any(ids) else None)
+            yield Examples(
+                rows=block.rows, relevance=relevance, query=query_of, ids=ids if any(ids) else None
+            )
 
 
 def _document(comment: str) -> str:
-    """Return the document's name in ``docid = 298134 inc = 1 prob = 0.08``, or the whole comment."""
+    """Return the document's name in ``docid = 298134 inc = 1 prob = 0.08``, or the whole
+    comment.
+    """
     before, docid, after = comment.partition("docid")
     name = after.lstrip(" =").split(None, 1) if docid and not before.strip() else None
     return name[0] if name else comment.strip()

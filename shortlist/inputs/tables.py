@@ -1,4 +1,6 @@
-"""The base of the formats with named columns: which columns are wanted, and what their cells hold."""
+"""The base of the formats with named columns: which columns are wanted, and what their cells
+hold.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from shortlist.inputs.source import Format, Progress
 from shortlist.labels import NumberedLabels
 from shortlist.texts import Document, Fielded, Value, WithVectors, cell_value, features_of
 
-# Cells that a spreadsheet would run as formulas are written with an apostrophe before them, and read without it.
+# Cells that a spreadsheet would run as formulas are written with an apostrophe before them, and
+# read without it.
 
 FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 GUARDED = re.compile(r"''*[=+\-@\t\r\n]")
@@ -39,7 +42,8 @@ def unguarded(cell: str) -> str:
 def as_line(cells: Iterable[Any], separator: str = ",") -> str:
     """Return a line of a table; cells with a line break are quoted."""
     written = io.StringIO()
-    csv.writer(written, delimiter=separator, lineterminator="\r\n").writerow(cells)  # quotes cells with \r or \n
+    # quotes cells with \r or \n
+    csv.writer(written, delimiter=separator, lineterminator="\r\n").writerow(cells)
     return written.getvalue()[:-2] + "\n"
 
 
@@ -52,9 +56,11 @@ DECIMAL_COMMA = re.compile(r"\s*[-+]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][-+]?\d+)?
 
 
 def recognised(head: str, wanted: Sequence[str | int]) -> str:
-    """Return the separator of a table that begins so: the one that its first line names, or that yields a wanted name.
+    """Return the separator of a table that begins so: the one that its first line names, or that
+    yields a wanted name.
 
-    Otherwise it is the most frequent separator of the first line; of equally frequent ones the comma.
+    Otherwise it is the most frequent separator of the first line; of equally frequent ones the
+    comma.
     """
     first = head.lstrip("\n").partition("\n")[0].rstrip("\r")
     if line := NAMED.fullmatch(first):
@@ -82,24 +88,64 @@ Name = str | int
 Names = Name | list[str] | list[int] | list[Name]
 MOST_NAMED = 10  # columns that an error lists
 OPTIONS = {
-    "text": "text= (--text-column)", "labels": "labels= (--label-column)", "one_hot": "one_hot= (--one-hot-column)",
-    "wrong": "wrong= (--wrong-column)", "complete": "complete= (--option complete=NAME)",
-    "features": "features= (--feature-column)", "id": "id= (--id-column)", "rating": "rating= (--option rating=NAME)",
+    "text": "text= (--text-column)",
+    "labels": "labels= (--label-column)",
+    "one_hot": "one_hot= (--one-hot-column)",
+    "wrong": "wrong= (--wrong-column)",
+    "complete": "complete= (--option complete=NAME)",
+    "features": "features= (--feature-column)",
+    "id": "id= (--id-column)",
+    "rating": "rating= (--option rating=NAME)",
     "vector": "vector= (--vector-column)",
-}  # fmt: skip
+}
 YES = {
-    "1", "1.0", "true", "t", "yes", "y", "x", "✓", "✔", "ja", "wahr", "oui", "vrai", "sí", "si", "verdadero", "vero",
-    "sì", "sim",
-}  # fmt: skip
+    "1",
+    "1.0",
+    "true",
+    "t",
+    "yes",
+    "y",
+    "x",
+    "✓",
+    "✔",
+    "ja",
+    "wahr",
+    "oui",
+    "vrai",
+    "sí",
+    "si",
+    "verdadero",
+    "vero",
+    "sì",
+    "sim",
+}
 NO = {
-    "", "0", "0.0", "false", "f", "no", "n", "-", "–", "none", "null", "nan", "nein", "falsch", "non", "faux", "falso",
+    "",
+    "0",
+    "0.0",
+    "false",
+    "f",
+    "no",
+    "n",
+    "-",
+    "–",
+    "none",
+    "null",
+    "nan",
+    "nein",
+    "falsch",
+    "non",
+    "faux",
+    "falso",
     "nee",
-}  # fmt: skip
+}
 USUAL = {"labels", "wrong", "complete"}  # columns that are read under these names if they exist
 
 
 class Column(NamedTuple):
-    """A wanted column: what it holds, its name or number, the label of a one-hot column, and if it may be absent."""
+    """A wanted column: what it holds, its name or number, the label of a one-hot column, and if
+    it may be absent.
+    """
 
     what: str
     name: Name
@@ -120,12 +166,18 @@ def listed(columns: Names | None) -> list[Name]:
 
 
 def bare(name: Name) -> Name:
-    """Return the name of a column without spaces around it, as in the first line ``text, labels``."""
+    """Return the name of a column without spaces around it, as in the first line ``text,
+    labels``.
+    """
     return name.strip() if isinstance(name, str) else name
 
 
-def found_among(wanted: Sequence[Column], names: Sequence[Name]) -> tuple[list[Column], list[Column]]:
-    """Return the wanted columns that exist, with those of a pattern (``subject_*``) one by one, and the others."""
+def found_among(
+    wanted: Sequence[Column], names: Sequence[Name]
+) -> tuple[list[Column], list[Column]]:
+    """Return the wanted columns that exist, with those of a pattern (``subject_*``) one by one,
+    and the others.
+    """
     exact = {column.name for column in wanted if column.name in names}
     found: list[Column] = []
     missing: list[Column] = []
@@ -133,7 +185,11 @@ def found_among(wanted: Sequence[Column], names: Sequence[Name]) -> tuple[list[C
         if column.name in exact:
             found.append(column._replace(label=str(column.name)))
             continue
-        matches = [] if column.name in names else _matches(column, [name for name in names if name not in exact])
+        matches = (
+            []
+            if column.name in names
+            else _matches(column, [name for name in names if name not in exact])
+        )
         found += matches
         missing += [] if matches else [column]
     return found, missing
@@ -149,7 +205,9 @@ def _matches(column: Column, names: Sequence[Name]) -> list[Column]:
 
 
 def absent(where: str, column: Column, names: Sequence[Name]) -> InputError:
-    """Return the error about a missing column, with the existing ones and the option that names it."""
+    """Return the error about a missing column, with the existing ones and the option that names
+    it.
+    """
     what = column.what.replace("_", "-")
     a_column = "columns" if isinstance(column.name, str) and "*" in column.name else "a column"
     expected = f"expected {a_column} {column.name!r} for {what}, found {named(names)}"
@@ -172,7 +230,9 @@ def is_yes(value: object) -> bool | None:
 
 def named(columns: Sequence[Name]) -> str:
     """Return the names of columns for an error; not all if there are many."""
-    return ", ".join(map(shown, columns[:MOST_NAMED])) + (", …" if len(columns) > MOST_NAMED else "")
+    return ", ".join(map(shown, columns[:MOST_NAMED])) + (
+        ", …" if len(columns) > MOST_NAMED else ""
+    )
 
 
 MOST = float(np.finfo(np.float32).max)  # the largest number of a vector
@@ -194,13 +254,15 @@ class Row(NamedTuple):
 class Table(Format):
     """A format with named columns.
 
-    ``text`` names the column of the text; several are its fields. ``labels`` names one or more columns of labels; a
-    cell is one label, unless ``label_separator`` splits it. ``one_hot`` names columns that each represent a label, with
-    yes or no in each cell. A star in a name stands for any characters. ``wrong`` names the column of crossed-out
-    labels, and ``complete`` one that says whether all other labels are wrong; without it they are unless a label was
-    crossed out. ``features`` names columns of categories or numbers, ``known_features`` such that may be absent.
-    ``vector`` names a column of lists of numbers, or several columns of numbers (``embedding_*``). ``id`` and
-    ``rating`` name columns of a name and a number. With ``fractions`` labels may be numbers such as 3.5.
+    ``text`` names the column of the text; several are its fields. ``labels`` names one or more
+    columns of labels; a cell is one label, unless ``label_separator`` splits it. ``one_hot`` names
+    columns that each represent a label, with yes or no in each cell. A star in a name stands for
+    any characters. ``wrong`` names the column of crossed-out labels, and ``complete`` one that says
+    whether all other labels are wrong; without it they are unless a label was crossed out.
+    ``features`` names columns of categories or numbers, ``known_features`` such that may be absent.
+    ``vector`` names a column of lists of numbers, or several columns of numbers (``embedding_*``).
+    ``id`` and ``rating`` name columns of a name and a number. With ``fractions`` labels may be
+    numbers such as 3.5.
     """
 
     text: Names = "text"
@@ -222,16 +284,23 @@ class Table(Format):
     def wanted(self) -> list[Column]:
         """Return the wanted columns; the options are checked here."""
         given: dict[str, Names | None] = {
-            "text": self.text, "labels": self.labels, "one_hot": self.one_hot, "features": self.features,
-            "id": self.id, "rating": self.rating, "vector": self.vector,
-        }  # fmt: skip
+            "text": self.text,
+            "labels": self.labels,
+            "one_hot": self.one_hot,
+            "features": self.features,
+            "id": self.id,
+            "rating": self.rating,
+            "vector": self.vector,
+        }
         columns = [Column(what, name) for what, names in given.items() for name in listed(names)]
         used = {str(column.name) for column in columns}
         known = [name for name in listed(self.known_features) if str(name) not in used]
         columns += [Column("features", name, optional=True) for name in known]
         if self.wrong is not None and not (str(self.wrong) in used and self.wrong == "wrong"):
             columns.append(Column("wrong", self.wrong))
-            if self.complete is not None and not (str(self.complete) in used and self.complete == "complete"):
+            if self.complete is not None and not (
+                str(self.complete) in used and self.complete == "complete"
+            ):
                 columns.append(Column("complete", self.complete))
         for column in columns:
             if not isinstance(column.name, (str, int)) or isinstance(column.name, bool):
@@ -242,8 +311,12 @@ class Table(Format):
                 raise InputError(f"text and labels must be two columns, not both {name!r}")
         if not texts:
             raise InputError("text must name a column, not none")
-        if self.label_separator is not None and not (isinstance(self.label_separator, str) and self.label_separator):
-            raise InputError(f"label_separator must be text such as ';', not {self.label_separator!r}")
+        if self.label_separator is not None and not (
+            isinstance(self.label_separator, str) and self.label_separator
+        ):
+            raise InputError(
+                f"label_separator must be text such as ';', not {self.label_separator!r}"
+            )
         return columns
 
     def split_labels(self, cell: str) -> list[str]:
@@ -262,16 +335,24 @@ class Table(Format):
             return []
         if isinstance(value, str):
             return self.split_labels(value)
-        if (isinstance(value, (int, np.integer)) and not isinstance(value, bool)) or self._is_fraction(value):
+        if (
+            isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        ) or self._is_fraction(value):
             return [str(value)]
         if isinstance(value, (list, tuple, np.ndarray)):
             for label in value:
                 if not (isinstance(label, (str, int, np.integer)) or self._is_fraction(label)):
-                    raise BadValue(column, f"expected labels that are text or whole numbers, found {shown(label)}")
-            return [name for name in map(str, value) if name.strip()]  # blank labels are left out, as in cells
+                    raise BadValue(
+                        column,
+                        f"expected labels that are text or whole numbers, found {shown(label)}",
+                    )
+            # blank labels are left out, as in cells
+            return [name for name in map(str, value) if name.strip()]
         if isinstance(value, float) and math.isnan(value):
             return []  # pandas writes None so
-        raise BadValue(column, f"expected a label or a list of labels in {column!r}, found {shown(value)}")
+        raise BadValue(
+            column, f"expected a label or a list of labels in {column!r}, found {shown(value)}"
+        )
 
     def _is_fraction(self, value: object) -> bool:
         return self.fractions and isinstance(value, (float, np.floating)) and math.isfinite(value)
@@ -279,7 +360,9 @@ class Table(Format):
     def to_id(self, value: object, column: Name) -> str:
         """Return the name in a value of the column of ids."""
         if not isinstance(value, (str, int, np.integer)):
-            raise BadValue(column, f"expected text or a whole number in {column!r}, found {shown(value)}")
+            raise BadValue(
+                column, f"expected text or a whole number in {column!r}, found {shown(value)}"
+            )
         return str(value)
 
     def to_rating(self, value: object, column: Name) -> float:
@@ -287,7 +370,9 @@ class Table(Format):
         try:
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
-            raise BadValue(column, f"expected a number in {column!r}, found {shown(value)}") from None
+            raise BadValue(
+                column, f"expected a number in {column!r}, found {shown(value)}"
+            ) from None
         if not math.isfinite(number):
             raise BadValue(column, f"expected a finite number in {column!r}, found {shown(value)}")
         return number
@@ -295,7 +380,9 @@ class Table(Format):
     def present(self, names: Sequence[Name], where: str, progress: Progress) -> dict[Column, int]:
         """Return the wanted columns and their places. Spaces around names do not count."""
         there = [bare(name) for name in names]
-        found, missing = found_among([column._replace(name=bare(column.name)) for column in self.wanted()], there)
+        found, missing = found_among(
+            [column._replace(name=bare(column.name)) for column in self.wanted()], there
+        )
         for column in missing:
             if not column.may_be_absent:
                 raise absent(where, column, there)
@@ -310,7 +397,9 @@ class Table(Format):
         """Whether a value of a one-hot column means yes."""
         said = is_yes(value)
         if said is None:
-            raise BadValue(column, f"expected yes or no, 1 or 0, in {column!r}, found {shown(value)}")
+            raise BadValue(
+                column, f"expected yes or no, 1 or 0, in {column!r}, found {shown(value)}"
+            )
         return said
 
     def to_row(self, values: Iterable[tuple[Column, object]]) -> Row:
@@ -342,17 +431,26 @@ class Table(Format):
                 rating = self.to_rating(value, name)
         text = document if self.has_fields else cast("str", next(iter(document.values()), ""))
         said, name = complete or (None, "")
-        unsaid = wrong is None or said is None or said == "" or (isinstance(said, float) and math.isnan(said))
+        unsaid = (
+            wrong is None
+            or said is None
+            or said == ""
+            or (isinstance(said, float) and math.isnan(said))
+        )
         all_judged = None if unsaid else self.to_flag(said, name)
         return Row(text, labels, wrong, all_judged, own_id, rating, self._as_long(vector))
 
     def to_numbers(self, value: object, column: Name) -> list[float]:
         """Return the numbers in a value of a column of vectors: a list of them, or one."""
-        numbers: list[Any] = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
+        numbers: list[Any] = (
+            list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
+        )
         for number in numbers:
             is_number = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
             if not is_number or not abs(number) <= MOST:
-                raise BadValue(column, f"expected finite numbers in {column!r}, found {shown(number)}")
+                raise BadValue(
+                    column, f"expected finite numbers in {column!r}, found {shown(number)}"
+                )
         return [float(number) for number in numbers]
 
     def _as_long(self, vector: list[float] | None) -> list[float] | None:
@@ -362,7 +460,9 @@ class Table(Format):
             if not vector or len(vector) != wanted:
                 name = listed(self.vector)[0]
                 raise BadValue(
-                    name, f"expected a vector of {wanted or 'some'} numbers in {name!r}, found {len(vector)}"
+                    name,
+                    f"expected a vector of {wanted or 'some'} numbers in {name!r}, found "
+                    f"{len(vector)}",
                 )
             self._n_vector = wanted  # type: ignore[misc]
         return vector
@@ -370,7 +470,11 @@ class Table(Format):
     @cached_property
     def has_fields(self) -> bool:
         """Whether a text has several fields, or categories or numbers."""
-        return len(listed(self.text)) > 1 or bool(listed(self.features)) or bool(listed(self.known_features))
+        return (
+            len(listed(self.text)) > 1
+            or bool(listed(self.features))
+            or bool(listed(self.known_features))
+        )
 
     def to_value(self, value: object, column: Name) -> Value | None:
         """Return the categories or the number in a value of a column of features."""
@@ -381,7 +485,9 @@ class Table(Format):
         try:
             features_of(str(column), value, "")
         except InputError:
-            expected = f"expected text, a number or a list of texts in {column!r}, found {shown(value)}"
+            expected = (
+                f"expected text, a number or a list of texts in {column!r}, found {shown(value)}"
+            )
             raise BadValue(column, expected) from None
         return cast("Value | None", value)
 
@@ -394,8 +500,11 @@ class Table(Format):
         lists = [one or [] for one in labels] if any(one is not None for one in labels) else None
         documents: Sequence[Any] = Fielded.of(texts, None) if self.has_fields else list(texts)
         return Examples(
-            texts=documents if self.vector is None else WithVectors(documents, np.array(vectors, dtype=np.float32)),
-            labels=None if lists is None else cast("Sequence[list[str]]", NumberedLabels.of(lists)),  # each name once
+            texts=documents
+            if self.vector is None
+            else WithVectors(documents, np.array(vectors, dtype=np.float32)),
+            # each name once
+            labels=None if lists is None else cast("Sequence[list[str]]", NumberedLabels.of(lists)),
             wrong=[one or [] for one in wrong] if judged else None,
             complete=list(complete) if judged else None,
             ids=list(ids) if self.id is not None else None,

@@ -1,12 +1,13 @@
 """Texts that are lines, or files of their own.
 
-fastText's format is ``__label__grain __label__trade wheat exports rose``: as in fastText, every word that begins with
-the prefix is a label, wherever it stands; the other words are the text. A line without labels is a text to be ranked.
+fastText's format is ``__label__grain __label__trade wheat exports rose``: as in fastText, every
+word that begins with the prefix is a label, wherever it stands; the other words are the text. A
+line without labels is a text to be ranked.
 
-In a folder of class folders a text is a file, and its label is the name of the folder that the file stands in. 20
-Newsgroups comes so. Its files begin with the headers of a message, which name the class; ``headers=False`` gives what
-stands after the first empty line. ``innermost=True`` takes the folder that the file itself stands in, not the
-outermost one.
+In a folder of class folders a text is a file, and its label is the name of the folder that the file
+stands in. 20 Newsgroups comes so. Its files begin with the headers of a message, which name the
+class; ``headers=False`` gives what stands after the first empty line. ``innermost=True`` takes the
+folder that the file itself stands in, not the outermost one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from shortlist.inputs.source import Format, Progress, Source
 @dataclass
 class FastText(Format):
     name = "fasttext"
-    description = "fastText: words that begin with __label__ are labels, the rest of the line is the text"
+    description = (
+        "fastText: words that begin with __label__ are labels, the rest of the line is the text"
+    )
     carries = ("texts", "labels")
     endings = (".ft", ".fasttext")
     by_line = True
@@ -37,7 +40,9 @@ class FastText(Format):
 
     def examples(self, source: Source) -> Iterator[Examples]:
         if not isinstance(self.label_prefix, str) or not self.label_prefix.strip():
-            raise InputError(f"label_prefix must be text such as '__label__', not {self.label_prefix!r}")
+            raise InputError(
+                f"label_prefix must be text such as '__label__', not {self.label_prefix!r}"
+            )
         for numbers, lines in source.line_blocks():
             texts, labels, own_numbers = [], [], []
             for number, line in zip(numbers, lines, strict=True):
@@ -46,7 +51,11 @@ class FastText(Format):
                     if "" in own:
                         bare = re.search(rf"(?<!\S){re.escape(self.label_prefix)}(?!\S)", line)
                         column = bare.end() + 1 if bare else 1
-                        source.bad(number, column, f"expected a label after {self.label_prefix}, found none")
+                        source.bad(
+                            number,
+                            column,
+                            f"expected a label after {self.label_prefix}, found none",
+                        )
                     else:
                         texts.append(text)
                         labels.append(own)
@@ -57,7 +66,9 @@ class FastText(Format):
         """Return the text and the labels of a line."""
         words, prefix = line.split(), self.label_prefix
         labels = [word[len(prefix) :] for word in words if word.startswith(prefix)]
-        return " ".join(word for word in words if not word.startswith(prefix)) if labels else line.strip(), labels
+        return " ".join(
+            word for word in words if not word.startswith(prefix)
+        ) if labels else line.strip(), labels
 
 
 @dataclass
@@ -80,9 +91,13 @@ class PlainLines(Format):
 @dataclass
 class ClassFolders(Format):
     name = "folders"
-    description = "a folder of class folders: each file is a text, the name of its folder is its label"
+    description = (
+        "a folder of class folders: each file is a text, the name of its folder is its label"
+    )
     carries = ("texts", "labels", "ids")
-    obtained = "20 Newsgroups: http://qwone.com/~jason/20Newsgroups/ (encoding='latin-1', headers=False)"
+    obtained = (
+        "20 Newsgroups: http://qwone.com/~jason/20Newsgroups/ (encoding='latin-1', headers=False)"
+    )
 
     headers: bool = True
     innermost: bool = False
@@ -97,7 +112,11 @@ class ClassFolders(Format):
     def _all(self, folder: Path) -> Iterator[Path]:
         for inner in sorted(folder.iterdir()):
             if inner.is_dir() and not _hidden(inner):
-                yield from (path for path in sorted(inner.rglob("*")) if path.is_file() and not _hidden(path))
+                yield from (
+                    path
+                    for path in sorted(inner.rglob("*"))
+                    if path.is_file() and not _hidden(path)
+                )
 
     def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
         links = sum(_leads_out(path, folder) for path in self._all(folder))

@@ -9,7 +9,9 @@ SMALLEST, STEP = 1e-6, 1 - 1e-6  # a score above 0, and a factor that makes a fl
 
 
 def descending(ranked: Iterable[tuple[str, float | None]]) -> Iterator[tuple[str, float]]:
-    """Yield labels with scores from 0 to 1 that keep their order: the probability, or 1 / rank if it is not known."""
+    """Yield labels with scores from 0 to 1 that keep their order: the probability, or 1 / rank
+    if it is not known.
+    """
     before = 1 / STEP
     for place, (label, probability) in enumerate(ranked, 1):
         if probability is None or probability != probability:  # NaN

@@ -1,10 +1,10 @@
 """An Annif project type, ``backend=shortlist``, that goes on learning.
 
-Annif has a fixed table of backends, so ``shortlist annif …`` adds this one and then runs Annif's own command line;
-``uvicorn --factory shortlist.integrations.annif_backend:create_app`` serves it.
+Annif has a fixed table of backends, so ``shortlist annif …`` adds this one and then runs Annif's
+own command line; ``uvicorn --factory shortlist.integrations.annif_backend:create_app`` serves it.
 
-A project has a model file in Annif's data folder, or asks a running server (``server=http://…``), whose journal keeps
-what ``learn`` brings. Labels are the URIs of subjects.
+A project has a model file in Annif's data folder, or asks a running server (``server=http://…``),
+whose journal keeps what ``learn`` brings. Labels are the URIs of subjects.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ Batch = tuple[list[str], list[list[str]]]  # some texts, and the URIs of each
 
 
 class ModelFile:
-    """A model in Annif's data folder. Only one process at a time may teach it: the last to save wins."""
+    """A model in Annif's data folder. Only one process at a time may teach it: the last to save
+    wins.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -48,7 +50,10 @@ class ModelFile:
 
     def rank(self, texts: Sequence[str], k: int) -> list[Ranked]:
         ranking = self._model.rank(list(texts), k)
-        return [list(zip([label for label, _ in one], one.probabilities.tolist(), strict=True)) for one in ranking]
+        return [
+            list(zip([label for label, _ in one], one.probabilities.tolist(), strict=True))
+            for one in ranking
+        ]
 
     def learn(self, examples: Iterable[Labelled]) -> None:
         self._model.learn_batches(batches(examples))
@@ -65,7 +70,10 @@ class ServedModel:
         found = []
         for some in parts(texts, str):
             answer = self._server.ask("v1/rank", {"text": some, "k": min(k, MOST)})
-            found += [[(str(one["label"]), one["probability"]) for one in ranking] for ranking in answer["rankings"]]
+            found += [
+                [(str(one["label"]), one["probability"]) for one in ranking]
+                for ranking in answer["rankings"]
+            ]
         return found
 
     def learn(self, examples: Iterable[Labelled]) -> None:
@@ -74,7 +82,9 @@ class ServedModel:
         for some in parts(examples, lambda example: example[0]):
             asked = []
             for text, labels in some:
-                digest = blake2b(json.dumps([person, text, labels]).encode(), digest_size=10).hexdigest()
+                digest = blake2b(
+                    json.dumps([person, text, labels]).encode(), digest_size=10
+                ).hexdigest()
                 asked.append({"text": text, "labels": labels, "key": f"annif-{digest}"})
             self._server.ask("v1/learn", {"examples": asked})
 
@@ -101,17 +111,23 @@ class ShortlistBackend(AnnifLearningBackend):
             path = Path(self.datadir) / FILE
             if "server" in params:
                 token = params.get("token_file")
-                self._source = telling(ServedModel)(Server(params["server"], None if token is None else Path(token)))
+                self._source = telling(ServedModel)(
+                    Server(params["server"], None if token is None else Path(token))
+                )
             elif path.exists():
                 self._source = telling(ModelFile)(path)
             else:
-                raise NotInitializedException(f"there is no model {path}; train it first", backend_id=self.backend_id)
+                raise NotInitializedException(
+                    f"there is no model {path}; train it first", backend_id=self.backend_id
+                )
         return self._source
 
     def _train(self, corpus: Any, params: dict[str, Any], jobs: int = 0) -> None:
         problem = None
         if "server" in params:
-            problem = "the model of a server is trained with shortlist train; annif learn teaches it"
+            problem = (
+                "the model of a server is trained with shortlist train; annif learn teaches it"
+            )
         elif corpus == "cached":
             problem = "nothing is kept of earlier training; give the documents"
         elif corpus.is_empty():
@@ -127,18 +143,23 @@ class ShortlistBackend(AnnifLearningBackend):
 
     def _suggest_batch(self, documents: list[Any], params: dict[str, Any]) -> SuggestionBatch:
         subjects, limit = self.project.subjects, int(params["limit"])
-        ranked = telling(self._opened(params).rank)([document.text for document in documents], limit)
+        ranked = telling(self._opened(params).rank)(
+            [document.text for document in documents], limit
+        )
         suggested = [
             [
                 SubjectSuggestion(subject_id=number, score=score)
-                for label, score in descending(one) if (number := subjects.by_uri(label, warnings=False)) is not None
+                for label, score in descending(one)
+                if (number := subjects.by_uri(label, warnings=False)) is not None
             ]
             for one in ranked
-        ]  # fmt: skip
+        ]
         return SuggestionBatch.from_sequence(suggested, subjects, limit=limit)
 
     def _labelled(self, corpus: Any) -> Iterator[Labelled]:
-        """Yield texts with the URIs of their subjects, without documents that have no text or no subjects."""
+        """Yield texts with the URIs of their subjects, without documents that have no text or
+        no subjects.
+        """
         subjects = self.project.subjects
         for document in corpus.documents:
             labels = [subjects[number].uri for number in sorted(document.subject_set)]
@@ -148,7 +169,9 @@ class ShortlistBackend(AnnifLearningBackend):
 
 def train(path: Path, corpus: Iterable[Batch], params: dict[str, Any]) -> None:
     """Train a new model, with the learner and the bound on memory of the project."""
-    model = Settings(learner=params.get("learner"), max_memory=params.get("max_memory")).model(of_texts=True)
+    model = Settings(learner=params.get("learner"), max_memory=params.get("max_memory")).model(
+        of_texts=True
+    )
     assert isinstance(model, Categorizer)
     model.fit_batches(corpus).save(path)
 
@@ -174,7 +197,9 @@ def register() -> None:
     """Make the project type known to Annif."""
     table = getattr(annif.backend, "_backend_fns", None)
     if not isinstance(table, dict):
-        raise InputError(f"this version of Annif keeps its backends elsewhere; {installing('annif')}")
+        raise InputError(
+            f"this version of Annif keeps its backends elsewhere; {installing('annif')}"
+        )
     table[NAME] = lambda: ShortlistBackend
 
 

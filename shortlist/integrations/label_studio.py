@@ -1,8 +1,9 @@
 """A machine learning backend for Label Studio, over a running server.
 
-Label Studio asks ``/predict`` for suggestions, and reports to ``/webhook`` which annotations were made, changed and
-deleted. A changed annotation is learned again and its old example undone; a deleted or skipped one is undone. The keys
-in the server's journal say which example belongs to which annotation: this process keeps nothing.
+Label Studio asks ``/predict`` for suggestions, and reports to ``/webhook`` which annotations were
+made, changed and deleted. A changed annotation is learned again and its old example undone; a
+deleted or skipped one is undone. The keys in the server's journal say which example belongs to
+which annotation: this process keeps nothing.
 """
 
 from __future__ import annotations
@@ -64,14 +65,26 @@ class Control:
         for one in as_list(results, "result"):
             if isinstance(one, dict) and one.get("from_name") == self.name:
                 value = one.get("value")
-                chosen = as_list(value.get(self.kind) if isinstance(value, dict) else None, self.kind)
-                found += [BETWEEN.join(map(str, label)) if isinstance(label, list) else str(label) for label in chosen]
+                chosen = as_list(
+                    value.get(self.kind) if isinstance(value, dict) else None, self.kind
+                )
+                found += [
+                    BETWEEN.join(map(str, label)) if isinstance(label, list) else str(label)
+                    for label in chosen
+                ]
         return list(dict.fromkeys(found))
 
     def as_result(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return labels as if they had been chosen with this tag."""
-        chosen = [self.paths[label] for label in labels] if self.kind == "taxonomy" else list(labels)
-        return {"from_name": self.name, "to_name": self.to_name, "type": self.kind, "value": {self.kind: chosen}}
+        chosen = (
+            [self.paths[label] for label in labels] if self.kind == "taxonomy" else list(labels)
+        )
+        return {
+            "from_name": self.name,
+            "to_name": self.to_name,
+            "type": self.kind,
+            "value": {self.kind: chosen},
+        }
 
 
 def as_list(given: object, what: str) -> list[Any]:
@@ -95,19 +108,37 @@ def control_of(config: object) -> Control:
     try:
         root = ElementTree.fromstring(config if isinstance(config, str) else "")
     except (ElementTree.ParseError, ValueError):
-        raise InputError("the labelling configuration of the project is missing, or is no XML") from None
+        raise InputError(
+            "the labelling configuration of the project is missing, or is no XML"
+        ) from None
     fields = {tag.get("name"): tag.get("value", "") for tag in root.iter() if tag.tag in TEXTS}
     for tag in root.iter():
         field = fields.get(tag.get("toName"), "")
-        if tag.tag in ("Choices", "Taxonomy") and field.startswith("$") and tag.get("perRegion") != "true":
+        if (
+            tag.tag in ("Choices", "Taxonomy")
+            and field.startswith("$")
+            and tag.get("perRegion") != "true"
+        ):
             several = tag.tag == "Taxonomy" or tag.get("choice") == "multiple"
             leaves = {BETWEEN.join(path): path for path in paths_below(tag, [])}
-            return Control(tag.get("name", ""), tag.get("toName", ""), tag.tag.lower(), field[1:], several, leaves)
-    raise InputError("the labelling configuration needs <Choices> or <Taxonomy> for a <Text> whose value is a $field")
+            return Control(
+                tag.get("name", ""),
+                tag.get("toName", ""),
+                tag.tag.lower(),
+                field[1:],
+                several,
+                leaves,
+            )
+    raise InputError(
+        "the labelling configuration needs <Choices> or <Taxonomy> for a <Text> whose value is a "
+        "$field"
+    )
 
 
 def paths_below(tag: ElementTree.Element, above: list[str]) -> Iterator[list[str]]:
-    """Yield the path to each choice, from the top; the alias of a choice is its name, if it has one."""
+    """Yield the path to each choice, from the top; the alias of a choice is its name, if it has
+    one.
+    """
     for below in tag:
         if below.tag == "Choice":
             path = [*above, below.get("alias") or below.get("value") or ""]
@@ -125,7 +156,9 @@ class Backend:
         self._teaching = threading.Lock()  # two webhooks may report the same annotation
 
     def setup(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Check the project's configuration; return the version of the model, which changes with each example."""
+        """Check the project's configuration; return the version of the model, which changes
+        with each example.
+        """
         control_of(asked.get("schema"))
         return {"model_version": self._version()}
 
@@ -148,9 +181,13 @@ class Backend:
             if told.get("action") in TAUGHT:
                 control = control_of(project.get("label_config"))
                 tasks = {str(task.get("id")): task for task in objects(told, "task")}
-                done = [self._teach(project, control, one, tasks) for one in objects(told, "annotation")]
+                done = [
+                    self._teach(project, control, one, tasks) for one in objects(told, "annotation")
+                ]
             elif told.get("action") == DELETED:
-                done = [self._take_back(prefix_of(project, one)) for one in objects(told, "annotations")]
+                done = [
+                    self._take_back(prefix_of(project, one)) for one in objects(told, "annotations")
+                ]
         return {"learned": sum(new for new, _ in done), "undone": sum(undone for _, undone in done)}
 
     def _version(self) -> str:
@@ -158,11 +195,17 @@ class Backend:
         return f"{about['journal']} learned, {about['undone']} taken back"
 
     def _teach(
-        self, project: dict[str, Any], control: Control, annotation: dict[str, Any], tasks: dict[str, dict[str, Any]]
+        self,
+        project: dict[str, Any],
+        control: Control,
+        annotation: dict[str, Any],
+        tasks: dict[str, dict[str, Any]],
     ) -> tuple[int, int]:
         """Learn an annotation; returns how many examples are new, and how many were undone."""
         prefix = prefix_of(project, annotation)
-        labels = [] if annotation.get("was_cancelled") else control.labels_in(annotation.get("result"))
+        labels = (
+            [] if annotation.get("was_cancelled") else control.labels_in(annotation.get("result"))
+        )
         if not labels:
             return self._take_back(prefix)
         task = str(annotation.get("task"))
@@ -171,28 +214,44 @@ class Backend:
         digest = blake2b(json.dumps([text, sorted(labels)]).encode(), digest_size=8).hexdigest()
         if any(not one["undone"] and one["key"].endswith(digest) for one in known):
             return self._take_back(prefix, but=digest)
-        example = {"text": text, "labels": labels, "complete": True, "key": f"{prefix}{len(known) + 1}-{digest}"}
+        example = {
+            "text": text,
+            "labels": labels,
+            "complete": True,
+            "key": f"{prefix}{len(known) + 1}-{digest}",
+        }
         (learned,) = self._server.ask("v1/learn", {"examples": [example]})["learned"]
-        _, undone = self._take_back(prefix, but=digest)  # last: after a failure in between, the webhook can come again
+        # last: after a failure in between, the webhook can come again
+        _, undone = self._take_back(prefix, but=digest)
         return int(learned["new"]), undone
 
     def _take_back(self, prefix: str, but: str = "nothing") -> tuple[int, int]:
         """Undo the examples of an annotation, except the one with this digest."""
-        gone = [one for one in self._known(prefix) if not one["undone"] and not one["key"].endswith(but)]
+        gone = [
+            one for one in self._known(prefix) if not one["undone"] and not one["key"].endswith(but)
+        ]
         for one in gone:
             self._server.ask("v1/undo", {"number": one["number"]})
         return 0, len(gone)
 
     def _known(self, prefix: str) -> list[dict[str, Any]]:
         """Return the examples of an annotation, newest first, undone or not."""
-        found: list[dict[str, Any]] = self._server.ask("v1/examples", key=prefix, limit=1000)["examples"]
+        found: list[dict[str, Any]] = self._server.ask("v1/examples", key=prefix, limit=1000)[
+            "examples"
+        ]
         return found
 
 
 def suggestion(control: Control, ranking: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a prediction of Label Studio, with the probability of the least likely label as its score."""
-    fitting = [one | {"label": own} for one in ranking if (own := own_label(control, one)) is not None]
-    likely = [one for one in fitting if one["probability"] is not None and one["probability"] >= LIKELY]
+    """Return a prediction of Label Studio, with the probability of the least likely label as
+    its score.
+    """
+    fitting = [
+        one | {"label": own} for one in ranking if (own := own_label(control, one)) is not None
+    ]
+    likely = [
+        one for one in fitting if one["probability"] is not None and one["probability"] >= LIKELY
+    ]
     chosen = (likely or fitting[:1]) if control.several else fitting[:1]
     if not chosen:
         return {"result": []}
@@ -203,27 +262,37 @@ def suggestion(control: Control, ranking: Sequence[dict[str, Any]]) -> dict[str,
 
 
 def own_label(control: Control, ranked: dict[str, Any]) -> str | None:
-    """Return the project's name of a label: the label itself, or its name in the model's vocabulary."""
+    """Return the project's name of a label: the label itself, or its name in the model's
+    vocabulary.
+    """
     called = (str(ranked["label"]), ranked.get("name") or "")
     return next((name for name in called if control.has(name)), None)
 
 
 def prefix_of(project: dict[str, Any], annotation: dict[str, Any]) -> str:
-    """Return the prefix of the keys of an annotation; the date of the project tells two installations apart."""
+    """Return the prefix of the keys of an annotation; the date of the project tells two
+    installations apart.
+    """
     since = blake2b(str(project.get("created_at")).encode(), digest_size=4).hexdigest()
     try:
         return f"label-studio-{int(project['id'])}.{since}-{int(annotation['id'])}-"
     except (KeyError, TypeError, ValueError):
-        raise InputError("a webhook needs the id of the project and of each annotation (send payload)") from None
+        raise InputError(
+            "a webhook needs the id of the project and of each annotation (send payload)"
+        ) from None
 
 
 # The backend over HTTP, in a process of its own.
 
 
-def serve(backend: Backend, host: str, port: int, password: str | None, tell: Callable[[str], None]) -> None:
+def serve(
+    backend: Backend, host: str, port: int, password: str | None, tell: Callable[[str], None]
+) -> None:
     """Answer until the process is stopped. Other machines need a password."""
     if password is None and not is_loopback(host):
-        raise InputError(f"listening on {host} lets others teach: give a password with --password-file")
+        raise InputError(
+            f"listening on {host} lets others teach: give a password with --password-file"
+        )
     listening = listen(host, port)
     tell(f"http://{host}:{listening.getsockname()[1]}")
     config = uvicorn.Config(make_app(backend, password), log_level="warning", access_log=False)
@@ -231,15 +300,25 @@ def serve(backend: Backend, host: str, port: int, password: str | None, tell: Ca
 
 
 def make_app(backend: Backend, password: str | None = None) -> FastAPI:
-    """Return the application. Each request is answered in a thread, and finished also if Label Studio gives up."""
-    app = FastAPI(title="shortlist for Label Studio", docs_url=None, redoc_url=None, openapi_url=None)
+    """Return the application. Each request is answered in a thread, and finished also if Label
+    Studio gives up.
+    """
+    app = FastAPI(
+        title="shortlist for Label Studio", docs_url=None, redoc_url=None, openapi_url=None
+    )
 
-    def answering(work: Callable[[dict[str, Any]], dict[str, Any]], status: int = 200) -> Callable[..., Any]:
+    def answering(
+        work: Callable[[dict[str, Any]], dict[str, Any]], status: int = 200
+    ) -> Callable[..., Any]:
         async def answer(request: Request) -> JSONResponse:
             if "origin" in request.headers:  # browsers send it with every such request of a page
-                return JSONResponse({"error": "web pages may not ask here, only Label Studio itself"}, 403)
+                return JSONResponse(
+                    {"error": "web pages may not ask here, only Label Studio itself"}, 403
+                )
             if not is_allowed(request.headers.get("authorization"), password):
-                return JSONResponse({"error": "a password is needed"}, 401, {"WWW-Authenticate": "Basic"})
+                return JSONResponse(
+                    {"error": "a password is needed"}, 401, {"WWW-Authenticate": "Basic"}
+                )
             content = bytearray()
             async for part in request.stream():
                 content += part

@@ -1,4 +1,6 @@
-"""Measures of rankings, assigned labels and ratings. The registry lists them all; ``evaluate`` computes them."""
+"""Measures of rankings, assigned labels and ratings. The registry lists them all; ``evaluate``
+computes them.
+"""
 
 from shortlist.measures.assignments import HierarchicalF1, LabelTable, hierarchical_f1, per_label
 from shortlist.measures.evaluation import (
@@ -16,8 +18,27 @@ from shortlist.measures.registry import MEASURES, Measure, measure
 from shortlist.measures.significance import Comparison, paired_bootstrap, wilcoxon
 
 __all__ = [
-    "MEASURES", "Comparison", "Evaluation", "HierarchicalF1", "LabelTable", "Measure", "Positions", "Propensities",
-    "among_first_k", "confusion", "depth", "evaluate", "evaluate_documents", "evaluate_ratings", "hierarchical_f1",
-    "measure", "paired_bootstrap", "per_label", "place_documents", "place_labels", "precision_recall",
-    "propensities_for", "wilcoxon",
-]  # fmt: skip
+    "MEASURES",
+    "Comparison",
+    "Evaluation",
+    "HierarchicalF1",
+    "LabelTable",
+    "Measure",
+    "Positions",
+    "Propensities",
+    "among_first_k",
+    "confusion",
+    "depth",
+    "evaluate",
+    "evaluate_documents",
+    "evaluate_ratings",
+    "hierarchical_f1",
+    "measure",
+    "paired_bootstrap",
+    "per_label",
+    "place_documents",
+    "place_labels",
+    "precision_recall",
+    "propensities_for",
+    "wilcoxon",
+]

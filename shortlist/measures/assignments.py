@@ -1,6 +1,8 @@
-"""Measures of labels assigned rather than ranked: F1 over examples and labels, and a table of single labels.
+"""Measures of labels assigned rather than ranked: F1 over examples and labels, and a table of
+single labels.
 
-The first |y| labels of a ranking are assigned. Memory is needed only for labels that are true or assigned somewhere.
+The first |y| labels of a ranking are assigned. Memory is needed only for labels that are true or
+assigned somewhere.
 """
 
 from __future__ import annotations
@@ -45,8 +47,9 @@ def micro_f1(positions: Positions) -> Values:
 
 @registered("macro-F1", "higher", MACRO, families=["categories"], total=_mean_of_ratios)
 def macro_f1(positions: Positions) -> scipy.sparse.csr_array:
-    """Macro-averaged F1 where each example is assigned as many labels as it truly has; over the labels that are true
-    or assigned at least once."""
+    """Macro-averaged F1 where each example is assigned as many labels as it truly has; over the
+    labels that are true or assigned at least once.
+    """
     assigned = _assigned(positions)
     row, item = positions.first(assigned)
     labels, true_column, assigned_column = _columns(positions, item)
@@ -56,7 +59,10 @@ def macro_f1(positions: Positions) -> scipy.sparse.csr_array:
     def ones(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> scipy.sparse.csr_array:
         return scipy.sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=shape)
 
-    hits, both = ones(positions.row[correct], true_column[correct]), ones(positions.row, true_column)
+    hits, both = (
+        ones(positions.row[correct], true_column[correct]),
+        ones(positions.row, true_column),
+    )
     return scipy.sparse.hstack([hits, both + ones(row, assigned_column)], format="csr")
 
 
@@ -68,7 +74,9 @@ def _assigned(positions: Positions) -> NDArray[np.int64]:
 def _columns(
     positions: Positions, assigned: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """The labels that are true or assigned somewhere, ascending, and which of them each true and assigned label is."""
+    """The labels that are true or assigned somewhere, ascending, and which of them each true
+    and assigned label is.
+    """
     labels, column = np.unique(np.concatenate([positions.item, assigned]), return_inverse=True)
     return labels, column[: positions.item.size], column[positions.item.size :]
 
@@ -78,10 +86,11 @@ def _columns(
 
 @dataclass(frozen=True)
 class LabelTable:
-    """Precision, recall and F1 of every label that is true or assigned at least once; 0 where undefined.
+    """Precision, recall and F1 of every label that is true or assigned at least once; 0 where
+    undefined.
 
-    ``labels`` holds label numbers, ascending, and ``names`` the labels (None for those never learned);
-    ``true``, ``assigned`` and ``correct`` count examples.
+    ``labels`` holds label numbers, ascending, and ``names`` the labels (None for those never
+    learned); ``true``, ``assigned`` and ``correct`` count examples.
     """
 
     labels: NDArray[np.int64]
@@ -106,12 +115,18 @@ class LabelTable:
         """One dictionary for each label, ready for JSON, most frequent label first."""
         keys = "true", "assigned", "correct", "precision", "recall", "f1"
         order = np.argsort(-self.true, kind="stable")
-        columns = [[self.names[i] for i in order], *(getattr(self, key)[order].tolist() for key in keys)]
+        columns = [
+            [self.names[i] for i in order],
+            *(getattr(self, key)[order].tolist() for key in keys),
+        ]
         return [dict(zip(("label", *keys), row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def per_label(ranking: Ranking, truth: LabelSets | LabelsLike, *, n_labels: int | None = None) -> LabelTable:
-    """Precision, recall, F1 and support of each label, where each example is assigned as many labels as it truly has.
+def per_label(
+    ranking: Ranking, truth: LabelSets | LabelsLike, *, n_labels: int | None = None
+) -> LabelTable:
+    """Precision, recall, F1 and support of each label, where each example is assigned as many
+    labels as it truly has.
 
     Parameters
     ----------
@@ -120,7 +135,8 @@ def per_label(ranking: Ranking, truth: LabelSets | LabelsLike, *, n_labels: int 
     truth : LabelSets or iterable of label lists
         The label numbers of each example, or the labels themselves.
     n_labels : int, optional
-        The number of labels that could have been ranked, by default all that the ranking has names for.
+        The number of labels that could have been ranked, by default all that the ranking has names
+        for.
 
     Returns
     -------
@@ -182,7 +198,8 @@ def hierarchical_f1(
     Examples
     --------
     >>> from shortlist.measures import hierarchical_f1
-    >>> hierarchical_f1([["rye"], ["oats"]], [["oats"], ["oats"]], {"rye": ["grain"], "oats": ["grain"]}).f1
+    >>> broader = {"rye": ["grain"], "oats": ["grain"]}
+    >>> hierarchical_f1([["rye"], ["oats"]], [["oats"], ["oats"]], broader).f1
     0.75
     """
     above: dict[Hashable, frozenset[Label]] = {}

@@ -27,22 +27,34 @@ DEPTH = 200  # labels to rank for measures of whole rankings that do not need al
 # Measures of predicted ratings. Distances are counted in steps of the scale.
 
 
-def _on_scale(predicted: ArrayLike, truth: ArrayLike, scale: ArrayLike | None) -> tuple[Longs, Longs, int]:
+def _on_scale(
+    predicted: ArrayLike, truth: ArrayLike, scale: ArrayLike | None
+) -> tuple[Longs, Longs, int]:
     """Both ratings as numbers 0, 1, … of the steps of the scale, and how many steps it has.
 
     Without a scale, the steps are the whole numbers from the lowest rating to the highest.
     """
     one, other = np.asarray(predicted), np.asarray(truth)
     if one.ndim != 1 or one.shape != other.shape:
-        raise InputError(f"predicted and true ratings must be two lists of one length, not {one.shape}, {other.shape}")
+        raise InputError(
+            f"predicted and true ratings must be two lists of one length, not {one.shape}, "
+            f"{other.shape}"
+        )
     if scale is None:
         for name, ratings in (("predicted", one), ("true", other)):
-            if ratings.dtype.kind not in "biuf" or not np.all(np.isfinite(ratings) & (ratings == np.round(ratings))):
-                raise InputError(f"the {name} ratings are not all whole numbers; give the scale, its steps in order")
+            if ratings.dtype.kind not in "biuf" or not np.all(
+                np.isfinite(ratings) & (ratings == np.round(ratings))
+            ):
+                raise InputError(
+                    f"the {name} ratings are not all whole numbers; give the scale, its steps in "
+                    "order"
+                )
         both = np.concatenate([one, other])
         steps = np.arange(int(both.min()), int(both.max()) + 1) if both.size else np.arange(0)
         if steps.size > 10_000:
-            raise InputError(f"ratings from {both.min():g} to {both.max():g} are no scale; give the scale")
+            raise InputError(
+                f"ratings from {both.min():g} to {both.max():g} are no scale; give the scale"
+            )
     else:
         steps = np.asarray(scale)
     number = {step: i for i, step in enumerate(steps.tolist())}
@@ -51,7 +63,10 @@ def _on_scale(predicted: ArrayLike, truth: ArrayLike, scale: ArrayLike | None) -
     missing = [rating for rating in {*one.tolist(), *other.tolist()} if rating not in number]
     if missing:
         raise InputError(f"the rating {missing[0]!r} is not on the scale {steps.tolist()}")
-    found = [np.array([number[rating] for rating in ratings.tolist()], dtype=np.int64) for ratings in (one, other)]
+    found = [
+        np.array([number[rating] for rating in ratings.tolist()], dtype=np.int64)
+        for ratings in (one, other)
+    ]
     return found[0], found[1], steps.size
 
 
@@ -82,11 +97,13 @@ class Evaluation:
     measures : tuple of Measure
         The measures, in the order given.
     values : dict of str to float
-        The value of each measure, by its name. ``evaluation["P@1"]`` is short for ``evaluation.values["P@1"]``.
+        The value of each measure, by its name. ``evaluation["P@1"]`` is short for
+        ``evaluation.values["P@1"]``.
     intervals : dict of str to (float, float)
         Its 95 % bootstrap interval; empty without resamples.
     per_instance : dict of str to array
-        Its value for each example or query, NaN where one was left out; only for measures that are means.
+        Its value for each example or query, NaN where one was left out; only for measures that are
+        means.
     n_instances : int
         The number of examples or queries.
     left_out : dict of str to int
@@ -122,7 +139,9 @@ class Evaluation:
         return self.values[measure(name).name]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the values of single examples, ready for JSON; a value that does not exist is None."""
+        """Everything but the values of single examples, ready for JSON; a value that does not
+        exist is None.
+        """
 
         def number(value: float) -> float | None:
             return float(value) if np.isfinite(value) else None
@@ -138,8 +157,12 @@ class Evaluation:
         return {"instances": self.n_instances, "left_out": dict(self.left_out), "measures": rows}
 
     def table(self) -> str:
-        """A plain table: measure, value, 95 % interval, which direction is better, and the highest value possible."""
-        rows = [("measure", "value", f"{CONFIDENCE} % interval" if self.intervals else "", "better")]
+        """A plain table: measure, value, 95 % interval, which direction is better, and the
+        highest value possible.
+        """
+        rows = [
+            ("measure", "value", f"{CONFIDENCE} % interval" if self.intervals else "", "better")
+        ]
         for one in self.measures:
             low, high = self.intervals.get(one.name, (np.nan, np.nan))
             interval = f"{low:.4f} – {high:.4f}" if np.isfinite(low) else ""
@@ -157,20 +180,34 @@ class Evaluation:
 
 def depth(measures: Iterable[Measure], n_labels: int) -> int:
     """How many labels of each ranking these measures look at: at most all that there are."""
-    wanted = (n_labels if "complete rankings" in one.needs else one.parameters.get("k", DEPTH) for one in measures)
+    wanted = (
+        n_labels if "complete rankings" in one.needs else one.parameters.get("k", DEPTH)
+        for one in measures
+    )
     return max(1, min(n_labels, int(max(wanted))))
 
 
-def propensities_for(measures: Iterable[Measure], counts: ArrayLike, n_examples: int) -> Propensities | None:
-    """The propensities of labels with those frequencies in training, if one of the measures needs them."""
+def propensities_for(
+    measures: Iterable[Measure], counts: ArrayLike, n_examples: int
+) -> Propensities | None:
+    """The propensities of labels with those frequencies in training, if one of the measures
+    needs them.
+    """
     needed = any("propensities" in one.needs for one in measures)
     return Propensities(counts, n_examples) if needed else None
 
 
 def evaluate(
-    ranking: Ranking, truth: LabelSets | LabelsLike, measures: Iterable[str | Measure], *, n_labels: int | None = None,
-    propensities: Propensities | None = None, resamples: int = 1000, random_state: int = 0, n_jobs: int | None = -1,
-) -> Evaluation:  # fmt: skip
+    ranking: Ranking,
+    truth: LabelSets | LabelsLike,
+    measures: Iterable[str | Measure],
+    *,
+    n_labels: int | None = None,
+    propensities: Propensities | None = None,
+    resamples: int = 1000,
+    random_state: int = 0,
+    n_jobs: int | None = -1,
+) -> Evaluation:
     """Evaluate rankings of labels.
 
     Parameters
@@ -178,12 +215,13 @@ def evaluate(
     ranking : Ranking
         A ranking of many examples.
     truth : LabelSets or iterable of label lists
-        The label numbers of each example, or the labels themselves. Labels that the ranker never learned have numbers
-        from ``n_labels`` on and are never retrieved.
+        The label numbers of each example, or the labels themselves. Labels that the ranker never
+        learned have numbers from ``n_labels`` on and are never retrieved.
     measures : iterable of str or Measure
         Names as in docs/measures.md, such as "P@5" or "nDCG@10".
     n_labels : int, optional
-        The number of labels that could have been ranked, by default all that the ranking has names for.
+        The number of labels that could have been ranked, by default all that the ranking has names
+        for.
     propensities : Propensities, optional
         Needed by the measures whose names begin with PS.
     resamples : int, default 1000
@@ -210,20 +248,35 @@ def evaluate(
     for one in chosen:
         if one.parameters.get("k", 0) > positions.width:
             raise InputError(
-                f"{one.name} looks at {counted(int(one.parameters['k']), 'labels')} and the ranking holds "
+                f"{one.name} looks at {counted(int(one.parameters['k']), 'labels')} and the "
+                "ranking holds "
                 f"{positions.width} for each row; rank with k={one.parameters['k']} or more"
             )
         if "propensities" in one.needs and propensities is None:
-            raise InputError(f"{one.name} needs propensities; give Propensities.of(the label sets of training)")
+            raise InputError(
+                f"{one.name} needs propensities; give Propensities.of(the label sets of training)"
+            )
     return _summarise(
-        chosen, positions, positions.size == 0, "no relevant label", resamples, random_state, propensities, n_jobs
+        chosen,
+        positions,
+        positions.size == 0,
+        "no relevant label",
+        resamples,
+        random_state,
+        propensities,
+        n_jobs,
     )
 
 
 def evaluate_documents(
-    scores: ArrayLike, relevance: ArrayLike, query: ArrayLike, measures: Iterable[str | Measure], *,
-    resamples: int = 1000, random_state: int = 0,
-) -> Evaluation:  # fmt: skip
+    scores: ArrayLike,
+    relevance: ArrayLike,
+    query: ArrayLike,
+    measures: Iterable[str | Measure],
+    *,
+    resamples: int = 1000,
+    random_state: int = 0,
+) -> Evaluation:
     """Evaluate scores of documents, query by query.
 
     The documents of a query are ranked by score, ties in the order given.
@@ -247,19 +300,27 @@ def evaluate_documents(
     Examples
     --------
     >>> from shortlist import evaluate_documents
-    >>> found = evaluate_documents([0.9, 0.1, 0.3, 0.8], [1, 0, 1, 0], ["a", "a", "b", "b"], ["MRR"], resamples=0)
+    >>> scores, relevance, query = [0.9, 0.1, 0.3, 0.8], [1, 0, 1, 0], ["a", "a", "b", "b"]
+    >>> found = evaluate_documents(scores, relevance, query, ["MRR"], resamples=0)
     >>> found["MRR"]
     0.75
     """
     chosen = _choose(measures, "documents")
     positions = place_documents(scores, relevance, query)
-    return _summarise(chosen, positions, positions.size == 0, "no relevant document", resamples, random_state)
+    return _summarise(
+        chosen, positions, positions.size == 0, "no relevant document", resamples, random_state
+    )
 
 
 def evaluate_ratings(
-    predicted: ArrayLike, truth: ArrayLike, measures: Iterable[str | Measure], *, scale: ArrayLike | None = None,
-    resamples: int = 1000, random_state: int = 0,
-) -> Evaluation:  # fmt: skip
+    predicted: ArrayLike,
+    truth: ArrayLike,
+    measures: Iterable[str | Measure],
+    *,
+    scale: ArrayLike | None = None,
+    resamples: int = 1000,
+    random_state: int = 0,
+) -> Evaluation:
     """Evaluate predicted ratings.
 
     Parameters
@@ -279,7 +340,8 @@ def evaluate_ratings(
     --------
     >>> from shortlist import evaluate_ratings
     >>> scale = ["poor", "fair", "good"]
-    >>> evaluate_ratings(["poor", "good"], ["fair", "good"], ["MAE"], scale=scale, resamples=0)["MAE"]
+    >>> predicted, truth = ["poor", "good"], ["fair", "good"]
+    >>> evaluate_ratings(predicted, truth, ["MAE"], scale=scale, resamples=0)["MAE"]
     0.5
     """
     chosen = _choose(measures, "ratings")
@@ -299,41 +361,59 @@ def _choose(measures: Iterable[str | Measure], family: Family) -> list[Measure]:
     chosen = [measure(name) for name in names]
     for one in chosen:
         if family not in one.families:
-            raise InputError(f"{one.name} is a measure of {' and '.join(one.families)}, not of {family}")
+            raise InputError(
+                f"{one.name} is a measure of {' and '.join(one.families)}, not of {family}"
+            )
     return list({one.name: one for one in chosen}.values())
 
 
 def _summarise(
-    chosen: Sequence[Measure], data: Positions | Longs, empty: NDArray[np.bool_], reason: str, resamples: int,
-    random_state: int, propensities: Propensities | None = None, n_jobs: int | None = -1,
-) -> Evaluation:  # fmt: skip
-    """Compute the measures, each a function of sums over examples; bootstrap them all with the same samples."""
+    chosen: Sequence[Measure],
+    data: Positions | Longs,
+    empty: NDArray[np.bool_],
+    reason: str,
+    resamples: int,
+    random_state: int,
+    propensities: Propensities | None = None,
+    n_jobs: int | None = -1,
+) -> Evaluation:
+    """Compute the measures, each a function of sums over examples; bootstrap them all with the
+    same samples.
+    """
     resamples = as_whole(resamples, "resamples")
-    columns: list[Any] = [(~empty)[:, None]]  # the first column counts the examples that are not left out
+    # the first column counts the examples that are not left out
+    columns: list[Any] = [(~empty)[:, None]]
     per_instance = {}
     left_out = {reason: int(empty.sum())} if empty.any() else {}
     for one in chosen:
         needed = {"propensities": propensities} if "propensities" in one.needs else {}
-        with np.errstate(divide="ignore", invalid="ignore"):  # dividing by 0 where an example is left out
+        # dividing by 0 where an example is left out
+        with np.errstate(divide="ignore", invalid="ignore"):
             found = one.compute(data, **needed, **one.parameters)
         if one.total is None:
             found[empty] = np.nan
             per_instance[one.name] = found
             missing = np.isnan(found)
             found = np.where(missing, 0, found)[:, None]
-            if (missing != empty).any():  # this measure leaves out more examples: it needs a count of its own
+            # this measure leaves out more examples: it needs a count of its own
+            if (missing != empty).any():
                 found = np.column_stack([found, ~missing])
                 left_out[f"{one.name} is undefined"] = int((missing & ~empty).sum())
         columns.append(found)
     ends = np.cumsum([part.shape[1] for part in columns])[:-1]
-    sums = np.concatenate([np.asarray(part.sum(axis=0), dtype=np.float64).ravel() for part in columns])[None]
+    sums = np.concatenate(
+        [np.asarray(part.sum(axis=0), dtype=np.float64).ravel() for part in columns]
+    )[None]
     samples: dict[str, NDArray[np.float64]] = {}
     if resamples and empty.size:
         drawn = resampled_sums(columns, resamples, random_state, n_jobs)
         samples = _totals(chosen, np.split(drawn, ends, axis=1))
     return Evaluation(
         tuple(chosen),
-        {name: float(found[0]) for name, found in _totals(chosen, np.split(sums, ends, axis=1)).items()},
+        {
+            name: float(found[0])
+            for name, found in _totals(chosen, np.split(sums, ends, axis=1)).items()
+        },
         {name: interval(found) for name, found in samples.items()},
         per_instance,
         empty.size,
@@ -342,7 +422,9 @@ def _summarise(
     )
 
 
-def _highest(chosen: Sequence[Measure], data: Positions | Longs, empty: NDArray[np.bool_]) -> dict[str, float]:
+def _highest(
+    chosen: Sequence[Measure], data: Positions | Longs, empty: NDArray[np.bool_]
+) -> dict[str, float]:
     """What measures of the first k positions reach if all relevant items stand first."""
     limited = [one for one in chosen if one.name.startswith(LIMITED)]
     if not limited or not isinstance(data, Positions) or empty.all():
@@ -353,13 +435,19 @@ def _highest(chosen: Sequence[Measure], data: Positions | Longs, empty: NDArray[
     return {name: float(values.mean()) for name, values in found.items()}
 
 
-def _totals(chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
-    """Each measure of each sample, from the sums of its columns (samples × columns); the first sum is a count."""
+def _totals(
+    chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]
+) -> dict[str, NDArray[np.float64]]:
+    """Each measure of each sample, from the sums of its columns (samples × columns); the first
+    sum is a count.
+    """
     found, count = {}, sums[0][:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         for one, part in zip(chosen, sums[1:], strict=True):
             if one.total is None:
                 found[one.name] = part[:, 0] / (part[:, 1] if part.shape[1] > 1 else count)
             else:
-                found[one.name] = np.array([float(one.total(row, n)) for row, n in zip(part, count, strict=True)])
+                found[one.name] = np.array(
+                    [float(one.total(row, n)) for row, n in zip(part, count, strict=True)]
+                )
     return found

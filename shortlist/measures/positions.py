@@ -1,8 +1,9 @@
 """The ranks of the relevant items: the step that all measures of rankings share.
 
-An example is a text whose items are labels, or a query whose items are documents. The relevant items of all examples
-are found in their rankings once; everything else is arithmetic on their ranks. No array has the size of examples ×
-labels. An item that was not retrieved has rank ∞ and ties with all others that were not retrieved.
+An example is a text whose items are labels, or a query whose items are documents. The relevant
+items of all examples are found in their rankings once; everything else is arithmetic on their
+ranks. No array has the size of examples × labels. An item that was not retrieved has rank ∞ and
+ties with all others that were not retrieved.
 """
 
 from __future__ import annotations
@@ -25,14 +26,16 @@ ENOUGH = 2**18  # places of rankings that are checked at a time
 
 @dataclass(frozen=True)
 class Positions:
-    """Rankings of n examples and the positions of their m relevant items, best first within an example.
+    """Rankings of n examples and the positions of their m relevant items, best first within an
+    example.
 
     ``row``    int64[m]    the example             ``size``     int64[n]   relevant items, |y|
-    ``item``   int32[m]    the relevant item       ``others``   int64[n]   non-relevant items, |Y − y|
-    ``rank``   float64[m]  its rank from 1, or ∞   ``begin``    int64[n]   first retrieved item of an example
-    ``nth``    int64[m]    1 for the best, 2, …    ``length``   int64[n]   how many were retrieved
-    ``gain``   float64[m]  its grade of relevance  ``items``    int32[·]   the retrieved items, best first
-    ``ideal_gain`` float64[m] the same, highest    ``scores``   float64[·] their scores
+    ``item``   int32[m]    the relevant item       ``others``   int64[n]   non-relevant items, |Y −
+    y| ``rank``   float64[m]  its rank from 1, or ∞   ``begin``    int64[n]   first retrieved item
+    of an example ``nth``    int64[m]    1 for the best, 2, …    ``length``   int64[n]   how many
+    were retrieved ``gain``   float64[m]  its grade of relevance  ``items``    int32[·]   the
+    retrieved items, best first ``ideal_gain`` float64[m] the same, highest    ``scores``
+    float64[·] their scores
                            first                   ``width``    the most that could be retrieved
     """
 
@@ -56,7 +59,9 @@ class Positions:
 
     def total(self, values: ArrayLike) -> Floats:
         """Add up one number for each relevant item within its example: float64[n]."""
-        return np.bincount(self.row, weights=values, minlength=self.n).astype(np.float64, copy=False)
+        return np.bincount(self.row, weights=values, minlength=self.n).astype(
+            np.float64, copy=False
+        )
 
     @cached_property
     def best(self) -> Floats:
@@ -74,29 +79,47 @@ class Positions:
 
     @cached_property
     def rivals(self) -> tuple[Longs, Longs]:
-        """The non-relevant items with at least the score of each relevant one, and those with exactly its score."""
+        """The non-relevant items with at least the score of each relevant one, and those with
+        exactly its score.
+        """
         errors = self.others[self.row]
         ties = errors - (self.length - self.total(self.rank < np.inf).astype(np.int64))[self.row]
         found = np.flatnonzero(self.rank < np.inf)
         begin, end = self.begin[self.row[found]], (self.begin + self.length)[self.row[found]]
-        bounds = np.concatenate([[0], np.flatnonzero(self.scores[1:] != self.scores[:-1]) + 1, [self.scores.size]])
+        bounds = np.concatenate(
+            [[0], np.flatnonzero(self.scores[1:] != self.scores[:-1]) + 1, [self.scores.size]]
+        )
         group = np.searchsorted(bounds, begin + self.rank[found].astype(np.int64) - 1, side="right")
-        first, last = np.maximum(bounds[group - 1], begin), np.minimum(bounds[group], end)  # of those with its score
-        relevant_before, relevant_so_far = np.searchsorted(last, last), np.searchsorted(last, last, side="right")
+        # of those with its score
+        first, last = np.maximum(bounds[group - 1], begin), np.minimum(bounds[group], end)
+        relevant_before, relevant_so_far = (
+            np.searchsorted(last, last),
+            np.searchsorted(last, last, side="right"),
+        )
         errors[found] = last - begin - self.nth[found][relevant_so_far - 1]
         ties[found] = last - first - (relevant_so_far - relevant_before)
         return errors, ties
 
 
-def place_labels(ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int | None = None) -> Positions:
-    """Find the true labels in rankings of labels; ``n_labels`` is how many labels could have been ranked."""
+def place_labels(
+    ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int | None = None
+) -> Positions:
+    """Find the true labels in rankings of labels; ``n_labels`` is how many labels could have
+    been ranked.
+    """
     if not isinstance(ranking, Ranking):
         raise InputError(
-            "evaluate takes a ranking, as model.rank(texts, k=10) gives it, and the true labels of each text; "
+            "evaluate takes a ranking, as model.rank(texts, k=10) gives it, and the true labels of "
+            "each text; "
             f"this is a {type(ranking).__name__}"
         )
     ids, scores, names = np.asarray(ranking.ids), np.asarray(ranking.scores), ranking._names
-    if ids.ndim != 2 or scores.shape != ids.shape or ids.dtype.kind not in "iu" or scores.dtype.kind != "f":
+    if (
+        ids.ndim != 2
+        or scores.shape != ids.shape
+        or ids.dtype.kind not in "iu"
+        or scores.dtype.kind != "f"
+    ):
         raise InputError(
             "measures take a ranking of many rows: label numbers and scores, both n × k; "
             f"this one has {ids.shape} {ids.dtype} and {scores.shape} {scores.dtype}"
@@ -118,11 +141,15 @@ def place_labels(ranking: Ranking, truth: LabelSets | LabelsLike, n_labels: int 
     rank = np.where(place < k, place + 1.0, np.inf)
     others = n_labels - np.bincount(row[item < n_labels], minlength=n)
     begin, width = np.arange(n, dtype=np.int64) * k, np.inf if k >= n_labels else k
-    return _place(row, item, rank, starts, others, begin, length, ids.ravel(), scores.ravel(), width)
+    return _place(
+        row, item, rank, starts, others, begin, length, ids.ravel(), scores.ravel(), width
+    )
 
 
 def _check(ids: Ints, scores: Floats, n_labels: int, first: int) -> Longs:
-    """Return how many labels each ranking holds, or raise; ``first`` is the number of the first ranking."""
+    """Return how many labels each ranking holds, or raise; ``first`` is the number of the first
+    ranking.
+    """
     held, by_number = ids >= 0, np.sort(ids, axis=1)
     faults = {
         "holds a label number that is not below the number of labels": ids >= n_labels,
@@ -134,22 +161,31 @@ def _check(ids: Ints, scores: Floats, n_labels: int, first: int) -> Longs:
     at_fault = np.array([places.any(axis=1) for places in faults.values()])
     if at_fault.any():
         row = int(at_fault.any(axis=0).argmax())
-        raise InputError(f"row {first + row} of the ranking {list(faults)[at_fault[:, row].argmax()]}")
+        raise InputError(
+            f"row {first + row} of the ranking {list(faults)[at_fault[:, row].argmax()]}"
+        )
     return held.sum(axis=1)
 
 
 def place_documents(scores: ArrayLike, relevance: ArrayLike, query: ArrayLike) -> Positions:
-    """Rank the documents of each query by score (ties in the order given) and find those with relevance above 0.
+    """Rank the documents of each query by score (ties in the order given) and find those with
+    relevance above 0.
 
-    The queries come in the order in which they first appear; the documents of one query need not stand together.
+    The queries come in the order in which they first appear; the documents of one query need not
+    stand together.
     """
     s = as_numbers(scores, "scores")
     grade = as_numbers(relevance, "relevance", length=s.size)
     if grade.size and not 0 <= grade.min() <= grade.max() <= 1000:
-        raise InputError(f"relevance must lie between 0 and 1000, not reach from {grade.min():g} to {grade.max():g}")
+        raise InputError(
+            f"relevance must lie between 0 and 1000, not reach from {grade.min():g} to "
+            f"{grade.max():g}"
+        )
     queries = np.asarray(query)
     if queries.shape != s.shape:
-        raise InputError(f"query has shape {queries.shape} where {s.shape} is needed, one for each score")
+        raise InputError(
+            f"query has shape {queries.shape} where {s.shape} is needed, one for each score"
+        )
     _, first, of = np.unique(queries, return_index=True, return_inverse=True)
     row = np.argsort(np.argsort(first))[of]
     n = first.size
@@ -162,32 +198,71 @@ def place_documents(scores: ArrayLike, relevance: ArrayLike, query: ArrayLike) -
     relevant = relevant[np.argsort(row[relevant], kind="stable")]
     size = np.bincount(row[relevant], minlength=n)
     return _place(
-        row[relevant], relevant.astype(np.int32), rank[relevant], np.concatenate([[0], np.cumsum(size)]), length - size,
-        begin, length, order.astype(np.int32), s[order], np.inf, grade,
-    )  # fmt: skip
+        row[relevant],
+        relevant.astype(np.int32),
+        rank[relevant],
+        np.concatenate([[0], np.cumsum(size)]),
+        length - size,
+        begin,
+        length,
+        order.astype(np.int32),
+        s[order],
+        np.inf,
+        grade,
+    )
 
 
 def _check_truth(truth: LabelSets, n: int) -> tuple[Longs, Longs]:
     """The offsets, and row << 32 + label of each label, ascending."""
     if truth.n_rows != n:
         raise InputError(
-            f"the ranking has {counted(n, 'rows')} but the truth has {truth.n_rows}; each row needs its true labels"
+            f"the ranking has {counted(n, 'rows')} but the truth has {truth.n_rows}; each row "
+            "needs its true labels"
         )
-    true = np.sort((np.repeat(np.arange(n, dtype=np.int64), np.diff(truth.indptr)) << 32) + truth.ids)
+    true = np.sort(
+        (np.repeat(np.arange(n, dtype=np.int64), np.diff(truth.indptr)) << 32) + truth.ids
+    )
     if np.any(np.diff(true) == 0):
-        raise InputError(f"the truth of row {int(true[:-1][np.diff(true) == 0][0] >> 32)} holds a label twice")
+        raise InputError(
+            f"the truth of row {int(true[:-1][np.diff(true) == 0][0] >> 32)} holds a label twice"
+        )
     return truth.indptr, true
 
 
 def _place(
-    row: Longs, item: Ints, rank: Floats, starts: Longs, others: Longs,
-    begin: Longs, length: Longs, items: Ints, scores: Floats, width: float, grade: Floats | None = None,
-) -> Positions:  # fmt: skip
-    """Bring the relevant items of each example into the order of their ranks; those not retrieved keep theirs."""
+    row: Longs,
+    item: Ints,
+    rank: Floats,
+    starts: Longs,
+    others: Longs,
+    begin: Longs,
+    length: Longs,
+    items: Ints,
+    scores: Floats,
+    width: float,
+    grade: Floats | None = None,
+) -> Positions:
+    """Bring the relevant items of each example into the order of their ranks; those not
+    retrieved keep theirs.
+    """
     longest = length.max(initial=0)
     order = np.argsort(row * (longest + 2) + np.minimum(rank, longest + 1), kind="stable")
     item, rank = item[order], rank[order]
     gain = np.ones(item.size) if grade is None else grade[item]
     ideal = gain if grade is None else gain[np.lexsort((-gain, row))]
     nth = np.arange(item.size) - starts[row] + 1
-    return Positions(row, item, rank, nth, gain, ideal, np.diff(starts), others, begin, length, items, scores, width)
+    return Positions(
+        row,
+        item,
+        rank,
+        nth,
+        gain,
+        ideal,
+        np.diff(starts),
+        others,
+        begin,
+        length,
+        items,
+        scores,
+        width,
+    )

@@ -1,8 +1,9 @@
 """The registry: every measure by name. The terminal, the documentation page and the tests read it.
 
-The ``registered`` decorator adds a function to the registry. The function returns one number for each example, whose
-mean is the measure, or a row of numbers: then the measure is a function (``total``) of the sums of those rows over
-examples and of the number of examples with something relevant. A bootstrap only draws how often each example counts.
+The ``registered`` decorator adds a function to the registry. The function returns one number for
+each example, whose mean is the measure, or a row of numbers: then the measure is a function
+(``total``) of the sums of those rows over examples and of the number of examples with something
+relevant. A bootstrap only draws how often each example counts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ Function = TypeVar("Function", bound=Compute)
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure. Its parameter is a letter in the registry (``P@k``) and a number in ``measure("P@5")``."""
+    """One measure. Its parameter is a letter in the registry (``P@k``) and a number in
+    ``measure("P@5")``.
+    """
 
     name: str
     better: Literal["higher", "lower"]
@@ -68,7 +71,15 @@ def registered(
     def enter(function: Function) -> Function:
         description = " ".join((function.__doc__ or "").split("\n\n")[0].split())
         MEASURES[name] = Measure(
-            name, better, tuple(families), formula, description, paper, function, total, tuple(needs)
+            name,
+            better,
+            tuple(families),
+            formula,
+            description,
+            paper,
+            function,
+            total,
+            tuple(needs),
         )
         return function
 
@@ -81,7 +92,8 @@ def measure(name: str | Measure) -> Measure:
     Parameters
     ----------
     name : str or Measure
-        Such as "P@5", "R1" or "MRR"; capitals do not matter. The error for an unknown name lists the known ones.
+        Such as "P@5", "R1" or "MRR"; capitals do not matter. The error for an unknown name lists
+        the known ones.
 
     Returns
     -------
@@ -106,4 +118,6 @@ def measure(name: str | Measure) -> Measure:
     if parts and entry is not None and entry.has_k:
         k = as_whole(parts[2] if "." in parts[2] else int(parts[2]), f"k of {given}", least=1)
         return replace(entry, name=entry.name[:-1] + parts[2], parameters={"k": k})
-    raise InputError(f"there is no measure {given!r}; there are {', '.join(MEASURES)} (k: a whole number)")
+    raise InputError(
+        f"there is no measure {given!r}; there are {', '.join(MEASURES)} (k: a whole number)"
+    )

@@ -29,20 +29,30 @@ def resampled_sums(
 ) -> NDArray[np.float64]:
     """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
 
-    ``parts`` are arrays or sparse matrices of n rows; the sums of all their columns stand side by side.
-    Every ``BATCH`` samples have a random generator of their own, so the number of threads changes nothing.
+    ``parts`` are arrays or sparse matrices of n rows; the sums of all their columns stand side by
+    side. Every ``BATCH`` samples have a random generator of their own, so the number of threads
+    changes nothing.
     """
     seed = as_whole(random_state, "random_state", most=MOST_SEED)
-    columns = scipy.sparse.hstack([scipy.sparse.csc_array(part, dtype=np.float64) for part in parts], format="csc")
+    columns = scipy.sparse.hstack(
+        [scipy.sparse.csc_array(part, dtype=np.float64) for part in parts], format="csc"
+    )
     n = columns.shape[0]
     found = np.zeros((resamples, columns.shape[1]))
-    dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64  # both give the same numbers; int32 is smaller
+    # both give the same numbers; int32 is smaller
+    dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64
 
     def fill(first: int) -> None:
         rng, last = np.random.default_rng([seed, first]), min(first + BATCH, resamples)
         for start in range(first, last, AT_ONCE):
             samples = rng.integers(n, size=(min(AT_ONCE, last - start), n), dtype=dtype)
-            add_up_samples(samples, columns.indptr, columns.indices, columns.data, found[start : start + len(samples)])
+            add_up_samples(
+                samples,
+                columns.indptr,
+                columns.indices,
+                columns.data,
+                found[start : start + len(samples)],
+            )
 
     firsts = range(0, resamples, BATCH)
     jobs = as_jobs(n_jobs)
@@ -52,14 +62,18 @@ def resampled_sums(
 
 @kernel
 def add_up_samples(
-    samples: NDArray[np.integer[Any]], indptr: NDArray[np.integer[Any]], rows: NDArray[np.integer[Any]],
-    values: NDArray[np.float64], sums: NDArray[np.float64],
-) -> None:  # fmt: skip
-    """The sum of each column (float64[samples, columns]), each row counted as often as it is in the sample.
+    samples: NDArray[np.integer[Any]],
+    indptr: NDArray[np.integer[Any]],
+    rows: NDArray[np.integer[Any]],
+    values: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None:
+    """The sum of each column (float64[samples, columns]), each row counted as often as it is in the
+    sample.
 
-    indptr, rows, values: the columns, as scipy.sparse.csc_array has them;
-    samples: int[samples, n], at most AT_ONCE of them, each n numbers from 0 to n − 1. (NumPy's bincount holds the
-    interpreter lock, and the rounding of SciPy's product depends on the machine.)
+    indptr, rows, values: the columns, as scipy.sparse.csc_array has them; samples: int[samples, n],
+    at most AT_ONCE of them, each n numbers from 0 to n − 1. (NumPy's bincount holds the interpreter
+    lock, and the rounding of SciPy's product depends on the machine.)
     """
     times = np.zeros((samples.shape[1], AT_ONCE))
     for s in range(samples.shape[0]):
@@ -89,8 +103,9 @@ def interval(samples: NDArray[np.float64]) -> tuple[float, float]:
 
 
 class Comparison(NamedTuple):
-    """Two methods on the same cases: mean of first − second, how often the first was higher, equal, lower, and the
-    two-tailed probability of a difference at least as large if neither were better."""
+    """Two methods on the same cases: mean of first − second, how often the first was higher, equal,
+    lower, and the two-tailed probability of a difference at least as large if neither were better.
+    """
 
     difference: float
     higher: int
@@ -111,11 +126,14 @@ def wilcoxon(first: ArrayLike, second: ArrayLike) -> Comparison:
 def paired_bootstrap(
     first: ArrayLike, second: ArrayLike, *, resamples: int = 10_000, random_state: int = 0
 ) -> Comparison:
-    """Bootstrap of the mean difference: its 95 % interval, and twice the share of samples on the other side of 0."""
+    """Bootstrap of the mean difference: its 95 % interval, and twice the share of samples on
+    the other side of 0.
+    """
     d = paired_differences(first, second)
     resamples = as_whole(resamples, "resamples", least=1)
     means = resampled_sums([d[:, None]], resamples, random_state)[:, 0] / d.size
-    tail = (1 + min(int((means <= 0).sum()), int((means >= 0).sum()))) / (resamples + 1)  # never exactly 0
+    # never exactly 0
+    tail = (1 + min(int((means <= 0).sum()), int((means >= 0).sum()))) / (resamples + 1)
     return comparison(d, min(1.0, 2 * tail))._replace(interval=interval(means))
 
 
@@ -123,7 +141,9 @@ def paired_differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float6
     """First − second; cases left out by either (NaN) are left out."""
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.ndim != 1 or one.shape != other.shape:
-        raise InputError(f"a paired test needs two lists of one length, not {one.shape} and {other.shape}")
+        raise InputError(
+            f"a paired test needs two lists of one length, not {one.shape} and {other.shape}"
+        )
     d = one - other
     d = d[~np.isnan(d)]
     if not d.size:
@@ -132,4 +152,6 @@ def paired_differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float6
 
 
 def comparison(d: NDArray[np.float64], p: float) -> Comparison:
-    return Comparison(float(d.mean()), int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum()), p)
+    return Comparison(
+        float(d.mean()), int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum()), p
+    )

@@ -1,13 +1,15 @@
 """Examples that a model contradicts: their labels may be wrong.
 
-The examples are split into parts, and each part is ranked by a model that has learned the others. Equal texts are in
-the same part, so that no example or copy of it is ranked by a model that has learned it. The contradiction of an
-example is the score of the best label that it does not have, less that of its own label with the lowest score:
+The examples are split into parts, and each part is ranked by a model that has learned the others.
+Equal texts are in the same part, so that no example or copy of it is ranked by a model that has
+learned it. The contradiction of an example is the score of the best label that it does not have,
+less that of its own label with the lowest score:
 
     max_{c ∉ y} s_c − min_{c ∈ y} s_c.
 
-Labels that the other parts do not have cannot be contradicted. Of a partial judgement only the labels that were judged
-wrong count as c ∉ y. The words of an explanation vote more for the other label than for the own one.
+Labels that the other parts do not have cannot be contradicted. Of a partial judgement only the
+labels that were judged wrong count as c ∉ y. The words of an explanation vote more for the other
+label than for the own one.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ DEPTH = 100  # labels of a ranking; other labels have lower scores
 WORDS = 5
 MATRIX = 20  # labels of the matrix, those most often confused
 
-Train = Callable[[list[int]], "Categorizer"]  # gives a model that has learned the examples of these numbers
+# gives a model that has learned the examples of these numbers
+Train = Callable[[list[int]], "Categorizer"]
 Watch = Callable[[int, int], None]  # called with the numbers of finished parts and of parts
 
 
@@ -47,7 +50,8 @@ class Doubt:
     label: Label  # the most doubtful one of them
     found: Label  # the label that the model found instead
     by: float  # the contradiction: the difference of their scores
-    words: list[tuple[str, float]]  # the words with the largest differences of votes, strongest first
+    # the words with the largest differences of votes, strongest first
+    words: list[tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,9 @@ class Audit:
     confusions: list[Confusion]
 
     def matrix(self, most: int = MATRIX) -> tuple[list[Label], list[list[int]]]:
-        """The labels most often confused, and how often each (row) is contradicted by each (column)."""
+        """The labels most often confused, and how often each (row) is contradicted by each
+        (column).
+        """
         times: dict[Label, int] = defaultdict(int)
         for one in self.confusions:
             times[one.label] += len(one.numbers)
@@ -98,10 +104,17 @@ class Audit:
 
 
 def audit(
-    texts: Sequence[Document], labels: NumberedLabels, train: Train, n: int = 100, seed: int = 0,
-    watch: Watch = lambda done, parts: None, numbers: Sequence[int] | None = None,
-) -> Audit:  # fmt: skip
-    """Audit examples, which have these numbers, from 0 by default; explain the ``n`` largest contradictions."""
+    texts: Sequence[Document],
+    labels: NumberedLabels,
+    train: Train,
+    n: int = 100,
+    seed: int = 0,
+    watch: Watch = lambda done, parts: None,
+    numbers: Sequence[int] | None = None,
+) -> Audit:
+    """Audit examples, which have these numbers, from 0 by default; explain the ``n`` largest
+    contradictions.
+    """
     if len(texts) < PARTS:
         raise InputError(f"an audit needs at least {PARTS} examples; there are {len(texts)}")
     equal: dict[str, list[int]] = defaultdict(list)
@@ -122,11 +135,14 @@ def audit(
     called = range(len(texts)) if numbers is None else numbers
     doubts = [replace(one, number=called[one.number]) for one in doubts[:n]]
     often = sorted(pairs.items(), key=lambda one: (-len(one[1]), sorted(one[1])))
-    confusions = [Confusion(label, other, [called[i] for i in sorted(own)]) for (label, other), own in often]
+    confusions = [
+        Confusion(label, other, [called[i] for i in sorted(own)]) for (label, other), own in often
+    ]
     duplicates = [
         Duplicate([called[i] for i in own], shown(texts[own[0]]), [labels[i] for i in own])
-        for own in equal.values() if len({frozenset(map(repr, labels[i])) for i in own}) > 1
-    ]  # fmt: skip
+        for own in equal.values()
+        if len({frozenset(map(repr, labels[i])) for i in own}) > 1
+    ]
     return Audit(len(texts), sum(map(len, pairs.values())), doubts, duplicates, confusions)
 
 
@@ -135,12 +151,18 @@ def dealt(groups: list[list[int]], seed: int) -> list[list[int]]:
     order = np.random.default_rng(seed).permutation(len(groups))
     parts = [[number for g in order[part::PARTS] for number in groups[g]] for part in range(PARTS)]
     if not all(parts):
-        raise InputError(f"an audit needs at least {PARTS} different texts; there are {len(groups)}")
+        raise InputError(
+            f"an audit needs at least {PARTS} different texts; there are {len(groups)}"
+        )
     return [sorted(part) for part in parts]
 
 
-def contradicted(model: Categorizer, texts: Sequence[Document], labels: NumberedLabels, part: list[int]) -> list[Doubt]:
-    """The examples of a part that the model contradicts, largest contradictions first, without words."""
+def contradicted(
+    model: Categorizer, texts: Sequence[Document], labels: NumberedLabels, part: list[int]
+) -> list[Doubt]:
+    """The examples of a part that the model contradicts, largest contradictions first, without
+    words.
+    """
     known, found = model.learner_._labels.number, []
     partial, names = labels.sets.partial, labels.names
     for number, ranking in zip(part, model.rank([texts[i] for i in part], DEPTH), strict=True):
@@ -149,7 +171,10 @@ def contradicted(model: Categorizer, texts: Sequence[Document], labels: Numbered
         scores = dict(ranking)
         others = [label for label in scores if label not in given]
         if partial.complete.size and not partial.complete[number]:
-            crossed = {names[c] for c in partial.ids[partial.indptr[number] : partial.indptr[number + 1]].tolist()}
+            crossed = {
+                names[c]
+                for c in partial.ids[partial.indptr[number] : partial.indptr[number + 1]].tolist()
+            }
             others = [label for label in others if label in crossed]
         if not learned or not others:
             continue
@@ -197,4 +222,7 @@ def shown(text: Document) -> str:
     """The text, or its fields one after the other."""
     if not isinstance(text, Mapping):
         return str(text)
-    return " · ".join(", ".join(map(str, one)) if isinstance(one, (list, tuple)) else str(one) for one in text.values())
+    return " · ".join(
+        ", ".join(map(str, one)) if isinstance(one, (list, tuple)) else str(one)
+        for one in text.values()
+    )

@@ -1,6 +1,7 @@
 """The base class of all models, by which the command line, the server and a cluster use them.
 
-A model learns from and answers batches: ``Examples`` with texts or rows, and labels, ratings or judgements.
+A model learns from and answers batches: ``Examples`` with texts or rows, and labels, ratings or
+judgements.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from shortlist.names import learner_classes, public
 from shortlist.ranking import Explanation
 from shortlist.texts import Document
 
-# Every learner by its short name. ``short_names`` of its class says which names stand for which settings; without it, a
-# class has its own name, in lower case with hyphens. So a new learner is one new file in categories/, ratings/ or
-# documents/, and the command line, comparisons, the server and the tests of the contract know it.
+# Every learner by its short name. ``short_names`` of its class says which names stand for which
+# settings; without it, a class has its own name, in lower case with hyphens. So a new learner is
+# one new file in categories/, ratings/ or documents/, and the command line, comparisons, the server
+# and the tests of the contract know it.
 
 
 Task = Literal["categories", "ratings", "documents"]
@@ -41,7 +43,11 @@ BASES: dict[Task, tuple[str, str]] = {
     "documents": ("shortlist.documents.ranker", "LinearRanker"),
 }
 USUAL: dict[Task, str] = {"categories": "tuned-index", "ratings": "prank", "documents": "map"}
-USUAL_CLASSES: dict[Task, str] = {"categories": "TunedIndex", "ratings": "PRank", "documents": "MapSVM"}
+USUAL_CLASSES: dict[Task, str] = {
+    "categories": "TunedIndex",
+    "ratings": "PRank",
+    "documents": "MapSVM",
+}
 
 
 def base(task: Task) -> type[Estimator]:
@@ -52,11 +58,15 @@ def base(task: Task) -> type[Estimator]:
 
 
 def learners(task: Task) -> dict[str, partial[Estimator]]:
-    """The learners of a task by their short names, the usual one first: classes with settings, to be called."""
+    """The learners of a task by their short names, the usual one first: classes with settings,
+    to be called.
+    """
     found: dict[str, partial[Estimator]] = {}
     for kind in learner_classes().values():
         if issubclass(kind, base(task)):
-            found.update({name: partial(kind, **settings) for name, settings in _short_names(kind).items()})
+            found.update(
+                {name: partial(kind, **settings) for name, settings in _short_names(kind).items()}
+            )
     usual = USUAL[task]
     return {usual: found[usual]} | dict(sorted(found.items()))
 
@@ -73,12 +83,20 @@ def named(task: Task, name: str | None = None, option: str = "--learner") -> Est
 
 
 def made(task: Task, given: Estimator | str | None) -> Estimator:
-    """A new learner from the parameter of a model: any learner, its short name, or None for the usual one."""
+    """A new learner from the parameter of a model: any learner, its short name, or None for the
+    usual one.
+    """
     if given is None or isinstance(given, str):
         return named(task, given, "learner")
     if not isinstance(given, base(task)):
-        found = f"the class {given.__name__}, of which it needs one" if isinstance(given, type) else repr(given)
-        raise InputError(f"learner must be a learner of {task}, or its name, as {USUAL[task]!r}, not {found}")
+        found = (
+            f"the class {given.__name__}, of which it needs one"
+            if isinstance(given, type)
+            else repr(given)
+        )
+        raise InputError(
+            f"learner must be a learner of {task}, or its name, as {USUAL[task]!r}, not {found}"
+        )
     return clone(given)
 
 
@@ -88,14 +106,19 @@ def changed(estimator: Estimator, settings: dict[str, Any], prefix: str = "") ->
     for name in settings:
         if name not in known:
             names = ", ".join(prefix + one for one in known)
-            raise InputError(f"{type(estimator).__name__} has no setting {prefix}{name}; its settings are {names}")
+            raise InputError(
+                f"{type(estimator).__name__} has no setting {prefix}{name}; its settings are "
+                f"{names}"
+            )
     return estimator.set_params(**settings)
 
 
 def _short_names(kind: type[Estimator]) -> dict[str, dict[str, Any]]:
     """The short names of a class, and the settings that each stands for."""
     own: dict[str, dict[str, Any]] | None = vars(kind).get("short_names")
-    hyphenated = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", kind.__name__).lower()
+    hyphenated = re.sub(
+        r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", kind.__name__
+    ).lower()
     return own or {hyphenated: {}}
 
 
@@ -152,9 +175,11 @@ class Model(Estimator, ABC, Generic[Judged]):
     learner: Any
     learner_: Any
     text_: Any  # of a model of texts
-    _parts: ClassVar[tuple[str, ...]] = ("learner",)  # parameters that are estimators, short names of them, or None
+    # parameters that are estimators, short names of them, or None
+    _parts: ClassVar[tuple[str, ...]] = ("learner",)
 
-    # Parameters. Those of a part have names such as ``learner__passes``, also if the part is the default.
+    # Parameters. Those of a part have names such as ``learner__passes``, also if the part is the
+    # default.
 
     def _new_learner(self) -> Any:
         """A new learner, from the parameter."""
@@ -194,7 +219,11 @@ class Model(Estimator, ABC, Generic[Judged]):
     @property
     def _fields_beside_(self) -> list[str]:
         """The fields of categories and numbers that were learned."""
-        return [] if self.fields_ is None else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
+        return (
+            []
+            if self.fields_ is None
+            else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
+        )
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         """The explanation of the answer to a text, or of a label, given as people type it."""
@@ -211,21 +240,36 @@ class Model(Estimator, ABC, Generic[Judged]):
         """Answer labelled examples, deep enough for these measures."""
 
     @abstractmethod
-    def _report(self, judged: Iterable[Judged], measures: Sequence[str], *, details: bool = False) -> Report:
+    def _report(
+        self, judged: Iterable[Judged], measures: Sequence[str], *, details: bool = False
+    ) -> Report:
         """Measure answers, which may come from other machines."""
 
     def evaluate(
-        self, batches: Iterable[Examples], measures: Sequence[str] | None = None, *, details: bool = False
+        self,
+        batches: Iterable[Examples],
+        measures: Sequence[str] | None = None,
+        *,
+        details: bool = False,
     ) -> Report:
-        """Measure the model on examples that it has not learned; with ``details``, for each label or query too."""
-        if hasattr(batches, "__len__") and not all(isinstance(batch, Examples) for batch in batches):
+        """Measure the model on examples that it has not learned; with ``details``, for each
+        label or query too.
+        """
+        if hasattr(batches, "__len__") and not all(
+            isinstance(batch, Examples) for batch in batches
+        ):
             raise InputError(
-                "evaluate takes batches as shortlist.read makes them of a file, not lists of texts and labels; "
-                "measure those by shortlist.evaluate(model.rank(texts, k=10), labels, ['R1', 'P@5'])"
+                "evaluate takes batches as shortlist.read makes them of a file, not lists of texts "
+                "and labels; "
+                "measure those by shortlist.evaluate(model.rank(texts, k=10), labels, ['R1', "
+                "'P@5'])"
             )
         chosen = self._usual_measures if measures is None else measures
         if not len(chosen):
-            raise InputError("no measure is named; leave them out for the usual ones, or name some, as ['R1', 'P@5']")
+            raise InputError(
+                "no measure is named; leave them out for the usual ones, or name some, as ['R1', "
+                "'P@5']"
+            )
         return self._report(self._judge(batches, chosen), chosen, details=details)
 
     # Looking inside.
@@ -258,10 +302,15 @@ class Model(Estimator, ABC, Generic[Judged]):
         if "n_jobs" in self.learner_.get_params(deep=False):
             self.learner_.set_params(n_jobs=n_jobs)
 
-    def _fit_by_threads(self, batches: Iterable[Examples], n_jobs: int, watcher: Watcher | None = None) -> Self:
-        """``fit_batches`` with n_jobs threads, if the learner can; the resulting model does not depend on them."""
+    def _fit_by_threads(
+        self, batches: Iterable[Examples], n_jobs: int, watcher: Watcher | None = None
+    ) -> Self:
+        """``fit_batches`` with n_jobs threads, if the learner can; the resulting model does not
+        depend on them.
+        """
         with watched_by(watcher):
-            if self.get_params().get("learner__n_jobs", n_jobs) is not None:  # no such parameter, or set by the user
+            # no such parameter, or set by the user
+            if self.get_params().get("learner__n_jobs", n_jobs) is not None:
                 return self.fit_batches(batches)
             self.set_params(learner__n_jobs=n_jobs)
             try:
@@ -277,9 +326,9 @@ class Model(Estimator, ABC, Generic[Judged]):
     def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
         """Write everything to one file; ``shortlist.load`` opens it.
 
-        A ``compact`` file takes less than a third of the space, and no longer to open. It keeps 13 bits of each edge
-        weight of an index, 1 part in 8,192, and of their corrections 1 part in 8,192 of the largest of a feature;
-        learning goes on from those. Nothing else is lost.
+        A ``compact`` file takes less than a third of the space, and no longer to open. It keeps 13
+        bits of each edge weight of an index, 1 part in 8,192, and of their corrections 1 part in
+        8,192 of the largest of a feature; learning goes on from those. Nothing else is lost.
         """
         self._check_fitted()
         self._held(partial(save_file, self, path, compact=compact))
@@ -296,4 +345,7 @@ class Model(Estimator, ABC, Generic[Judged]):
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             ways = [way for way in ("fit", "learn", "partial_fit") if hasattr(self, way)][:2]
-            raise not_fitted(f"this {type(self).__name__} has learned nothing yet; call {' or '.join(ways)} first")
+            raise not_fitted(
+                f"this {type(self).__name__} has learned nothing yet; call {' or '.join(ways)} "
+                "first"
+            )

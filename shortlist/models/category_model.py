@@ -1,4 +1,6 @@
-"""Models that rank labels, of texts or of rows, with probabilities, and decide; their answers and their evaluation."""
+"""Models that rank labels, of texts or of rows, with probabilities, and decide; their answers
+and their evaluation.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,23 @@ from shortlist.concurrency import lock_of, prefetch, reading
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.labels import LabelSets, NumberedLabels, sorting
-from shortlist.measures import depth, evaluate, hierarchical_f1, measure, per_label, propensities_for
+from shortlist.measures import (
+    depth,
+    evaluate,
+    hierarchical_f1,
+    measure,
+    per_label,
+    propensities_for,
+)
 from shortlist.models.base import Model, Report, Table, finite_or_none
-from shortlist.models.calibration import F1, TOGETHER, Aim, Precision, calibration_error, reliability
+from shortlist.models.calibration import (
+    F1,
+    TOGETHER,
+    Aim,
+    Precision,
+    calibration_error,
+    reliability,
+)
 from shortlist.models.confidence import Automation, Confidence, Reason
 from shortlist.models.observing import DEPTH
 from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds
@@ -55,7 +71,9 @@ class RankedLabels:
     def lines(self) -> Iterator[str]:
         """Label, score, label, score, … of each example, separated by tabs."""
         for one in self.ranking:
-            yield "\t".join(f"{str(label).translate(ONE_LINE)}\t{score:.6g}" for label, score in one)
+            yield "\t".join(
+                f"{str(label).translate(ONE_LINE)}\t{score:.6g}" for label, score in one
+            )
 
     def records(self) -> Iterator[dict[str, Any]]:
         for n, one in enumerate(self.ranking):
@@ -67,7 +85,9 @@ class RankedLabels:
 
 
 class Assigned(list[Any]):
-    """The labels assigned to an example, best first; empty where it abstains, and ``reason`` says why."""
+    """The labels assigned to an example, best first; empty where it abstains, and ``reason``
+    says why.
+    """
 
     def __init__(self, ranking: Ranking, reason: Reason) -> None:
         super().__init__(label for label, _ in ranking)
@@ -82,7 +102,9 @@ class AssignedLabels(RankedLabels):
         self.assigned, self.ids = assigned, ids
 
     def lines(self) -> Iterator[str]:
-        """The labels of each example and their probabilities, separated by tabs; nothing where it abstains."""
+        """The labels of each example and their probabilities, separated by tabs; nothing where
+        it abstains.
+        """
         for one in self.assigned:
             pairs = zip(one, one.probabilities.tolist(), strict=True)
             yield "\t".join(f"{' '.join(str(label).split())}\t{p:.4f}" for label, p in pairs)
@@ -101,7 +123,9 @@ Given = TypeVar("Given")  # examples to rank labels for: texts, or rows of featu
 
 
 class CategoryModel(Model[JudgedRanking], Generic[Given]):
-    """Base class: ranks labels with probabilities, and decides. A subclass makes rows of examples."""
+    """Base class: ranks labels with probabilities, and decides. A subclass makes rows of
+    examples.
+    """
 
     task = "categories"
     _predicts_labels = True
@@ -111,18 +135,25 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     vocabulary_: LabelVocabulary | None = None  # names of the labels
     retired_: tuple[Label, ...] = ()
     rules_: Rules | None = None
-    _known_confidence: Confidence | None = None  # None where nothing was learned on a stream, or in ``fit``
+    # None where nothing was learned on a stream, or in ``fit``
+    _known_confidence: Confidence | None = None
     _known_rules: KnownRules | None = None
 
     @property
     @reading
     def confidence_(self) -> Confidence:
-        """How certain rankings are, learned from examples that were ranked before they were learned."""
+        """How certain rankings are, learned from examples that were ranked before they were
+        learned.
+        """
         return self._confidence()
 
     def _confidence(self) -> Confidence:
         """``confidence_`` inside of a method that holds the model's lock."""
-        return Confidence() if self._known_confidence is None else self._known_confidence.settled(lock_of(self))
+        return (
+            Confidence()
+            if self._known_confidence is None
+            else self._known_confidence.settled(lock_of(self))
+        )
 
     @abstractmethod
     def _given_in(self, examples: Examples) -> Given:
@@ -149,10 +180,17 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         for ranking, batch in self._rank_batches(batches, k):
             yield RankedLabels(ranking, batch.ids)
 
-    def _rank_batches(self, batches: Iterable[Examples], k: int) -> Iterator[tuple[Ranking, Examples]]:
-        """The k best labels of batch after batch; while one is ranked, the next are read and tokenised."""
+    def _rank_batches(
+        self, batches: Iterable[Examples], k: int
+    ) -> Iterator[tuple[Ranking, Examples]]:
+        """The k best labels of batch after batch; while one is ranked, the next are read and
+        tokenised.
+        """
         self._check_fitted()
-        with closing(prefetch(batches)) as read, closing(prefetch((self._rows(one), one) for one in read)) as tokenised:
+        with (
+            closing(prefetch(batches)) as read,
+            closing(prefetch((self._rows(one), one) for one in read)) as tokenised,
+        ):
             for rows, batch in tokenised:
                 yield self._held(partial(self._ranked, rows, k)), batch
 
@@ -163,12 +201,16 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return ranking
 
     def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
-        """The k best labels that the rules allow, with probabilities. That of the best depends on TOGETHER scores."""
+        """The k best labels that the rules allow, with probabilities. That of the best depends
+        on TOGETHER scores.
+        """
         k = as_whole(k, "k", least=1, most=sys.maxsize)
         learner, every, deep = self.learner_, self._every_rule(rules), max(k, TOGETHER)
         allowed, kinds = self._allowed(every) if every or self.retired_ else (None, None)
         if kinds:
-            ranking = within_kinds(lambda n: learner._rank_rows(rows, n, allowed), deep, len(learner._labels), kinds)
+            ranking = within_kinds(
+                lambda n: learner._rank_rows(rows, n, allowed), deep, len(learner._labels), kinds
+            )
         else:
             ranking = learner._rank_rows(rows, deep, allowed)
         shown = ranking if k >= TOGETHER else ranking.first(k)
@@ -193,37 +235,51 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     @reading
     def shortlist(self, X: Given, coverage: float = 0.95) -> list[Ranking]:
-        """For each row the shortest list that keeps a promise, as ``Categorizer.shortlist`` for texts."""
+        """For each row the shortest list that keeps a promise, as ``Categorizer.shortlist`` for
+        texts.
+        """
         ranking = self._deep(X)
         self._check_promise(coverage)
         return ranking.only(self._listed(ranking, coverage))
 
     @reading
     def _listed(self, ranking: Ranking, coverage: float) -> NDArray[np.bool_]:
-        """Which labels of each ranking (of DEPTH labels, or all there are) the shortlist contains."""
+        """Which labels of each ranking (of DEPTH labels, or all there are) the shortlist
+        contains.
+        """
         lengths = self.confidence_.lengths(ranking.scores, coverage, ranking.probabilities)
         kept: NDArray[np.bool_] = np.arange(ranking.scores.shape[1]) < lengths[:, None]
         return kept
 
     @reading
     def _check_promise(self, coverage: float) -> None:
-        """Warn if no list is long enough to contain all true labels in a share of ``coverage`` of all texts."""
+        """Warn if no list is long enough to contain all true labels in a share of ``coverage``
+        of all texts.
+        """
         confidence = self.confidence_
         self._warn_of_runs(confidence)
         if confidence.ready and coverage < 1.0 and not confidence.can_promise(coverage):
             warnings.warn(
-                f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold all true ones of "
-                f"{confidence.reachable():.1%} of the {confidence.observed} examples that were ranked before they were "
-                "learned, and now hold all labels; teach more, or ask for less", UserWarning, stacklevel=4,
-            )  # fmt: skip
+                f"coverage={coverage:g} cannot be promised: lists of at most {DEPTH} labels hold "
+                "all true ones of "
+                f"{confidence.reachable():.1%} of the {confidence.observed} examples that were "
+                "ranked before they were "
+                "learned, and now hold all labels; teach more, or ask for less",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _warn_of_runs(self, confidence: Confidence) -> None:
         if confidence.runs.now:
             warnings.warn(
-                "the last examples came sorted by label, from which nothing can be promised for other texts: no "
-                "label is assigned, and lists hold all labels; shuffle the stream, or learn all at once (fit, "
-                "shortlist train)", UserWarning, stacklevel=5,
-            )  # fmt: skip
+                "the last examples came sorted by label, from which nothing can be promised for "
+                "other texts: no "
+                "label is assigned, and lists hold all labels; shuffle the stream, or learn all at "
+                "once (fit, "
+                "shortlist train)",
+                UserWarning,
+                stacklevel=5,
+            )
 
     @reading
     def assign(self, X: Given, *, precision: float | None = None) -> list[Assigned]:
@@ -235,7 +291,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     @reading
     def _decide(self, given: Given, ranking: Ranking, aim: Aim) -> list[Assigned]:
-        """The labels assigned to ranked examples: none without a known feature, or out of scope for a precision."""
+        """The labels assigned to ranked examples: none without a known feature, or out of scope
+        for a precision.
+        """
         known = self._has_known(given)
         unlike = np.zeros(known.size, dtype=np.bool_)
         if isinstance(aim, Precision):
@@ -245,13 +303,20 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         best = scores[:, 0] if scores.shape[1] else np.full(known.size, np.nan)
         reasons = np.full(known.size, Reason.NOTHING_SURE_ENOUGH)
         reasons[unlike | (best < self.confidence_.lowest(aim))] = Reason.UNLIKE_ANYTHING_LEARNED
-        reasons[~known | np.isnan(best)] = Reason.NO_KNOWN_WORD if self._of_texts else Reason.NO_KNOWN_FEATURE
+        reasons[~known | np.isnan(best)] = (
+            Reason.NO_KNOWN_WORD if self._of_texts else Reason.NO_KNOWN_FEATURE
+        )
         reasons[kept.any(axis=1)] = Reason.ASSIGNED
-        return [Assigned(one, Reason(why)) for one, why in zip(ranking.only(kept), reasons.tolist(), strict=True)]
+        return [
+            Assigned(one, Reason(why))
+            for one, why in zip(ranking.only(kept), reasons.tolist(), strict=True)
+        ]
 
     @reading
     def _chosen(self, ranking: Ranking, aim: Aim) -> NDArray[np.bool_]:
-        """Which labels of rankings to assign for an aim; one that nobody has used yet is suggested, never assigned."""
+        """Which labels of rankings to assign for an aim; one that nobody has used yet is
+        suggested, never assigned.
+        """
         kept = self.confidence_.assigned(ranking.scores, aim, ranking.probabilities)
         kept &= np.append(self.label_counts_, 0)[ranking.ids] > 0
         if self._one_label_each:
@@ -269,7 +334,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     @reading
     def automation(self, precisions: Sequence[float] = (0.9, 0.95, 0.99)) -> list[Automation]:
-        """For each precision, the threshold from which labels are assigned without a person, and the share of texts."""
+        """For each precision, the threshold from which labels are assigned without a person,
+        and the share of texts.
+        """
         self._check_fitted()
         return self.confidence_.automation(precisions)
 
@@ -281,17 +348,23 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     @reading
     def predict(self, X: Given) -> NDArray[Any]:
-        """The best label of each row; if all labels came as indicator matrices, such a matrix of assigned labels."""
+        """The best label of each row; if all labels came as indicator matrices, such a matrix
+        of assigned labels.
+        """
         self._check_fitted()
         rows = self._rows_of(X)
         columns = self.learner_._label_columns
         if columns is not None and self.confidence_.ready:
             ranking = self._ranked(rows, DEPTH)
-            return self.learner_._indicate(np.where(self._chosen(ranking, F1()), ranking.ids, -1), columns)
+            return self.learner_._indicate(
+                np.where(self._chosen(ranking, F1()), ranking.ids, -1), columns
+            )
         if not self.retired_ and not self._every_rule(None):
             return self.learner_._predict_rows(rows)
         if columns is not None:
-            return self.learner_._indicate(self._ranked(rows, self.learner_._usual_number()).ids, columns)
+            return self.learner_._indicate(
+                self._ranked(rows, self.learner_._usual_number()).ids, columns
+            )
         allowed, _ = self._allowed(self._every_rule(None))
         usual = int(np.argmax(np.where(allowed.labels, counts_of(self.learner_), -1)))
         best = self._ranked(rows, 1).ids[:, 0]
@@ -300,19 +373,25 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     @reading
     def predict_proba(self, X: Given) -> Floats:
-        """The probability of each label, n × number of labels, dense, as ``Categorizer.predict_proba`` for texts."""
+        """The probability of each label, n × number of labels, dense, as
+        ``Categorizer.predict_proba`` for texts.
+        """
         self._check_fitted()
         learner = self.learner_
         columns = learner._label_columns
         if not self.confidence_.ready:
-            raise InputError("the model has not seen enough examples to give probabilities; it needs about a hundred")
+            raise InputError(
+                "the model has not seen enough examples to give probabilities; it needs about a "
+                "hundred"
+            )
         if self._one_label_each:
             if columns is None or list(columns) != learner.classes_.tolist():
                 check_order(learner.classes_)
             return summing_to_one(self._deep(X), learner.label_counts_)
         if columns is None:
             raise InputError(
-                "predict_proba needs texts of one label each, or labels that came as an indicator matrix; "
+                "predict_proba needs texts of one label each, or labels that came as an indicator "
+                "matrix; "
                 "rank(texts).probabilities has the probabilities of the best labels"
             )
         return of_columns(self._deep(X), learner._columns(columns), len(columns))
@@ -328,12 +407,18 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         for ranking, batch in self._rank_batches(batches, DEPTH):
             yield AssignedLabels(self._decide(self._given_in(batch), ranking, aim), batch.ids)
 
-    def _shortlist_batches(self, batches: Iterable[Examples], coverage: float) -> Iterator[RankedLabels]:
-        """The shortlists of the examples of batch after batch, without the warnings of ``_check_promise``."""
+    def _shortlist_batches(
+        self, batches: Iterable[Examples], coverage: float
+    ) -> Iterator[RankedLabels]:
+        """The shortlists of the examples of batch after batch, without the warnings of
+        ``_check_promise``.
+        """
         for ranking, batch in self._rank_batches(batches, DEPTH):
             yield RankedLabels(ranking.only(self._listed(ranking, coverage)), batch.ids)
 
-    def _likely_batches(self, batches: Iterable[Examples], k: int, least: float) -> Iterator[RankedLabels]:
+    def _likely_batches(
+        self, batches: Iterable[Examples], k: int, least: float
+    ) -> Iterator[RankedLabels]:
         """Those of the k best labels of each example whose probability is at least ``least``."""
         for ranking, batch in self._rank_batches(batches, k):
             with np.errstate(invalid="ignore"):
@@ -341,7 +426,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     # Measuring.
 
-    def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRanking]:
+    def _judge(
+        self, batches: Iterable[Examples], measures: Sequence[str]
+    ) -> Iterator[JudgedRanking]:
         for ranking, batch in self._rank_batches(batches, self._judged_depth(measures)):
             yield JudgedRanking(ranking, batch.labels or [])
 
@@ -353,13 +440,17 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """How many labels these measures look at."""
         return depth([measure(name) for name in measures], len(self.learner_.classes_))
 
-    def _report(self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False) -> Report:
+    def _report(
+        self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False
+    ) -> Report:
         judged = list(judged)
         ranking, truth = self._together(judged, measures)
         learner, chosen = self.learner_, [measure(name) for name in measures]
         propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
         n_labels = len(learner.classes_)
-        found = Report(evaluate(ranking, truth, chosen, n_labels=n_labels, propensities=propensities))
+        found = Report(
+            evaluate(ranking, truth, chosen, n_labels=n_labels, propensities=propensities)
+        )
         if details:
             found_for = per_label(ranking, truth, n_labels=n_labels).to_dicts()
             table: list[dict[str, Any]] = [dict(row) for row in found_for]
@@ -368,7 +459,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
                 table = [{**row, "name": self.vocabulary_.name(row["label"])} for row in table]
                 keys.insert(1, "name")
             rows = [[row[key] for key in keys] for row in table]
-            found.tables = [Table("Each text is given as many labels as it has", keys, rows, "labels")]
+            found.tables = [
+                Table("Each text is given as many labels as it has", keys, rows, "labels")
+            ]
             found.details = {"labels": table}
         if self.vocabulary_ is not None and self.vocabulary_.broader:
             labels = chain.from_iterable(one.labels for one in judged)
@@ -384,7 +477,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             found.tables = decisions.tables(of_confidence) + found.tables
         return found
 
-    def _together(self, judged: Sequence[JudgedRanking], measures: Sequence[str]) -> tuple[Ranking, LabelSets]:
+    def _together(
+        self, judged: Sequence[JudgedRanking], measures: Sequence[str]
+    ) -> tuple[Ranking, LabelSets]:
         """The rankings of all batches as one, and the labels as numbers."""
         labels = [one.labels for one in judged]
         if not any(labels):
@@ -409,17 +504,23 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return list(columns)
 
     def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features that speak for a label the most, by weight and by how often they were seen; their weights."""
+        """The n features that speak for a label the most, by weight and by how often they were
+        seen; their weights.
+        """
         self._check_index()
         return self._named(self.learner_.strongest(label, n))
 
     def _check_index(self) -> None:
         self._check_fitted()
         if not hasattr(self.learner_, "strongest"):
-            raise InputError(f"{type(self.learner_).__name__} has no index whose connections could be shown")
+            raise InputError(
+                f"{type(self.learner_).__name__} has no index whose connections could be shown"
+            )
 
     def leaks(self, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features that occur with all labels and predict none, and the share of weight that they lose."""
+        """The n features that occur with all labels and predict none, and the share of weight
+        that they lose.
+        """
         self._check_fitted()
         return self._named(self.learner_.leaks(n)) if hasattr(self.learner_, "leaks") else []
 
@@ -455,14 +556,18 @@ def check_order(classes: NDArray[Any]) -> None:
     names = classes.tolist()
     if names != sorted(names, key=sorting):
         raise InputError(
-            "scikit-learn takes the columns of predict_proba in the sorted order of the labels, as fit numbers them, "
-            "and this model has learned them from a stream, in the order in which they came; use fit, name all labels "
+            "scikit-learn takes the columns of predict_proba in the sorted order of the labels, as "
+            "fit numbers them, "
+            "and this model has learned them from a stream, in the order in which they came; use "
+            "fit, name all labels "
             "first (partial_fit with classes), or use rank(texts).probabilities"
         )
 
 
 def of_columns(ranking: Ranking, column: Longs, n_columns: int) -> Floats:
-    """The probability of each label of an indicator matrix; label i has column[i], −1 if none (and for label −1)."""
+    """The probability of each label of an indicator matrix; label i has column[i], −1 if none
+    (and for label −1).
+    """
     table = np.zeros((ranking.ids.shape[0], n_columns))
     row, place = np.nonzero(column[ranking.ids] >= 0)
     table[row, column[ranking.ids[row, place]]] = ranking.probabilities[row, place]
@@ -470,7 +575,9 @@ def of_columns(ranking: Ranking, column: Longs, n_columns: int) -> Floats:
 
 
 def summing_to_one(ranking: Ranking, counts: Longs) -> Floats:
-    """The probabilities of all labels, where each text has one; ``counts``: how many examples each label has."""
+    """The probabilities of all labels, where each text has one; ``counts``: how many examples
+    each label has.
+    """
     shares: Floats = counts / max(1, int(counts.sum()))
     table = np.tile(shares, (ranking.ids.shape[0], 1))
     for row, ids, chances in zip(table, ranking.ids, ranking.probabilities, strict=True):
@@ -495,15 +602,22 @@ def summing_to_one(ranking: Ranking, counts: Longs) -> Floats:
 def near_misses(
     rankings: Iterable[Ranking], truth: Iterable[Sequence[Label]], vocabulary: LabelVocabulary
 ) -> dict[str, dict[str, float]]:
-    """hP, hR and hF of the best label, and of as many as are true. A ranking that is shorter gives what it has."""
+    """hP, hR and hF of the best label, and of as many as are true. A ranking that is shorter
+    gives what it has.
+    """
     best = [[str(label) for label, _ in one] for ranking in rankings for one in ranking]
     every = [[str(label) for label in labels] for labels in truth]
 
     def measured(given: Iterator[Iterable[str]]) -> dict[str, float]:
-        return dict(zip(("hP", "hR", "hF"), hierarchical_f1(given, every, vocabulary.broader), strict=True))
+        return dict(
+            zip(("hP", "hR", "hF"), hierarchical_f1(given, every, vocabulary.broader), strict=True)
+        )
 
     as_many = (islice(labels, len(true)) for labels, true in zip(best, every, strict=True))
-    return {"the best": measured(labels[:1] for labels in best), "as many as are true": measured(as_many)}
+    return {
+        "the best": measured(labels[:1] for labels in best),
+        "as many as are true": measured(as_many),
+    }
 
 
 PRECISIONS, COVERAGES = (0.90, 0.95, 0.99), (0.90, 0.95)
@@ -514,9 +628,13 @@ Chooses = Callable[[Ranking, Aim], Mask]
 
 
 class Decisions:
-    """The decisions of a calibrated model for rankings of examples, compared with the true labels."""
+    """The decisions of a calibrated model for rankings of examples, compared with the true
+    labels.
+    """
 
-    def __init__(self, confidence: Confidence, chosen: Chooses, ranking: Ranking, truth: LabelSets) -> None:
+    def __init__(
+        self, confidence: Confidence, chosen: Chooses, ranking: Ranking, truth: LabelSets
+    ) -> None:
         self.confidence, self.chosen, self.truth = confidence, chosen, truth
         self.chances = confidence.probabilities(ranking.scores)
         self.ranking = Ranking(ranking.ids, ranking.scores, ranking._names, self.chances)
@@ -538,7 +656,10 @@ class Decisions:
     def tables(self, found: dict[str, Any]) -> list[Table]:
         """The same for people."""
         errors = [["calibration error", found["calibration error"]]]
-        f1 = [[f"{name} of the labels it assigns", value] for name, value in found["assignments"].items()]
+        f1 = [
+            [f"{name} of the labels it assigns", value]
+            for name, value in found["assignments"].items()
+        ]
         lists = [
             [row["coverage"], row["covered"], row["mean size"], "yes" if row["possible"] else "no"]
             for row in found["shortlists"]
@@ -547,16 +668,32 @@ class Decisions:
         bins = [list(row.values()) for row in found["reliability"]]
         return [
             Table("How sure it is", ["measure", "value"], errors + f1),
-            Table("Right as often as it says? (the best label)", ["probability", "right", "texts"], bins),
-            Table("Shortlists of all true labels", ["coverage asked for", "covered", "mean size", "possible"], lists),
-            Table("Deciding alone", ["precision asked for", "from probability", "share of texts", "right"], alone),
+            Table(
+                "Right as often as it says? (the best label)",
+                ["probability", "right", "texts"],
+                bins,
+            ),
+            Table(
+                "Shortlists of all true labels",
+                ["coverage asked for", "covered", "mean size", "possible"],
+                lists,
+            ),
+            Table(
+                "Deciding alone",
+                ["precision asked for", "from probability", "share of texts", "right"],
+                alone,
+            ),
         ]
 
     def _shortlists(self, coverage: float) -> dict[str, Any]:
         lengths = self.confidence.lengths(self.ranking.scores, coverage, self.chances)
         listed = np.arange(self.hits.shape[1]) < lengths[:, None]
         covered = (self.hits & listed).sum(axis=1) == self.n_true
-        found = {"coverage": coverage, "covered": float(covered.mean()), "mean size": float(lengths.mean())}
+        found = {
+            "coverage": coverage,
+            "covered": float(covered.mean()),
+            "mean size": float(lengths.mean()),
+        }
         return found | {"possible": bool(np.isfinite(self.confidence.limit(coverage)))}
 
     def _alone(self, precision: float) -> dict[str, float | None]:
@@ -567,7 +704,9 @@ class Decisions:
         return {name: finite_or_none(value) for name, value in found._asdict().items()}
 
     def _by_share(self) -> list[dict[str, float]]:
-        """The result of deciding each share of the texts, those with the most probable best labels."""
+        """The result of deciding each share of the texts, those with the most probable best
+        labels.
+        """
         order = np.argsort(-np.nan_to_num(self.chances[:, 0]), kind="stable")
         right = np.cumsum(self.hits[order, 0])
         found = []
@@ -575,11 +714,19 @@ class Decisions:
             n = int(np.ceil(share * order.size))
             if n and self.chances[order[n - 1], 0] > 0:
                 threshold = float(self.chances[order[n - 1], 0])
-                found.append({"threshold": threshold, "share": n / order.size, "right": float(right[n - 1] / n)})
+                found.append(
+                    {
+                        "threshold": threshold,
+                        "share": n / order.size,
+                        "right": float(right[n - 1] / n),
+                    }
+                )
         return found
 
     def _f1(self) -> float:
-        """F1 of the labels assigned for F1: 2·correct / (assigned + true), over all labels together."""
+        """F1 of the labels assigned for F1: 2·correct / (assigned + true), over all labels
+        together.
+        """
         assigned = self.chosen(self.ranking, F1())
         both = int(assigned.sum() + self.n_true.sum())
         return 2.0 * int((assigned & self.hits).sum()) / both if both else np.nan
@@ -587,7 +734,10 @@ class Decisions:
 
 def hits_of(ranking: Ranking, truth: LabelSets) -> Mask:
     """Which labels of rankings (n × k) are true."""
-    found, rows = np.zeros(ranking.ids.shape, dtype=np.bool_), np.repeat(np.arange(truth.n_rows), np.diff(truth.indptr))
+    found, rows = (
+        np.zeros(ranking.ids.shape, dtype=np.bool_),
+        np.repeat(np.arange(truth.n_rows), np.diff(truth.indptr)),
+    )
     place = places_of(truth.ids, rows, ranking.ids)
     there = place < ranking.ids.shape[1]
     found[rows[there], place[there]] = True

@@ -55,15 +55,16 @@ class RankedDocuments:
 class DocumentRanker(Model[JudgedDocuments]):
     """Learns from judged documents of queries, and orders the documents of others.
 
-    Retrieval scores of different queries are seldom comparable, so each feature is scaled to [0, 1] within its query.
+    Retrieval scores of different queries are seldom comparable, so each feature is scaled to [0, 1]
+    within its query.
 
     Parameters
     ----------
     learner : LinearRanker or str, default=None
         Any ranker of documents, or the short name of one, such as "ndcg"; ``MapSVM()`` if None.
     scale : {"range", "percentile"} or None, default="range"
-        How each feature is scaled to [0, 1] within its query: from the least to the greatest value, or by the share of
-        the query's other documents that have less. None for no scaling.
+        How each feature is scaled to [0, 1] within its query: from the least to the greatest value,
+        or by the share of the query's other documents that have less. None for no scaling.
 
     Attributes
     ----------
@@ -72,16 +73,15 @@ class DocumentRanker(Model[JudgedDocuments]):
     n_examples_, n_queries_ : int
         How many documents and queries it learned from.
 
-    References
-    ----------
-    Yue, Finley, Radlinski and Joachims, "A support vector method for optimizing average precision", SIGIR 2007
-    (paper 003).
+    References ---------- Yue, Finley, Radlinski and Joachims, "A support vector method for
+    optimizing average precision", SIGIR 2007 (paper 003).
 
     Examples
     --------
     >>> from shortlist import DocumentRanker
     >>> X, relevance, query = [[1.0], [0.0], [3.0], [2.0]], [1, 0, 1, 0], [1, 1, 2, 2]
-    >>> [rows.tolist() for _, rows, _ in DocumentRanker().fit(X, relevance, query).rank([[2.0], [5.0]], [3, 3])]
+    >>> model = DocumentRanker().fit(X, relevance, query)
+    >>> [rows.tolist() for _, rows, _ in model.rank([[2.0], [5.0]], [3, 3])]
     [[1, 0]]
     """
 
@@ -90,24 +90,34 @@ class DocumentRanker(Model[JudgedDocuments]):
     _detail = "query"
     learner_: LinearRanker
 
-    # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and GridSearchCV.
+    # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and
+    # GridSearchCV.
     __metadata_request__fit = {"query": True}  # noqa: RUF012
     __metadata_request__score = {"query": True, "sample_weight": None}  # noqa: RUF012
 
-    def __init__(self, learner: LinearRanker | str | None = None, scale: str | None = "range") -> None:
+    def __init__(
+        self, learner: LinearRanker | str | None = None, scale: str | None = "range"
+    ) -> None:
         self.learner = learner
         self.scale = scale
 
     # Learning.
 
     def fit(self, X: MatrixLike, relevance: ArrayLike, query: ArrayLike | None = None) -> Self:
-        """Forget everything and learn from rows X, their relevance and the query that each answers."""
+        """Forget everything and learn from rows X, their relevance and the query that each
+        answers.
+        """
         rows, names = as_rows(X), column_names(X)
         n_queries = len(as_queries(query, rows.n_rows))
         learner = self._new_learner()
         learner.fit(self.scaled(rows, query), relevance, query=query)
         note_names(learner, names)
-        self._have(learner_=learner, n_examples_=rows.n_rows, n_queries_=n_queries, n_features_in_=rows.n_features)
+        self._have(
+            learner_=learner,
+            n_examples_=rows.n_rows,
+            n_queries_=n_queries,
+            n_features_in_=rows.n_features,
+        )
         return self
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
@@ -118,7 +128,9 @@ class DocumentRanker(Model[JudgedDocuments]):
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
         """Refused: a structural SVM learns from all documents at once."""
         self._check_fitted()
-        raise InputError(f"{type(self.learner_).__name__} learns from all documents at once; train it anew")
+        raise InputError(
+            f"{type(self.learner_).__name__} learns from all documents at once; train it anew"
+        )
 
     # Ranking.
 
@@ -136,7 +148,9 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
-        """The measure that the learner optimises, averaged over the queries for which it is defined."""
+        """The measure that the learner optimises, averaged over the queries for which it is
+        defined.
+        """
         scaled = self._as_learned(X, query)
         return self.learner_.score(scaled, y, query=query)
 
@@ -145,8 +159,14 @@ class DocumentRanker(Model[JudgedDocuments]):
         """What each feature adds to the score of one row of X, among the rows of its query."""
         scaled = as_rows(self._as_learned(X, query)).to_matrix()[[row]].toarray().ravel()
         votes = scaled * self.learner_.coef_
-        heaviest = [feature for feature in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[feature] != 0]
-        return Explanation(row, float(np.sum(votes)), [(feature, float(votes[feature])) for feature in heaviest])
+        heaviest = [
+            feature
+            for feature in np.argsort(-np.abs(votes), kind="stable").tolist()
+            if votes[feature] != 0
+        ]
+        return Explanation(
+            row, float(np.sum(votes)), [(feature, float(votes[feature])) for feature in heaviest]
+        )
 
     def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedDocuments]:
         for rows, query, _, ids in whole_queries(batches):
@@ -155,7 +175,11 @@ class DocumentRanker(Model[JudgedDocuments]):
     def scaled(self, rows: Rows, query: ArrayLike | None) -> scipy.sparse.csr_array | Floats:
         """The features of these rows, scaled for the learner."""
         as_choice(self.scale, "scale", (*METHODS, None))
-        return rows.to_matrix() if self.scale is None else scaled_within_queries(rows, query, self.scale)
+        return (
+            rows.to_matrix()
+            if self.scale is None
+            else scaled_within_queries(rows, query, self.scale)
+        )
 
     def _as_learned(self, X: Any, query: ArrayLike | None) -> Any:
         self._check_fitted()
@@ -164,17 +188,22 @@ class DocumentRanker(Model[JudgedDocuments]):
         rows, width = as_rows(X), self.learner_.n_features_in_
         if rows.n_features > width:
             raise InputError(
-                f"the documents have {counted(rows.n_features, 'features')}, and the model learned from {width}"
+                f"the documents have {counted(rows.n_features, 'features')}, and the model learned "
+                f"from {width}"
             )
         return self.scaled(rows._replace(n_features=width), query)
 
     # Measuring.
 
-    def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedDocuments]:
+    def _judge(
+        self, batches: Iterable[Examples], measures: Sequence[str]
+    ) -> Iterator[JudgedDocuments]:
         rows, query, relevance, _ = _gathered(batches)
         yield self.decision_function(rows, query), relevance, query
 
-    def _report(self, judged: Iterable[JudgedDocuments], measures: Sequence[str], *, details: bool = False) -> Report:
+    def _report(
+        self, judged: Iterable[JudgedDocuments], measures: Sequence[str], *, details: bool = False
+    ) -> Report:
         every_score, every_relevance, every_query = zip(*judged, strict=True)
         scores, relevance = np.concatenate(every_score), np.concatenate(every_relevance)
         query = [name for names in every_query for name in names]
@@ -182,8 +211,13 @@ class DocumentRanker(Model[JudgedDocuments]):
         if details:
             own = found.measures.per_instance
             names = list(dict.fromkeys(query))
-            table = [{"query": name} | {m: finite_or_none(own[m][n]) for m in own} for n, name in enumerate(names)]
-            found.tables = [Table("", ["query", *own], [list(row.values()) for row in table], "queries")]
+            table = [
+                {"query": name} | {m: finite_or_none(own[m][n]) for m in own}
+                for n, name in enumerate(names)
+            ]
+            found.tables = [
+                Table("", ["query", *own], [list(row.values()) for row in table], "queries")
+            ]
             found.details = {"queries": table}
         return found
 
@@ -205,7 +239,11 @@ class DocumentRanker(Model[JudgedDocuments]):
     @snapshot
     def to_state(self) -> State:
         self._check_fitted()
-        settings = {"scale": self.scale, "n_examples": self.n_examples_, "n_queries": self.n_queries_}
+        settings = {
+            "scale": self.scale,
+            "n_examples": self.n_examples_,
+            "n_queries": self.n_queries_,
+        }
         return State("DocumentRanker", settings, parts={"learner": self.learner_.to_state()})
 
     @classmethod
@@ -214,7 +252,10 @@ class DocumentRanker(Model[JudgedDocuments]):
         state.require(isinstance(learner, LinearRanker), "its learner is a ranker of documents")
         ranker = cls(clone(learner), as_choice(state.settings["scale"], "scale", (*METHODS, None)))
         ranker.learner_ = learner
-        counts = [as_whole(state.settings[name], name, most=MOST_AMOUNT) for name in ("n_examples", "n_queries")]
+        counts = [
+            as_whole(state.settings[name], name, most=MOST_AMOUNT)
+            for name in ("n_examples", "n_queries")
+        ]
         ranker.n_examples_, ranker.n_queries_ = counts
         ranker.n_features_in_ = int(learner.n_features_in_)
         return ranker
@@ -240,7 +281,10 @@ def whole_queries(batches: Iterable[Examples]) -> Iterator[Gathered]:
     held: list[Examples] = []  # the documents of the query that the last batch ended in
     for batch in batches:
         if batch.query is None or batch.rows is None:
-            raise InputError("the data have no queries; documents come as LETOR lines: relevance qid:query 1:value …")
+            raise InputError(
+                "the data have no queries; documents come as LETOR lines: relevance qid:query "
+                "1:value …"
+            )
         last = batch.query[-1]
         cut = batch.query.index(last)
         if cut == 0 and held and held[-1].query == [last] * len(held[-1]):

@@ -1,7 +1,8 @@
 """Vectors beside texts: given by the user, or made by an encoder.
 
-An encoder is the name of one whose weights are installed (encoders/), or any callable from a list of texts to a matrix
-with a row for each. A model file holds its name and the digest of its weights, never the encoder itself.
+An encoder is the name of one whose weights are installed (encoders/), or any callable from a list
+of texts to a matrix with a row for each. A model file holds its name and the digest of its weights,
+never the encoder itself.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from shortlist.categories.index.tuned_index import TunedIndex, beside_vector
 from shortlist.categories.learner import CategoryLearner
 from shortlist.concepts import LabelVocabulary
 from shortlist.errors import InputError, counted
-from shortlist.texts import Document, Fielded, Vectors, WithVectors, as_documents, as_vectors, is_one
+from shortlist.texts import (
+    Document,
+    Fielded,
+    Vectors,
+    WithVectors,
+    as_documents,
+    as_vectors,
+    is_one,
+)
 
 Callback = Callable[[list[str]], ArrayLike]
 Encoder = Callback | str
@@ -41,7 +50,9 @@ def with_vectors(texts: Sequence[Document], vectors: ArrayLike | None) -> Sequen
 
 def one_with_vector(text: Document, vector: ArrayLike | None) -> Sequence[Any]:
     """A list of one text, with its vector if it has one."""
-    alone: Any = vector[np.newaxis] if type(vector) is np.ndarray else None if vector is None else [vector]
+    alone: Any = (
+        vector[np.newaxis] if type(vector) is np.ndarray else None if vector is None else [vector]
+    )
     return with_vectors([text], alone)
 
 
@@ -54,12 +65,16 @@ def with_vector(
             raise InputError("vectors are for many texts; give the vector of one text as vector")
         return one_with_vector(text, vector)  # type: ignore[arg-type]
     if vector is not None:
-        raise InputError("vector is for one text; give those of many texts as vectors, a row for each")
+        raise InputError(
+            "vector is for one text; give those of many texts as vectors, a row for each"
+        )
     return with_vectors(text, vectors)  # type: ignore[arg-type]
 
 
 def loaded(encoder: Encoder, digest: str | None = None) -> Callback:
-    """The callable of an encoder; one with a name is loaded once, and checked if a digest is given."""
+    """The callable of an encoder; one with a name is loaded once, and checked if a digest is
+    given.
+    """
     return _loaded(encoder, digest) if isinstance(encoder, str) else encoder
 
 
@@ -83,7 +98,9 @@ def name_of(encoder: Encoder) -> str:
 
 
 def is_called(encoder: Encoder, name: str) -> bool:
-    """Whether this is the name of an encoder; the program that trained the model may have named no module."""
+    """Whether this is the name of an encoder; the program that trained the model may have named
+    no module.
+    """
     found = name_of(encoder)
     return found == name or found.endswith(f".{name}") or name.endswith(f".{found}")
 
@@ -94,21 +111,31 @@ def digest_of(encoder: Encoder | None) -> str | None:
 
 
 def encoded(encoder: Encoder, texts: Sequence[Any]) -> Vectors:
-    """The vectors of texts, made in batches; of a text with several fields the encoder sees one line for each."""
+    """The vectors of texts, made in batches; of a text with several fields the encoder sees one
+    line for each.
+    """
     plain = texts.joined() if isinstance(texts, Fielded) else list(texts)
     if not plain:
         raise InputError("there are no texts to encode")
     parts, make = [], loaded(encoder)
     for first in range(0, len(plain), BATCH):
         some = plain[first : first + BATCH]
-        parts.append(as_vectors(make(some), len(some), f"what the encoder {name_of(encoder)} made of the texts"))
+        parts.append(
+            as_vectors(
+                make(some), len(some), f"what the encoder {name_of(encoder)} made of the texts"
+            )
+        )
         if parts[-1].shape[1] != parts[0].shape[1]:
-            raise InputError(f"the encoder {name_of(encoder)} has made vectors of different lengths")
+            raise InputError(
+                f"the encoder {name_of(encoder)} has made vectors of different lengths"
+            )
     return np.concatenate(parts)
 
 
 def failure(problem: BaseException) -> str:
-    """An error in a user's code, and where: the last line of the first file that is not of shortlist."""
+    """An error in a user's code, and where: the last line of the first file that is not of
+    shortlist.
+    """
 
     def is_ours(file: str) -> bool:
         imports = file.startswith("<frozen importlib") or file == importlib.__file__
@@ -116,8 +143,14 @@ def failure(problem: BaseException) -> str:
 
     message = " ".join(str(problem.msg if isinstance(problem, SyntaxError) else problem).split())
     what = f"{type(problem).__name__}: {message[:MOST_SAID]}" if message else type(problem).__name__
-    frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if not is_ours(frame.filename)]
-    places = [(frame.filename, frame.lineno) for frame in frames if frame.filename == frames[0].filename]
+    frames = [
+        frame
+        for frame in traceback.extract_tb(problem.__traceback__)
+        if not is_ours(frame.filename)
+    ]
+    places = [
+        (frame.filename, frame.lineno) for frame in frames if frame.filename == frames[0].filename
+    ]
     if isinstance(problem, SyntaxError) and problem.filename:
         places.append((problem.filename, problem.lineno))
     return what + (f" ({places[-1][0]}, line {places[-1][1]})" if places else "")
@@ -132,12 +165,18 @@ class VectorPart(NamedTuple):
     digest: str | None = None  # of the weights of that encoder
 
     def apart(self, texts: Sequence[Document]) -> tuple[Any, Vectors | None]:
-        """The texts without their vectors, and the vectors, if the learner takes them: given, or made."""
+        """The texts without their vectors, and the vectors, if the learner takes them: given,
+        or made.
+        """
         given: Any = as_documents(texts)
-        has_vectors = type(given) is WithVectors  # isinstance of an abstract class takes a microsecond to say no
+        # isinstance of an abstract class takes a microsecond to say no
+        has_vectors = type(given) is WithVectors
         if self.size == 0:
             if has_vectors or self.encoder is not None:
-                raise InputError("the model was learned without vectors and can take none; train another with them")
+                raise InputError(
+                    "the model was learned without vectors and can take none; train another with "
+                    "them"
+                )
             return given, None
         plain, vectors = (given.texts, given.vectors) if has_vectors else (given, None)
         if vectors is None:
@@ -153,8 +192,10 @@ class VectorPart(NamedTuple):
         if self.encoder is None:
             by = f", made by the encoder {self.learned_with}" if self.learned_with else ""
             raise InputError(
-                f"the model was learned with vectors of {counted(self.size, 'numbers')}{by}: give vectors beside the "
-                "texts (--vectors or --vector-column), or the encoder (model.encoder = …, or --encoder of a server)"
+                f"the model was learned with vectors of {counted(self.size, 'numbers')}{by}: give "
+                "vectors beside the "
+                "texts (--vectors or --vector-column), or the encoder (model.encoder = …, or "
+                "--encoder of a server)"
             )
         if self.learned_with is not None and not is_called(self.encoder, self.learned_with):
             raise InputError(
@@ -164,23 +205,37 @@ class VectorPart(NamedTuple):
         return loaded(self.encoder, self.digest)
 
     def silent(self, names: Sequence[str]) -> Sequence[Any]:
-        """Names that teach labels by their words; their meaning is in the first weights of the labels already."""
-        return names if self.size == 0 else WithVectors(names, np.zeros((len(names), self.size), dtype=np.float32))
+        """Names that teach labels by their words; their meaning is in the first weights of the
+        labels already.
+        """
+        return (
+            names
+            if self.size == 0
+            else WithVectors(names, np.zeros((len(names), self.size), dtype=np.float32))
+        )
 
 
 def suited(
     learner: CategoryLearner, encoder: Encoder | None, texts: Sequence[Document]
 ) -> tuple[CategoryLearner, Sequence[Any]]:
-    """A new learner, which takes vectors if the first texts have any, and these texts with their vectors."""
+    """A new learner, which takes vectors if the first texts have any, and these texts with
+    their vectors.
+    """
     given = as_documents(texts)
     if encoder is not None and not isinstance(given, WithVectors):
-        given = WithVectors(given, encoded(loaded(encoder), given if len(given) else [""])[: len(given)])
+        given = WithVectors(
+            given, encoded(loaded(encoder), given if len(given) else [""])[: len(given)]
+        )
     if not isinstance(given, WithVectors):
-        return (learner.set_params(vector=None) if isinstance(learner, TunedIndex) else learner), given
+        return (
+            learner.set_params(vector=None) if isinstance(learner, TunedIndex) else learner
+        ), given
     return beside_vector(learner, given.vectors.shape[1]), given
 
 
-def vectors_of_names(vocabulary: LabelVocabulary | None, encoder: Encoder, labels: Sequence[Label]) -> Vectors:
+def vectors_of_names(
+    vocabulary: LabelVocabulary | None, encoder: Encoder, labels: Sequence[Label]
+) -> Vectors:
     """For each label the mean of the vectors of its names; zeros if it has none."""
     names = [names_of(vocabulary, label) for label in labels]
     found = encoded(encoder, [*chain.from_iterable(names)] or [""])
@@ -193,13 +248,18 @@ def vectors_of_names(vocabulary: LabelVocabulary | None, encoder: Encoder, label
 
 
 def names_of(vocabulary: LabelVocabulary | None, label: Label) -> tuple[str, ...]:
-    """The names of a label in the vocabulary; otherwise its own words, "card arrival" for card_arrival or CardArrival.
+    """The names of a label in the vocabulary; otherwise its own words, "card arrival" for
+    card_arrival or CardArrival.
 
     Words have at least two letters and no digit; any other label, such as Q42, is a code.
     """
     concept = None if vocabulary is None else vocabulary.get(label)
     if concept is not None:
         return concept.name, *concept.synonyms
-    if not isinstance(label, str) or any(map(str.isdigit, label)) or sum(map(str.isalpha, label)) < 2:
+    if (
+        not isinstance(label, str)
+        or any(map(str.isdigit, label))
+        or sum(map(str.isalpha, label)) < 2
+    ):
         return ()
     return (" ".join(BETWEEN_WORDS.split(label)).strip(),)

@@ -49,14 +49,24 @@ class Settings:
         """A model that has learned nothing: for texts, or for rows of features."""
         if self.task == "documents":
             return self._document_ranker()
-        of_text = {name.removeprefix(TEXT): value for name, value in self.values.items() if name.startswith(TEXT)}
-        of_learner = {name: value for name, value in self.values.items() if not name.startswith(TEXT)}
+        of_text = {
+            name.removeprefix(TEXT): value
+            for name, value in self.values.items()
+            if name.startswith(TEXT)
+        }
+        of_learner = {
+            name: value for name, value in self.values.items() if not name.startswith(TEXT)
+        }
         learner = changed(named(self.task, self.learner), of_learner)
         if of_texts:
             kind = public("Categorizer" if self.task == "categories" else "TextRater")
-            model: Model[Any] = kind(learner, changed(kind()._new_text(), of_text, prefix=TEXT), encoder=self.encoder)
+            model: Model[Any] = kind(
+                learner, changed(kind()._new_text(), of_text, prefix=TEXT), encoder=self.encoder
+            )
         elif of_text:
-            raise InputError("the data hold rows of features, so that text.NAME=VALUE has no meaning")
+            raise InputError(
+                "the data hold rows of features, so that text.NAME=VALUE has no meaning"
+            )
         elif self.encoder is not None:
             raise InputError("--encoder makes vectors of texts, and the data hold rows of features")
         else:
@@ -71,24 +81,36 @@ class Settings:
         values = dict(self.values)
         scale = values.pop("scale", "range")
         asked = self.measure or self.learner
-        learner = named("documents", asked, "--learner" if self.measure is None and self.learner else "--measure")
+        learner = named(
+            "documents",
+            asked,
+            "--learner" if self.measure is None and self.learner else "--measure",
+        )
         return DocumentRanker(changed(learner, values), scale)
 
 
 def bound_memory(model: Model[Any], max_memory: str) -> None:
     """Bound the memory of the process while a model learns, libraries included."""
     if not isinstance(model, Categorizer):
-        raise InputError("--max-memory is for labels of texts; for rows of features use --set max_total_edges=N")
-    model.max_memory = as_size(max_memory, "--max-memory", least=MOST.libraries + LEAST) - MOST.libraries
+        raise InputError(
+            "--max-memory is for labels of texts; for rows of features use --set max_total_edges=N"
+        )
+    model.max_memory = (
+        as_size(max_memory, "--max-memory", least=MOST.libraries + LEAST) - MOST.libraries
+    )
 
 
 def open_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> Model[Any]:
-    """The model of a file, set to use n_jobs threads; a learner of categories becomes a RowCategorizer."""
+    """The model of a file, set to use n_jobs threads; a learner of categories becomes a
+    RowCategorizer.
+    """
     found = load(path)
     if isinstance(found, CategoryLearner):
         found = public("RowCategorizer").of(found)
     if not isinstance(found, Model):
-        raise InputError(f"{path} holds a {type(found).__name__} alone, which answers from Python only")
+        raise InputError(
+            f"{path} holds a {type(found).__name__} alone, which answers from Python only"
+        )
     if n_jobs is not None:
         found._set_jobs(n_jobs)
     return found

@@ -1,14 +1,14 @@
 """A bound on the memory of a model of texts, and how it is kept.
 
-Memory is counted, not measured: so the same examples give the same model on every machine, and a saved model goes on
-as if it had not been saved. The counts are upper bounds. They include the spare room of arrays, their copies while they
-grow or shrink, and the copies for saving.
+Memory is counted, not measured: so the same examples give the same model on every machine, and a
+saved model goes on as if it had not been saved. The counts are upper bounds. They include the spare
+room of arrays, their copies while they grow or shrink, and the copies for saving.
 
-A quarter of the memory is for the rows being learned and for waiting batches. Labels are never forgotten. The
-calibration examples (confidence.py) and the last examples of a stream (categories/index/rehearsal.py) have their full
-size reserved; words and edges share the rest, half and half. When the words fill their half, a quarter of them is
-forgotten: the rarest, of equally rare ones the oldest. When the edges fill theirs, the weakest are
-(categories/index/lists.py).
+A quarter of the memory is for the rows being learned and for waiting batches. Labels are never
+forgotten. The calibration examples (confidence.py) and the last examples of a stream
+(categories/index/rehearsal.py) have their full size reserved; words and edges share the rest, half
+and half. When the words fill their half, a quarter of them is forgotten: the rarest, of equally
+rare ones the oldest. When the edges fill theirs, the weakest are (categories/index/lists.py).
 """
 
 from __future__ import annotations
@@ -44,11 +44,14 @@ class MOST:
     name_byte = 6  # each byte of a word's or a label's name
     edge = 60  # 12, in lists that have a quarter to spare
     entry = 10  # of a text's row, column and count: five or six
-    weight = 14  # of a label for each number of a vector: 4, a quarter to spare, and a copy for growth or saving
+    # of a label for each number of a vector: 4, a quarter to spare, and a copy for growth or saving
+    weight = 14
 
 
 LEAST = 64 * 10**6
-ROWS = 16  # a sixteenth of the memory is for rows; the rest of the quarter is for waiting batches and weighting
+# a sixteenth of the memory is for rows; the rest of the quarter is for waiting batches and
+# weighting
+ROWS = 16
 
 
 class RoomMade(UserWarning):
@@ -59,15 +62,23 @@ class Bound:
     """The bound on one model, and how much was forgotten for it."""
 
     def __init__(
-        self, max_memory: str | int, text: TextVectorizer, learner: CategoryLearner, before: Bound | None = None
+        self,
+        max_memory: str | int,
+        text: TextVectorizer,
+        learner: CategoryLearner,
+        before: Bound | None = None,
     ) -> None:
         self.given = max_memory
         self.size = as_size(max_memory, "max_memory", least=LEAST)
         self.text, self.words_forgotten, self._warned = text, 0, False
-        if before is not None and before.text is text:  # the same model after a change of labels, say
+        # the same model after a change of labels, say
+        if before is not None and before.text is text:
             self.words_forgotten, self._warned = before.words_forgotten, before._warned
         if not isinstance(learner, IndexLearner):
-            raise InputError(f"max_memory needs a learner that can make room, such as FeatureFocus, not {learner}")
+            raise InputError(
+                "max_memory needs a learner that can make room, such as FeatureFocus, not "
+                f"{learner}"
+            )
         self.learner = learner
         self.n_vector = (learner.vector or 0) if isinstance(learner, TunedIndex) else 0
         if not learner.__sklearn_is_fitted__():
@@ -86,9 +97,12 @@ class Bound:
         if not self._warned and (self.words_forgotten or self.learner.edges_dropped_):
             self._warned = True
             warnings.warn(
-                f"the model has reached max_memory ({self.size / 10**6:,.0f} MB): from now on the rarest words and the "
-                "weakest edges make room for new ones", RoomMade, stacklevel=4,
-            )  # fmt: skip
+                f"the model has reached max_memory ({self.size / 10**6:,.0f} MB): from now on the "
+                "rarest words and the "
+                "weakest edges make room for new ones",
+                RoomMade,
+                stacklevel=4,
+            )
 
     def _words(self) -> int:
         vocabulary = self.text.vocabulary_
@@ -97,7 +111,9 @@ class Bound:
     def check_labels(self, labels: NumberedLabels) -> None:
         """Refuse labels that would leave too little room for words and edges."""
         known = self.learner._labels
-        names = {labels.names[i] for i in np.unique(labels.sets.ids).tolist()}.union(labels.columns or ())
+        names = {labels.names[i] for i in np.unique(labels.sets.ids).tolist()}.union(
+            labels.columns or ()
+        )
         new = [len(str(name)) for name in names if name not in known.number]
         self._share_beside(len(known) + len(new), known.n_bytes + sum(new))
 
@@ -113,9 +129,15 @@ class Bound:
             of_examples += rehearsal.most_bytes(self.n_vector)
         left = 3 * self.size // 4 - of_examples - of_labels
         if left < self.size // 4:
-            raise InputError(f"max_memory is too small for {counted(n_labels, 'labels')}; give at least twice as much")
+            raise InputError(
+                f"max_memory is too small for {counted(n_labels, 'labels')}; give at least twice "
+                "as much"
+            )
         if self.text.hashed is not None and MOST.word * self.text.hashed > left // 2:
-            raise InputError(f"max_memory is too small for hashed={self.text.hashed}; give more, or fewer columns")
+            raise InputError(
+                f"max_memory is too small for hashed={self.text.hashed}; give more, or fewer "
+                "columns"
+            )
         return left // 2
 
     def _forget_rarest(self, n: int) -> None:
@@ -127,9 +149,13 @@ class Bound:
         self.words_forgotten += int((~kept).sum())
 
     def learn_windows(
-        self, batches: Iterator[tuple[Sequence[Document], Vectors | None, NumberedLabels]], first_pass: FirstPass
+        self,
+        batches: Iterator[tuple[Sequence[Document], Vectors | None, NumberedLabels]],
+        first_pass: FirstPass,
     ) -> None:
-        """Fit in windows of as many texts as there is room for; in one window as if there were no bound."""
+        """Fit in windows of as many texts as there is room for; in one window as if there were
+        no bound.
+        """
         for rows, labels in self.windows(batches):
             for _ in self.learner._learn_passes(rows, labels, first_pass):
                 pass
@@ -143,7 +169,8 @@ class Bound:
     ) -> Iterator[tuple[RowStore, NumberedLabels]]:
         """Rows of as many texts as there is room for at a time.
 
-        The caller learns a window and makes room, which may renumber the words, before it takes the next.
+        The caller learns a window and makes room, which may renumber the words, before it takes the
+        next.
         """
         rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
         vectors: list[Vectors] = []

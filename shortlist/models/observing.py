@@ -1,18 +1,20 @@
-"""Ranks some examples before they are learned: these calibration examples tell how certain a ranking is.
+"""Ranks some examples before they are learned: these calibration examples tell how certain a
+ranking is.
 
-Rankings of learned examples do not tell how good rankings of new ones are. The learner learns bit by bit the same as
-without an observer. A learner that scores an example before it corrects anything ranks it on the way
-(index/retrieval.py); other learners rank before they learn a piece of the rows. Learners that take no pieces, such as
-MMP and Rocchio, are not observed, and models of them have no probabilities.
+Rankings of learned examples do not tell how good rankings of new ones are. The learner learns bit
+by bit the same as without an observer. A learner that scores an example before it corrects anything
+ranks it on the way (index/retrieval.py); other learners rank before they learn a piece of the rows.
+Learners that take no pieces, such as MMP and Rocchio, are not observed, and models of them have no
+probabilities.
 
-- In the first pass of ``fit`` every example is new until it is learned, and late in that pass the model is nearly the
-  final one: some rows of the second half are ranked. In trials on ten collections such rankings were nearly as good as
-  cross-fitting, which learns several times as much; holding out a tenth of the rows, to be learned last, made models
-  worse by up to two points.
+- In the first pass of ``fit`` every example is new until it is learned, and late in that pass the
+  model is nearly the final one: some rows of the second half are ranked. In trials on ten
+  collections such rankings were nearly as good as cross-fitting, which learns several times as
+  much; holding out a tenth of the rows, to be learned last, made models worse by up to two points.
 - On a stream one example in STRIDE is ranked, chosen by its number.
 
-A row is ranked without the features that no earlier row had, as a new text would be: such features have no votes, but
-would make the votes of the others lighter.
+A row is ranked without the features that no earlier row had, as a new text would be: such features
+have no votes, but would make the votes of the others lighter.
 """
 
 from __future__ import annotations
@@ -37,24 +39,32 @@ DEPTH = 100  # labels of a calibration ranking: no list can promise more
 # In a fit, one row in SHARE is ranked: to rank a row takes about as long as to learn it once.
 STRETCHES = 20  # of the second half of the rows
 SHARE = 10
-LARGER, LEAST, ENOUGH = 8, 512, 1024  # few rows: one in LARGER, at most ENOUGH; at least LEAST, or half of the rows
+# few rows: one in LARGER, at most ENOUGH; at least LEAST, or half of the rows
+LARGER, LEAST, ENOUGH = 8, 512, 1024
 ROWS = 64  # rows to measure the level of scores
 
 # On a stream, a piece has a PART-th of the examples so far, within these bounds.
 STRIDE = 10
 SHORTEST, LONGEST, PART = 16, 512, 8
 
-Stretch = tuple[int, int, Longs]  # learn order[first:last], after ranking the rows at these places of that order
+# learn order[first:last], after ranking the rows at these places of that order
+Stretch = tuple[int, int, Longs]
 
 
 def _in_stretches(
-    learner: Any, rows: Rows | RowStore, labels: LabelSets, order: Longs, plan: Iterable[Stretch], whole: bool,
+    learner: Any,
+    rows: Rows | RowStore,
+    labels: LabelSets,
+    order: Longs,
+    plan: Iterable[Stretch],
+    whole: bool,
     note: Callable[[Seen], None],
-) -> Iterator[Longs]:  # fmt: skip
+) -> Iterator[Longs]:
     """The order in the stretches of a plan; the rankings of each are noted once it is learned."""
     for first, last, which in plan:
         complete = labels.partial.complete
-        which = which[complete[order[which]]] if complete.size else which  # partial judgements cannot calibrate
+        # partial judgements cannot calibrate
+        which = which[complete[order[which]]] if complete.size else which
         asked = order[which]
         if not which.size:
             yield order[first:last]
@@ -69,16 +79,19 @@ def _in_stretches(
 
 
 class FirstPass:
-    """Observes a ``fit``: gathers rankings in its first pass; of a fit in windows, in the last window.
+    """Observes a ``fit``: gathers rankings in its first pass; of a fit in windows, in the last
+    window.
 
-    Further passes may move the level of scores, that of labels out of question: some rows are ranked at the end of the
-    first pass and of the last one. ``whole`` rows are ranked with the features that no earlier row had.
+    Further passes may move the level of scores, that of labels out of question: some rows are
+    ranked at the end of the first pass and of the last one. ``whole`` rows are ranked with the
+    features that no earlier row had.
     """
 
     def __init__(self, whole: bool = False) -> None:
         self._whole = whole
         self._found: list[Seen] = []
-        self._level: tuple[Callable[[], Floats], Floats] | None = None  # the scores of some rows: now, and before
+        # the scores of some rows: now, and before
+        self._level: tuple[Callable[[], Floats], Floats] | None = None
 
     def __call__(
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
@@ -89,7 +102,9 @@ class FirstPass:
             return
         n = order.size
         plan = [(0, n, ranked_of(n))] if learner.ranks_ahead else stretches(n)
-        yield from _in_stretches(learner, rows, labels, order, plan, self._whole, self._found.append)
+        yield from _in_stretches(
+            learner, rows, labels, order, plan, self._whole, self._found.append
+        )
         if self._found:
             some = rows_of_few_labels(order, labels.indptr)
             kept = rows.take(some) if isinstance(rows, Rows) else rows.chosen(some)
@@ -100,7 +115,8 @@ class FirstPass:
             self._level = level, level()
 
     def follow_level(self) -> None:
-        """Move the scores of the rankings by as much as further passes have moved the level of scores.
+        """Move the scores of the rankings by as much as further passes have moved the level of
+        scores.
 
         Call this after the last pass, before columns are renumbered.
         """
@@ -121,7 +137,8 @@ class FirstPass:
 class Stream:
     """Observes a learner on a stream: a confidence notes rankings, except in a run of one label.
 
-    Each is noted once its example is learned, so that learner and confidence agree after an interruption.
+    Each is noted once its example is learned, so that learner and confidence agree after an
+    interruption.
     """
 
     def __init__(self, confidence: Confidence, whole: bool = False) -> None:
@@ -141,8 +158,14 @@ class Stream:
         else:
             which = np.arange(first, order.size, STRIDE)
             which = which[~in_runs[which]]
-            plan = [(0, order.size, which)] if learner.ranks_ahead else pieces(before, order.size, which)
-            yield from _in_stretches(learner, rows, labels, order, plan, self._whole, self._confidence.note)
+            plan = (
+                [(0, order.size, which)]
+                if learner.ranks_ahead
+                else pieces(before, order.size, which)
+            )
+            yield from _in_stretches(
+                learner, rows, labels, order, plan, self._whole, self._confidence.note
+            )
         self._confidence.runs = runs
 
 
@@ -151,7 +174,9 @@ def within(which: Longs, first: int, last: int) -> Longs:
 
 
 def pieces(before: int, n: int, which: Longs) -> Iterator[Stretch]:
-    """The next n examples of a stream after ``before`` ones. A learner that has learned nothing ranks nothing."""
+    """The next n examples of a stream after ``before`` ones. A learner that has learned nothing
+    ranks nothing.
+    """
     first = 0
     while first < n:
         last = min(n, first + min(LONGEST, max(SHORTEST, (before + first) // PART)))
@@ -181,7 +206,8 @@ def stretches(n: int) -> Iterator[Stretch]:
 
 
 def rows_of_few_labels(order: Longs, starts: Longs) -> Longs:
-    """Up to ROWS of the rows in ``order``, from all parts of it, of those that have no more labels than TOGETHER.
+    """Up to ROWS of the rows in ``order``, from all parts of it, of those that have no more labels
+    than TOGETHER.
 
     Row i has the labels starts[i]:starts[i+1].
     """
@@ -191,11 +217,14 @@ def rows_of_few_labels(order: Longs, starts: Longs) -> Longs:
 
 
 def moved_level(before: Floats, after: Floats) -> float:
-    """By how much the level of the same rows differs in two rankings (scores n × at most WIDTH, NaN for no label)."""
+    """By how much the level of the same rows differs in two rankings (scores n × at most WIDTH,
+    NaN for no label).
+    """
     both = min(before.shape[1], after.shape[1], WIDTH)
     differences = (after[:, TOGETHER:both] - before[:, TOGETHER:both]).ravel()
     known = differences[~np.isnan(differences)]
-    return math.fsum(known.tolist()) / known.size if known.size else 0.0  # the same sum on all machines
+    # the same sum on all machines
+    return math.fsum(known.tolist()) / known.size if known.size else 0.0
 
 
 def rank_before_learning(
@@ -211,7 +240,8 @@ def rank_before_learning(
 
 
 def known_part(learner: CategoryLearner, rows: Rows) -> tuple[Shares, Rows]:
-    """The share of the features of each row that earlier examples had, and the rows without the other features.
+    """The share of the features of each row that earlier examples had, and the rows without the
+    other features.
 
     The share is 1 for empty rows, and where the learner cannot tell.
     """
@@ -219,5 +249,7 @@ def known_part(learner: CategoryLearner, rows: Rows) -> tuple[Shares, Rows]:
     if not hasattr(learner, "has_seen") or (seen := learner.has_seen(rows.indices)).all():
         return shares, rows
     left = rows.only(seen)
-    np.divide(np.diff(left.indptr), n_features, out=shares, where=n_features > 0, casting="same_kind")
+    np.divide(
+        np.diff(left.indptr), n_features, out=shares, where=n_features > 0, casting="same_kind"
+    )
     return shares, left

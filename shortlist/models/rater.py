@@ -1,5 +1,6 @@
-"""Ratings learned from rows of numbers (Rater: columns, their scales, a learner) or from texts (TextRater: a text part,
-perhaps an encoder, a learner)."""
+"""Ratings learned from rows of numbers (Rater: columns, their scales, a learner) or from texts
+(TextRater: a text part, perhaps an encoder, a learner).
+"""
 
 from __future__ import annotations
 
@@ -39,13 +40,17 @@ JudgedRatings: TypeAlias = tuple[NDArray[Any], NDArray[Any]]  # predicted and tr
 
 @dataclass
 class GivenRatings:
-    """The answers of a rater: the rating of each example, and its distances from the rating below and the one above."""
+    """The answers of a rater: the rating of each example, and its distances from the rating
+    below and the one above.
+    """
 
     ratings: NDArray[Any]
     distances: Floats
 
     def __iter__(self) -> Iterator[tuple[Any, float, float]]:
-        for rating, (below, above) in zip(self.ratings.tolist(), self.distances.tolist(), strict=True):
+        for rating, (below, above) in zip(
+            self.ratings.tolist(), self.distances.tolist(), strict=True
+        ):
             yield rating, below, above
 
     def lines(self) -> Iterator[str]:
@@ -53,22 +58,27 @@ class GivenRatings:
 
     def records(self) -> Iterator[dict[str, Any]]:
         for rating, below, above in self:
-            distances = {"from_step_below": finite_or_none(below), "from_step_above": finite_or_none(above)}
+            distances = {
+                "from_step_below": finite_or_none(below),
+                "from_step_above": finite_or_none(above),
+            }
             yield {"rating": rating} | distances
 
 
 class Rater(ClassifierMixin, Model[JudgedRatings]):
-    """Learns ratings from rows of numbers and rates new ones. Named columns must keep their names and order.
+    """Learns ratings from rows of numbers and rates new ones. Named columns must keep their names
+    and order.
 
-    ``fit`` scales each column to mean 0 and variance 1, since the learners are sensitive to scale; for PRank, whose
-    thresholds move by one, then all by one factor, so that rows have length 1 on average. Rows with less than a tenth
-    of non-zero values stay sparse: their columns are scaled to a mean square of 1.
+    ``fit`` scales each column to mean 0 and variance 1, since the learners are sensitive to scale;
+    for PRank, whose thresholds move by one, then all by one factor, so that rows have length 1 on
+    average. Rows with less than a tenth of non-zero values stay sparse: their columns are scaled to
+    a mean square of 1.
 
     Parameters
     ----------
     learner : RatingLearner or str, default=None
-        Any learner of ratings, or the short name of one, such as "widrow-hoff"; ``PRank(random_state=0)`` if None.
-        A named learner shuffles by the same seed.
+        Any learner of ratings, or the short name of one, such as "widrow-hoff";
+        ``PRank(random_state=0)`` if None. A named learner shuffles by the same seed.
 
     Attributes
     ----------
@@ -106,11 +116,15 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     # Learning.
 
     def fit(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
-        """Forget everything and learn these rows. ``columns`` names the columns of X; a data frame has names itself."""
+        """Forget everything and learn these rows. ``columns`` names the columns of X; a data
+        frame has names itself.
+        """
         (matrix, names), learner = _checked(X, columns), self._new_learner()
         n_examples, n_features = matrix.shape
         if matrix.nnz < SPARSE * n_examples * n_features:
-            squares = np.bincount(matrix.indices, np.square(matrix.data), n_features).astype(np.float64, copy=False)
+            squares = np.bincount(matrix.indices, np.square(matrix.data), n_features).astype(
+                np.float64, copy=False
+            )
             mean, spread = np.zeros(n_features), np.sqrt(squares / n_examples)
         else:
             table = matrix.toarray()
@@ -120,14 +134,22 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
             scale *= np.sqrt(max(1, int(np.count_nonzero(spread))))
         learner.fit(_scaled(matrix, mean, scale), ratings)
         self._have(
-            learner_=learner, mean_=mean, scale_=scale, columns_=names, n_examples_=n_examples,
+            learner_=learner,
+            mean_=mean,
+            scale_=scale,
+            columns_=names,
+            n_examples_=n_examples,
             n_features_in_=n_features,
-        )  # fmt: skip
+        )
         return self
 
     @learning
-    def learn(self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None) -> Self:
-        """Go on learning. The scales stay those of ``fit``; a Rater that has learned nothing begins with ``fit``."""
+    def learn(
+        self, X: MatrixLike, ratings: ArrayLike, columns: Sequence[str] | None = None
+    ) -> Self:
+        """Go on learning. The scales stay those of ``fit``; a Rater that has learned nothing
+        begins with ``fit``.
+        """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings, columns)
         before = self.learner_._clock
@@ -161,7 +183,9 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
             raise InputError("ratings are learned from rows of numbers, and the data hold texts")
         return batch.rows
 
-    def _gathered(self, batches: Iterable[Examples], scale: Any) -> tuple[Any, NDArray[Any], Sequence[str] | None]:
+    def _gathered(
+        self, batches: Iterable[Examples], scale: Any
+    ) -> tuple[Any, NDArray[Any], Sequence[str] | None]:
         """All examples, their ratings in the type of the scale, and the names of the columns."""
         every = list(batches)
         if not every:
@@ -181,7 +205,9 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the mean distance from the true rating, in steps of the scale, so that higher is better."""
+        """Minus the mean distance from the true rating, in steps of the scale, so that higher
+        is better.
+        """
         matrix = self._matrix(X, None)
         return self.learner_.score(matrix, y, sample_weight)
 
@@ -208,16 +234,22 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     # Measuring.
 
-    def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[JudgedRatings]:
+    def _judge(
+        self, batches: Iterable[Examples], measures: Sequence[str]
+    ) -> Iterator[JudgedRatings]:
         X, ratings, columns = self._gathered(batches, self.classes_)
         yield self.predict(X, columns), ratings
 
-    def _report(self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False) -> Report:
+    def _report(
+        self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False
+    ) -> Report:
         ((given, true),) = judged
         scale = self.classes_.tolist()
         table = confusion(given, true, scale).tolist()
         rows = [[str(step), *row] for step, row in zip(scale, table, strict=True)]
-        shown = Table("Rows are true ratings, columns those given", ["", *map(str, scale)], rows, "ratings")
+        shown = Table(
+            "Rows are true ratings, columns those given", ["", *map(str, scale)], rows, "ratings"
+        )
         found = evaluate_ratings(given, true, measures, scale=scale)
         return Report(found, [shown], {"scale": scale, "confusion": table})
 
@@ -244,7 +276,8 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         check_names(self.columns_, names)
         if matrix.shape[1] != self.mean_.size:
             raise InputError(
-                f"the rows have {counted(matrix.shape[1], 'columns')}, and the model learned from {self.mean_.size}"
+                f"the rows have {counted(matrix.shape[1], 'columns')}, and the model learned from "
+                f"{self.mean_.size}"
             )
         return _scaled(matrix, self.mean_, self.scale_)
 
@@ -261,20 +294,29 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """Take the learner of a state, checked."""
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, RatingLearner), "its learner is a learner of ratings")
-        self.learner, self.learner_, self.n_features_in_ = clone(learner), learner, int(learner.n_features_in_)
+        self.learner, self.learner_, self.n_features_in_ = (
+            clone(learner),
+            learner,
+            int(learner.n_features_in_),
+        )
         self.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         rater = cls()
         rater._take_learner(state)
-        rater.mean_, rater.scale_ = state.array("mean", np.float64), state.array("scale", np.float64)
+        rater.mean_, rater.scale_ = (
+            state.array("mean", np.float64),
+            state.array("scale", np.float64),
+        )
         sizes = {rater.mean_.size, rater.scale_.size, rater.n_features_in_}
         state.require(len(sizes) == 1, "each column has a mean and a scale")
         finite = np.isfinite(rater.mean_).all() and np.isfinite(rater.scale_).all()
         state.require(bool(finite and (rater.scale_ > 0).all()), "scales are positive")
         rater.columns_ = columns = state.settings["columns"]
-        named = columns is None or (isinstance(columns, list) and all(isinstance(name, str) for name in columns))
+        named = columns is None or (
+            isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+        )
         state.require(named, "its columns have names")
         return rater
 
@@ -287,8 +329,8 @@ class TextRater(Rater):
     learner : RatingLearner or str, default=None
         As in Rater.
     text : TextVectorizer, default=None
-        How texts become features; ``TextVectorizer(ngrams="auto", composed=True, tf="log", idf="smooth",
-        norm="l2")`` if None.
+        How texts become features; ``TextVectorizer(ngrams="auto", composed=True, tf="log",
+        idf="smooth", norm="l2")`` if None.
     encoder : str or callable, default=None
         Makes vectors of texts, which are learned beside the words; as in Categorizer.
 
@@ -333,7 +375,8 @@ class TextRater(Rater):
     def _new_text(self) -> TextVectorizer:
         if self.text is not None:
             return clone(self.text)
-        return default_text().set_params(norm="l2")  # rows of length 1 suit the learners' step sizes
+        # rows of length 1 suit the learners' step sizes
+        return default_text().set_params(norm="l2")
 
     def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
         """Forget everything and learn these texts."""
@@ -343,10 +386,18 @@ class TextRater(Rater):
         part, vectors = VectorPart(0, None), None
         if self.encoder is not None:
             vectors = encoded(loaded(self.encoder), texts)
-            part = VectorPart(vectors.shape[1], self.encoder, name_of(self.encoder), digest_of(self.encoder))
+            part = VectorPart(
+                vectors.shape[1], self.encoder, name_of(self.encoder), digest_of(self.encoder)
+            )
         learner.fit(_beside(vectors, text.fit_transform(texts)), ratings)
         n_columns = learner.n_features_in_
-        self._have(text_=text, learner_=learner, n_examples_=len(texts), n_features_in_=n_columns, _vector=part)
+        self._have(
+            text_=text,
+            learner_=learner,
+            n_examples_=len(texts),
+            n_features_in_=n_columns,
+            _vector=part,
+        )
         return self
 
     def _learn(self, X: Any, ratings: ArrayLike, columns: object) -> None:
@@ -354,7 +405,9 @@ class TextRater(Rater):
         texts, vectors = self._encoded(X)
         taken, before = self.text_.take(texts), self.learner_._clock
         try:
-            self.learner_.partial_fit(_beside(vectors, self.text_.weighted(taken.rows).to_matrix()), ratings)
+            self.learner_.partial_fit(
+                _beside(vectors, self.text_.weighted(taken.rows).to_matrix()), ratings
+            )
         finally:
             if self.learner_._clock == before:
                 self.text_.give_back(taken)
@@ -370,7 +423,9 @@ class TextRater(Rater):
 
     def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
         if label is not None:
-            raise InputError("a rating is explained by what each word adds to its score; leave the label out")
+            raise InputError(
+                "a rating is explained by what each word adds to its score; leave the label out"
+            )
         return self.explain(text)
 
     def _answer_text(self, text: Document, k: int = 5) -> GivenRatings:
@@ -410,7 +465,9 @@ class TextRater(Rater):
         rater = cls(None, clone(text), None if digest is None else encoder)
         rater._take_learner(state)
         all_there = rater.n_features_in_ == text.n_features_ + n_vector
-        state.require(all_there, "each column of the learner is one of its text part or of its vectors")
+        state.require(
+            all_there, "each column of the learner is one of its text part or of its vectors"
+        )
         rater.text_, rater._vector = text, VectorPart(n_vector, None, encoder, digest)
         return rater
 
@@ -419,17 +476,23 @@ def _beside(vectors: Vectors | None, words: Any) -> Any:
     """Vectors and words as rows of length 1; the words alone if there are no vectors."""
     if vectors is None:
         return words
-    return scipy.sparse.hstack([np.sqrt(SHARE) * unit(vectors), np.sqrt(1.0 - SHARE) * words], format="csr")
+    return scipy.sparse.hstack(
+        [np.sqrt(SHARE) * unit(vectors), np.sqrt(1.0 - SHARE) * words], format="csr"
+    )
 
 
-def _checked(X: Any, columns: Sequence[str] | None) -> tuple[scipy.sparse.csr_array, list[str] | None]:
+def _checked(
+    X: Any, columns: Sequence[str] | None
+) -> tuple[scipy.sparse.csr_array, list[str] | None]:
     """The rows, and the names of their columns: as given, or those of a data frame."""
     names = column_names(X) if columns is None else columns
     return check_size(as_rows(X)).to_matrix(), None if names is None else list(names)
 
 
 def _scaled(matrix: scipy.sparse.csr_array, mean: Floats, scale: Floats) -> MatrixLike:
-    """The rows with each column less its mean and divided by its scale; sparse where no mean is to be taken."""
+    """The rows with each column less its mean and divided by its scale; sparse where no mean is
+    to be taken.
+    """
     if mean.any():
         centred: Floats = (matrix.toarray() - mean) / scale
         return centred

@@ -26,15 +26,17 @@ from shortlist.ranking import Explanation, Ranking
 
 
 class RowCategorizer(CategoryModel[MatrixLike]):
-    """Learns from labelled rows of features, and ranks the labels of new ones: a ``Categorizer`` without texts.
+    """Learns from labelled rows of features, and ranks the labels of new ones: a ``Categorizer``
+    without texts.
 
-    Unlike a learner alone, it has probabilities. A feature that no example had has no votes, but counts for the length
-    of a row.
+    Unlike a learner alone, it has probabilities. A feature that no example had has no votes, but
+    counts for the length of a row.
 
     Parameters
     ----------
     learner : CategoryLearner or str, default=None
-        Any learner of categories, or the short name of one, such as "mmp"; ``TunedIndex()`` if None.
+        Any learner of categories, or the short name of one, such as "mmp"; ``TunedIndex()`` if
+        None.
 
     Attributes
     ----------
@@ -43,9 +45,8 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     classes_ : ndarray
         All labels: sorted by ``fit``, then in order of first appearance.
 
-    References
-    ----------
-    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), for the usual learner.
+    References ---------- Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009
+    (paper 004), for the usual learner.
 
     Examples
     --------
@@ -68,20 +69,28 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     # Learning.
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
-        """Forget everything and learn these rows: shuffled, in as many passes as the learner is set to."""
+        """Forget everything and learn these rows: shuffled, in as many passes as the learner is
+        set to.
+        """
         learner = self._new_learner()
         rows = learner._as_rows(X)
         return self._fit(learner, rows, in_sorted_order(numbered(Y, rows.n_rows)), column_names(X))
 
-    def _fit(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels, names: Names | None) -> Self:
+    def _fit(
+        self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels, names: Names | None
+    ) -> Self:
         first_pass = FirstPass(whole=True)
         learner._fit_rows(rows, labels, names, watch=first_pass)
         self._have(learner_=learner, _known_confidence=first_pass.confidence())
         return self
 
     @learning
-    def partial_fit(self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None) -> Self:
-        """Learn more rows, once, in the order given. ``classes`` names labels that need not occur in Y."""
+    def partial_fit(
+        self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None
+    ) -> Self:
+        """Learn more rows, once, in the order given. ``classes`` names labels that need not
+        occur in Y.
+        """
         learner = self.learner_ if self.__sklearn_is_fitted__() else self._new_learner()
         learner._check_updatable()
         rows, labels = learner._met(X, Y, classes)
@@ -137,7 +146,11 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         known = [voter for voter, _ in found.votes if isinstance(voter, int) and voter >= 0]
         names: dict[Label, Label] = dict(zip(known, self._feature_names(known), strict=True))
         names[BIAS] = "(any row)"
-        return Explanation(found.label, found.score, [(names.get(voter, voter), vote) for voter, vote in found.votes])
+        return Explanation(
+            found.label,
+            found.score,
+            [(names.get(voter, voter), vote) for voter, vote in found.votes],
+        )
 
     def _given_in(self, examples: Examples) -> Rows:
         check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)
@@ -145,7 +158,8 @@ class RowCategorizer(CategoryModel[MatrixLike]):
 
     def _feature_names(self, columns: Sequence[int]) -> list[Any]:
         names: Sequence[Any] = getattr(self.learner_, "feature_names_in_", ())
-        return [names[column] if column < len(names) else column for column in columns]  # later ones may have no names
+        # later ones may have no names
+        return [names[column] if column < len(names) else column for column in columns]
 
     def _rows_of(self, given: MatrixLike | Rows) -> Rows:
         return given if isinstance(given, Rows) else self.learner_._check(given)
@@ -174,7 +188,9 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     @classmethod
     def from_state(cls, state: State) -> Self:
         learner = build(state.parts["learner"])
-        state.require(isinstance(learner, CategoryLearner), "its learner is a learner of categories")
+        state.require(
+            isinstance(learner, CategoryLearner), "its learner is a learner of categories"
+        )
         model = cls.of(learner)
         model._known_confidence = Confidence.from_state(state.parts["confidence"])
         return model
@@ -190,5 +206,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
 def rows_in(examples: Examples) -> Rows:
     """The rows of a batch, refused where it holds texts."""
     if examples.rows is None:
-        raise InputError("the model takes rows of features, and the data hold texts; train another model on them")
+        raise InputError(
+            "the model takes rows of features, and the data hold texts; train another model on them"
+        )
     return examples.rows

@@ -1,4 +1,5 @@
-"""Rules for rankings: only these labels, all but those, those below a concept, at most so many of a kind.
+"""Rules for rankings: only these labels, all but those, those below a concept, at most so many of a
+kind.
 
 The result is the ranking of all labels without those that a rule forbids.
 """
@@ -24,7 +25,8 @@ from shortlist.labels import LabelIndex
 from shortlist.ranking import Ranking
 
 Labels = Iterable[Label]
-Kinds = list[tuple[NDArray[np.bool_], int]]  # which labels are of a kind, and how many of them there may be
+# which labels are of a kind, and how many of them there may be
+Kinds = list[tuple[NDArray[np.bool_], int]]
 DIGITS = 20  # a longer text is not looked up as a number
 MOST_POWER = 1.0
 DEEPER = 4  # factor of the depth if a kind has too many labels
@@ -43,23 +45,23 @@ class Rules:
     below : labels, default=None
         Only these and narrower labels, by the vocabulary of the model; None for any.
     at_most : dict of label to int, default={}
-        For each label the largest number of it and narrower labels in one ranking. Here and above a label may be given
-        by its name in the vocabulary.
+        For each label the largest number of it and narrower labels in one ranking. Here and above a
+        label may be given by its name in the vocabulary.
     tame : float, default=0
-        Scores above 0 are multiplied by (mean / count) to this power, where count is the number of examples of the
-        label, and mean the average over all labels, both plus 1: with 0.05 a label that is ten times as frequent has
-        0.89 of its score, one that is ten times as rare 1.12 of it.
+        Scores above 0 are multiplied by (mean / count) to this power, where count is the number of
+        examples of the label, and mean the average over all labels, both plus 1: with 0.05 a label
+        that is ten times as frequent has 0.89 of its score, one that is ten times as rare 1.12 of
+        it.
 
     Attributes
     ----------
     only, but, below, at_most, tame
         As given; labels as tuples.
 
-    References
-    ----------
-    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section 3.2, for retrieval
-    without some labels. Menon and others, "Long-tail learning via logit adjustment", ICLR 2021, for ``tame``; here a
-    small power, since scores depend on frequency only in part.
+    References ---------- Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009
+    (paper 004), section 3.2, for retrieval without some labels. Menon and others, "Long-tail
+    learning via logit adjustment", ICLR 2021, for ``tame``; here a small power, since scores depend
+    on frequency only in part.
 
     Examples
     --------
@@ -90,7 +92,9 @@ class Rules:
         return self != Rules()
 
     def with_more(self, other: Rules) -> Rules:
-        """Both rules as one. Two lists of ``below`` are refused: the labels below both cannot be listed."""
+        """Both rules as one. Two lists of ``below`` are refused: the labels below both cannot
+        be listed.
+        """
         if self.below is not None and other.below is not None:
             raise InputError("the rules of the model have a list of below already; leave it out")
         only = other.only if self.only is None else self.only
@@ -108,10 +112,15 @@ class Rules:
         """The rules for JSON, without defaults."""
         every = {one.name: getattr(self, one.name) for one in fields(self)}
         found = {name: value for name, value in every.items() if value != getattr(Rules(), name)}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in found.items()
+        }
 
 
-def left_by(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None) -> NDArray[np.bool_]:
+def left_by(
+    rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None
+) -> NDArray[np.bool_]:
     """The labels that rules allow."""
     may = np.ones(len(labels), dtype=np.bool_)
     if rules.only is not None:
@@ -123,7 +132,9 @@ def left_by(rules: Rules, labels: LabelIndex, vocabulary: LabelVocabulary | None
 
 
 def within_kinds(rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: Kinds) -> Ranking:
-    """The k best labels of each row in which no kind has too many; ``rank`` ranks to a given depth."""
+    """The k best labels of each row in which no kind has too many; ``rank`` ranks to a given
+    depth.
+    """
     depth = k
     while True:
         found = rank(min(depth, n_labels))
@@ -159,19 +170,27 @@ def _narrower(vocabulary: LabelVocabulary | None, labels: Labels) -> set[str]:
     """The labels and all narrower ones; without a vocabulary there are none."""
     if vocabulary is None:
         return {str(label) for label in labels}
-    known = (label if vocabulary.get(label) else vocabulary.of_name(str(label)) or label for label in labels)
+    known = (
+        label if vocabulary.get(label) else vocabulary.of_name(str(label)) or label
+        for label in labels
+    )
     return set().union(*map(vocabulary.subtree, known))
 
 
-def _numbers(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None) -> Longs:
-    """The numbers of labels, found as such, by their text (7 and "7" are the same) or by their names in the vocabulary.
+def _numbers(
+    labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None
+) -> Longs:
+    """The numbers of labels, found as such, by their text (7 and "7" are the same) or by their
+    names in the vocabulary.
 
     Labels that were never learned have no number.
     """
     asked = list(wanted)
     texts = [str(label) for label in asked if not isinstance(label, str)]
     given = (text for text in (*texts, *asked) if isinstance(text, str))
-    whole = [int(text) for text in given if text.isascii() and text.isdigit() and len(text) < DIGITS]
+    whole = [
+        int(text) for text in given if text.isascii() and text.isdigit() and len(text) < DIGITS
+    ]
     every = [*asked, *texts, *whole]
     found = np.fromiter(map(labels.number.get, every, repeat(-1)), dtype=np.int64, count=len(every))
     if vocabulary is not None and found.min(initial=0) < 0:
@@ -181,7 +200,9 @@ def _numbers(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | N
     return found[found >= 0]
 
 
-def mask_of(labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None) -> NDArray[np.bool_]:
+def mask_of(
+    labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None
+) -> NDArray[np.bool_]:
     """Which labels are wanted."""
     mask = np.zeros(len(labels), dtype=np.bool_)
     mask[_numbers(labels, wanted, vocabulary)] = True
@@ -226,16 +247,23 @@ class KnownRules:
         """Look up rules: the last used come first, the least recently used are dropped."""
         for place, one in enumerate(self.known):
             if one.rules is rules or one.rules == rules:
-                self.known = (one, *self.known[:place], *self.known[place + 1 :]) if place else self.known
+                self.known = (
+                    (one, *self.known[:place], *self.known[place + 1 :]) if place else self.known
+                )
                 return one
         labels, _, vocabulary, _ = self.of
-        kinds = [(mask_of(labels, _narrower(vocabulary, [kind])), most) for kind, most in rules.at_most.items()]
+        kinds = [
+            (mask_of(labels, _narrower(vocabulary, [kind])), most)
+            for kind, most in rules.at_most.items()
+        ]
         new = Known(rules, left_by(rules, labels, vocabulary), kinds)
         self.known = (new, *self.known[: LAST - 1])
         return new
 
     def _factors(self, tame: float, learner: CategoryLearner) -> Floats | None:
-        """The factor of the score of each label, by its count, which changes as the model learns."""
+        """The factor of the score of each label, by its count, which changes as the model
+        learns.
+        """
         if not tame or not len(self.current):
             return None
         counts = counts_of(learner)

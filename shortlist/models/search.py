@@ -1,4 +1,6 @@
-"""Learners and models side by side: comparisons on random splits, and a search for the best model of a fixed list."""
+"""Learners and models side by side: comparisons on random splits, and a search for the best
+model of a fixed list.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,11 @@ from shortlist.ranking import Ranking
 from shortlist.text.vectorizer import PLAIN, TextVectorizer
 from shortlist.texts import WithVectors
 
-# The search. The usual model and each candidate learn the same examples and are measured on the same held-out part;
-# where there are many examples, first on a sample, then the best few on all. Another model replaces the usual one only
-# if it is better by a paired bootstrap with p < 0.05, divided by the number of finalists. The chosen model learns all
-# examples in the end. The measure is R1 where examples have one label each, otherwise nDCG@5.
+# The search. The usual model and each candidate learn the same examples and are measured on the
+# same held-out part; where there are many examples, first on a sample, then the best few on all.
+# Another model replaces the usual one only if it is better by a paired bootstrap with p < 0.05,
+# divided by the number of finalists. The chosen model learns all examples in the end. The measure
+# is R1 where examples have one label each, otherwise nDCG@5.
 
 
 HELD_OUT, MOST_HELD = 5, 10_000  # a fifth of the examples, at most so many
@@ -54,11 +57,15 @@ LEARNERS: tuple[CategoryLearner, ...] = (
     FeatureFocus(margin=0.3),
     Rocchio(),
 )
-PAIRS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "character_weight": 0.6}  # of words of any length
+# of words of any length
+PAIRS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "character_weight": 0.6}
 FEATURES: tuple[dict[str, Any], ...] = (
-    {"idf": None}, PLAIN, PLAIN | {"ngrams": 2, "prefix": 5},
-    PLAIN | PAIRS | {"characters": (2, 4)}, PLAIN | PAIRS | {"characters": (3, 4), "prefix": 4},
-)  # fmt: skip
+    {"idf": None},
+    PLAIN,
+    PLAIN | {"ngrams": 2, "prefix": 5},
+    PLAIN | PAIRS | {"characters": (2, 4)},
+    PLAIN | PAIRS | {"characters": (3, 4), "prefix": 4},
+)
 
 
 @dataclass
@@ -67,7 +74,8 @@ class Trial:
 
     name: str
     model: CategoryModel[Any]
-    values: Floats = field(default_factory=lambda: np.zeros(0))  # the measure of each held-out example
+    # the measure of each held-out example
+    values: Floats = field(default_factory=lambda: np.zeros(0))
     n_learned: int = 0
     seconds: float = 0.0  # of all trials
     verdict: str = ""
@@ -89,7 +97,12 @@ class Found:
     def record(self) -> dict[str, Any]:
         """The part that a model file keeps."""
         tried = [
-            {"name": one.name, "learned": one.n_learned, "value": one.value, "came of it": one.verdict}
+            {
+                "name": one.name,
+                "learned": one.n_learned,
+                "value": one.value,
+                "came of it": one.verdict,
+            }
             for one in self.trials
         ]
         return {"measure": self.measure, "chosen": self.chosen, "tried": tried}
@@ -100,20 +113,34 @@ class Found:
 
     def table(self) -> Table:
         rows = [
-            [one.name, one.n_learned, one.value if one.values.size else None, f"{one.seconds:.1f}", one.verdict]
+            [
+                one.name,
+                one.n_learned,
+                one.value if one.values.size else None,
+                f"{one.seconds:.1f}",
+                one.verdict,
+            ]
             for one in self.trials
         ]
-        return Table("Tried", ["what", "learned from", self.measure, "seconds", "what came of it"], rows, "trials")
+        return Table(
+            "Tried",
+            ["what", "learned from", self.measure, "seconds", "what came of it"],
+            rows,
+            "trials",
+        )
 
 
 def candidates(usual: CategoryModel[Any], examples: Examples) -> list[Trial]:
     """The usual model, and models that differ from it by their features or their learner.
 
-    For texts with vectors only settings of TunedIndex are tried: no other learner takes vectors. Within a bound on
-    memory only learners that can make room are tried.
+    For texts with vectors only settings of TunedIndex are tried: no other learner takes vectors.
+    Within a bound on memory only learners that can make room are tried.
     """
     labels = numbered(examples.labels or [], len(examples))
-    all_scores = len(examples) * len(labels.names) <= MOST_SCORES and getattr(usual, "max_memory", None) is None
+    all_scores = (
+        len(examples) * len(labels.names) <= MOST_SCORES
+        and getattr(usual, "max_memory", None) is None
+    )
     learners = [one for one in LEARNERS if all_scores or isinstance(one, IndexLearner)]
     some = [] if examples.texts is None else examples.texts[:1000]
     if isinstance(some, WithVectors):
@@ -141,8 +168,8 @@ def search(
 ) -> Found:
     """The usual model, or one that is better for these examples, after it has learned all of them.
 
-    Before ``seconds`` are over, no trial begins that would take longer than what is left; a candidate counts as taking
-    as long as the usual model did.
+    Before ``seconds`` are over, no trial begins that would take longer than what is left; a
+    candidate counts as taking as long as the usual model did.
     """
     as_real(seconds, "seconds", least=0)
     n, seed = len(examples), as_whole(random_state, "random_state", most=MOST_SEED)
@@ -176,7 +203,9 @@ def search(
         left = [trials[0], *others[: FINALISTS if size != rounds[-1] else None]]
     chosen = decide(trials[0], left[1:])
     chosen.model.fit_batches([examples])
-    found = Found(chosen.model, sorted(trials, key=lambda one: (-one.n_learned, -one.value)), measure)
+    found = Found(
+        chosen.model, sorted(trials, key=lambda one: (-one.n_learned, -one.value)), measure
+    )
     if hasattr(chosen.model, "search_"):
         chosen.model.search_ = found.record
     return found
@@ -196,12 +225,18 @@ def _attempt(trial: Trial, part: Examples, test: Examples, measure: str) -> None
 
 
 def decide(usual: Trial, others: list[Trial]) -> Trial:
-    """The best of those that are better than the usual model by more than chance; that model, if none is."""
+    """The best of those that are better than the usual model by more than chance; that model,
+    if none is.
+    """
     chosen = usual
     for trial in others:
         found = paired_bootstrap(trial.values, usual.values, resamples=RESAMPLES)
         trial.verdict = f"{100 * found.difference:+.2f} points, p = {found.p_value:.3f}"
-        if found.difference > 0 and found.p_value < SURE / len(others) and trial.value > chosen.value:
+        if (
+            found.difference > 0
+            and found.p_value < SURE / len(others)
+            and trial.value > chosen.value
+        ):
             chosen = trial
     usual.verdict = "" if chosen is usual else "beaten"
     chosen.verdict = "chosen" + (f": {chosen.verdict}" if chosen.verdict else "")
@@ -221,7 +256,11 @@ def changes(part: Estimator, usual: Estimator) -> str:
         return list(value) if isinstance(value, tuple) else value
 
     given, others = part.get_params(deep=False), usual.get_params(deep=False)
-    return ", ".join(f"{name}={value!r}" for name, value in given.items() if plain(value) != plain(others.get(name)))
+    return ", ".join(
+        f"{name}={value!r}"
+        for name, value in given.items()
+        if plain(value) != plain(others.get(name))
+    )
 
 
 # Comparing learners: the same splits, quality and cost of each, and tests of their differences.
@@ -284,7 +323,9 @@ def compare(
     random_state: int = 0,
     text: TextVectorizer | None = None,
 ) -> Iterator[list[Contestant]]:
-    """Train and test the learners on random splits of texts or rows. Gives the results after each split."""
+    """Train and test the learners on random splits of texts or rows. Gives the results after
+    each split.
+    """
     contestants = [Contestant(name) for name in names]
     learners: list[Any] = [named("categories", name, "--learners") for name in names]
     n = data.n_rows if isinstance(data, Rows) else len(data)
@@ -304,10 +345,15 @@ def compare(
             texts = [data[i] for i in train]
             recurring = numbered(learned, len(learned)).sets.recurring
             vectorizer = (default_text() if text is None else text).settled(texts, recurring)
-            train_rows, test_rows = vectorizer.fit_counts([texts]).all(), vectorizer.rows([data[i] for i in test])
+            train_rows, test_rows = (
+                vectorizer.fit_counts([texts]).all(),
+                vectorizer.rows([data[i] for i in test]),
+            )
         for contestant, learner in zip(contestants, learners, strict=True):
             if not contestant.seconds:  # compile before the clock starts
-                clone(learner)._fit_rows(train_rows.take([0]), learned[:1])._rank_rows(test_rows.take([0]))
+                clone(learner)._fit_rows(train_rows.take([0]), learned[:1])._rank_rows(
+                    test_rows.take([0])
+                )
             contestant._add_split(clone(learner), train_rows, learned, test_rows, truth)
         yield contestants
 
@@ -318,6 +364,15 @@ def differences(contestants: list[Contestant]) -> list[Difference]:
     found = []
     for n, first in enumerate(ranked):
         for second in ranked[n + 1 :]:
-            p_value = wilcoxon(np.concatenate(first.per_row), np.concatenate(second.per_row)).p_value
-            found.append(Difference(first.name, second.name, first.mean(ORDERED_BY) - second.mean(ORDERED_BY), p_value))
+            p_value = wilcoxon(
+                np.concatenate(first.per_row), np.concatenate(second.per_row)
+            ).p_value
+            found.append(
+                Difference(
+                    first.name,
+                    second.name,
+                    first.mean(ORDERED_BY) - second.mean(ORDERED_BY),
+                    p_value,
+                )
+            )
     return found

@@ -2,9 +2,9 @@
 
 The file of a learner gives the shape of its weights, its loop, and the places of its thresholds.
 
-A rule has weights [q, m] and biases [p], and moments of the same shape: the sum of all changes of the rule, each times
-the number of examples before it. After n examples, the rule less moments / n is the rule averaged over all of them. So
-weights are [2, q, m] and biases [2, p].
+A rule has weights [q, m] and biases [p], and moments of the same shape: the sum of all changes of
+the rule, each times the number of examples before it. After n examples, the rule less moments / n
+is the rule averaged over all of them. So weights are [2, q, m] and biases [2, p].
 """
 
 from __future__ import annotations
@@ -21,7 +21,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays.kernels import Floats, Ints, Longs, step
 from shortlist.arrays.rows import MatrixLike, Rows, is_full
-from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_numbers, as_rows, as_seed, as_whole, look_at
+from shortlist.arrays.validation import (
+    MOST_AMOUNT,
+    as_choice,
+    as_numbers,
+    as_rows,
+    as_seed,
+    as_whole,
+    look_at,
+)
 from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, writing
 from shortlist.errors import InputError, counted, there_are
 from shortlist.estimators import Estimator
@@ -37,11 +45,13 @@ LARGEST = 1e100  # value of a row
 
 
 class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
-    """A learner of ratings on an ordered scale. A row has the rating between whose thresholds its score w·x lies.
+    """A learner of ratings on an ordered scale. A row has the rating between whose thresholds its
+    score w·x lies.
 
-    Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or is stopped with
-    Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has learned a whole number of examples. The
-    first random pass is shuffled by examples, the others by runs of 16 (``in_runs``).
+    Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or
+    is stopped with Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has
+    learned a whole number of examples. The first random pass is shuffled by examples, the others by
+    runs of 16 (``in_runs``).
 
     Parameters
     ----------
@@ -83,7 +93,9 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     @abstractmethod
     def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        """Learn the examples of ``order`` and advance the clock; write the predictions to ``rated``."""
+        """Learn the examples of ``order`` and advance the clock; write the predictions to
+        ``rated``.
+        """
 
     @abstractmethod
     def _open_step(self, at: int) -> None:
@@ -108,9 +120,12 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         before = dict(self.__dict__)  # fitting makes new arrays and leaves the old ones unchanged
         try:
             rows, numbers = self._prepare(X, y, afresh=True)
-            passes = self.passes or min(max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES)
+            passes = self.passes or min(
+                max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES
+            )
             generator = None if seed is None else np.random.default_rng(seed)
-            if generator is not None:  # move the rows into random order; later passes shuffle runs of them
+            # move the rows into random order; later passes shuffle runs of them
+            if generator is not None:
                 shuffled = np.arange(rows.n_rows, dtype=np.int64)
                 generator.shuffle(shuffled)
                 rows, numbers = rows.take(shuffled), numbers[shuffled]
@@ -128,37 +143,50 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more rows, once, in the order given.
 
-        New columns of X and, if the scale is learned, new ratings may come at any time. ``classes`` may name ratings of
-        later examples.
+        New columns of X and, if the scale is learned, new ratings may come at any time. ``classes``
+        may name ratings of later examples.
         """
         self._run(*self._prepare(X, y, classes))
         return self
 
     @learning
     def predict_and_learn(self, X: MatrixLike, y: ArrayLike) -> Ratings:
-        """``partial_fit`` that returns the rating that the last rule predicted for each row before learning it."""
+        """``partial_fit`` that returns the rating that the last rule predicted for each row
+        before learning it.
+        """
         rated = self._run(*self._prepare(X, y))
         return self.classes_[rated]
 
     def _prepare(
         self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, *, afresh: bool = False
     ) -> tuple[Rows, Longs]:
-        """Check everything, then make room; return the rows and the step numbers of their ratings."""
+        """Check everything, then make room; return the rows and the step numbers of their
+        ratings.
+        """
         if y is None:
             raise InputError("this learner requires y to be passed, but the target y is None")
         rows = _as_rows(X)
         ratings = as_ratings(y, rows.n_rows)
-        named = ratings if classes is None else open_for(as_ratings(classes, np.size(classes)), ratings)[0]
+        named = (
+            ratings
+            if classes is None
+            else open_for(as_ratings(classes, np.size(classes)), ratings)[0]
+        )
         if afresh or self._clock == 0:
             as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
             steps = np.unique(named) if self.scale is None else as_steps(self.scale)
             numbers = step_numbers(steps, ratings)
             look_at(self, X, reset=True, width=True)
             n_vectors, n_biases = self._shape(steps.size)
-            self._weights, self._biases = np.zeros((2, n_vectors, rows.n_features)), np.zeros((2, n_biases))
+            self._weights, self._biases = (
+                np.zeros((2, n_vectors, rows.n_features)),
+                np.zeros((2, n_biases)),
+            )
             self.classes_, self._clock = steps, 0
         else:
-            steps, arrived = (self.classes_, []) if self.scale is not None else open_for(self.classes_, named)
+            steps, arrived = (
+                (self.classes_, []) if self.scale is not None else open_for(self.classes_, named)
+            )
             numbers = step_numbers(steps, ratings)
             look_at(self, X, reset=rows.n_features > self.n_features_in_, width=True)
             self._grow(rows.n_features, steps, arrived)
@@ -169,7 +197,9 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         for at in arrived:
             self._open_step(at)
         self.classes_ = steps
-        self._weights = np.pad(self._weights, ((0, 0), (0, 0), (0, n_features - self._weights.shape[2])))
+        self._weights = np.pad(
+            self._weights, ((0, 0), (0, 0), (0, n_features - self._weights.shape[2]))
+        )
 
     def _run(self, rows: Rows, y: Longs, order: Longs | None = None) -> Longs:
         """Learn the rows once; return the step number predicted for each before it was learned."""
@@ -191,27 +221,36 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     @reading
     def distances(self, X: MatrixLike) -> Floats:
-        """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with r; negative if below."""
+        """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with
+        r; negative if below.
+        """
         weights, biases = self._rule()
         return self._products(X, weights) - self._edges(biases)
 
     @reading
     def neighbour_distances(self, X: MatrixLike) -> Floats:
-        """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the ends."""
+        """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the
+        ends.
+        """
         distances = self.distances(X)
         ends = np.full((distances.shape[0], 1), np.inf)
         fenced = np.hstack([ends, distances, -ends])
         rated = (distances >= 0).sum(axis=1)[:, None]
-        return np.hstack([np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)])
+        return np.hstack(
+            [np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)]
+        )
 
     @reading
     def decision_function(self, X: MatrixLike) -> Floats:
-        """The distance of each row inside the interval of each rating, n × k: negative outside, largest at the rating.
+        """The distance of each row inside the interval of each rating, n × k: negative outside,
+        largest at the rating.
 
-        For two ratings, as in scikit-learn, one number: the distance above the threshold between them.
+        For two ratings, as in scikit-learn, one number: the distance above the threshold between
+        them.
         """
         distances = self.distances(X)
-        distances[distances == 0] = np.finfo(np.float64).tiny  # a row on a threshold counts as above it
+        # a row on a threshold counts as above it
+        distances[distances == 0] = np.finfo(np.float64).tiny
         if self.classes_.size == 2:
             return distances[:, 0]
         ends = np.full((distances.shape[0], 1), np.inf)
@@ -219,19 +258,26 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the ranking loss: −mean |ŷ − y|, counted in steps of the scale, so that higher is better."""
+        """Minus the ranking loss: −mean |ŷ − y|, counted in steps of the scale, so that higher
+        is better.
+        """
         rated = self.predict(X)
         ratings = as_ratings(y, rated.size)
         steps = self.classes_ if self.scale is not None else open_for(self.classes_, ratings)[0]
         distances = np.abs(step_numbers(steps, rated) - step_numbers(steps, ratings))
-        weights = None if sample_weight is None else as_numbers(sample_weight, "sample_weight", length=rated.size)
+        weights = (
+            None
+            if sample_weight is None
+            else as_numbers(sample_weight, "sample_weight", length=rated.size)
+        )
         if weights is not None and not (weights.min() >= 0 < weights.max()):
             raise InputError("sample_weight must hold numbers of at least 0, not all of them 0")
         return -float(np.average(distances, weights=weights))
 
     @reading
     def explain(self, x: MatrixLike, names: Sequence[str | int] | None = None) -> Explanation:
-        """What each column, by its name or number, adds to the score of one row, and the rating of the row.
+        """What each column, by its name or number, adds to the score of one row, and the rating of
+        the row.
 
         The score is w·x, or that of the rating if each rating has weights of its own.
         """
@@ -243,22 +289,30 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         number = int(self._rate(x)[0])  # refuses columns that are not those learned from
         if names is not None and len(names) != row.shape[1]:
             raise InputError(
-                f"{there_are(len(names), 'names')} for {counted(row.shape[1], 'columns')}; each column needs its own"
+                f"{there_are(len(names), 'names')} for {counted(row.shape[1], 'columns')}; each "
+                "column needs its own"
             )
         rule = number if len(weights) > 1 else 0
-        voters, votes = list(range(row.shape[1]) if names is None else names), weights[rule] * row[0]
+        voters, votes = (
+            list(range(row.shape[1]) if names is None else names),
+            weights[rule] * row[0],
+        )
         if self.adds_biases:
             voters, votes = [*voters, "(any row)"], np.append(votes, biases[rule])
         heaviest = [n for n in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[n] != 0]
         pairs = [(voters[n], float(votes[n])) for n in heaviest]
-        return Explanation(self.classes_[number].item(), float(sum(vote for _, vote in pairs)), pairs)
+        return Explanation(
+            self.classes_[number].item(), float(sum(vote for _, vote in pairs)), pairs
+        )
 
     def _rule(self) -> tuple[Floats, Floats]:
         """The weights [q, m] and biases [p] of the chosen hypothesis."""
         check_is_fitted(self)
         if as_choice(self.hypothesis, "hypothesis", HYPOTHESES) == "last":
             return self._weights[0], self._biases[0]
-        return self._weights[0] - self._weights[1] / self._clock, self._biases[0] - self._biases[1] / self._clock
+        return self._weights[0] - self._weights[1] / self._clock, self._biases[0] - self._biases[
+            1
+        ] / self._clock
 
     def _products(self, X: MatrixLike, weights: Floats) -> Floats:
         """The inner products w·x of the rows with the weights [q, m], n × q."""
@@ -287,14 +341,23 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         check_is_fitted(self)
         if not np.isfinite(self._weights).all() or not np.isfinite(self._biases).all():
             raise InputError(
-                f"this {type(self).__name__} cannot be saved: its weights are no longer finite numbers; learn again "
+                f"this {type(self).__name__} cannot be saved: its weights are no longer finite "
+                "numbers; learn again "
                 "from smaller values or with a smaller step"
             )
         # NumPy's numbers and arrays, which a user may have given, as JSON has them.
         parameters = json.loads(json.dumps(self.get_params(), default=lambda value: value.tolist()))
-        settings = {"parameters": parameters, "n_features": self.n_features_in_, "clock": self._clock}
+        settings = {
+            "parameters": parameters,
+            "n_features": self.n_features_in_,
+            "clock": self._clock,
+        }
         classes = text_to_array(self.classes_.tolist())
-        arrays: dict[str, NDArray[Any]] = {"classes": classes, "weights": self._weights, "biases": self._biases}
+        arrays: dict[str, NDArray[Any]] = {
+            "classes": classes,
+            "weights": self._weights,
+            "biases": self._biases,
+        }
         return State(type(self).__name__, settings, arrays)
 
     @classmethod
@@ -304,7 +367,10 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features", least=1)
         learner.classes_ = as_steps(state.names("classes"), least=1)
         learner._clock = as_whole(state.settings["clock"], "clock", least=1, most=MOST_AMOUNT)
-        learner._weights, learner._biases = state.array("weights", np.float64, 3), state.array("biases", np.float64, 2)
+        learner._weights, learner._biases = (
+            state.array("weights", np.float64, 3),
+            state.array("biases", np.float64, 2),
+        )
         n_vectors, n_biases = learner._shape(learner.classes_.size)
         shape = 2, n_vectors, learner.n_features_in_
         state.require(learner._weights.shape == shape, "its weights have another shape")
@@ -321,7 +387,8 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True  # in scikit-learn's checks, whose classes have no order
+        # in scikit-learn's checks, whose classes have no order
+        tags.classifier_tags.poor_score = True
         return tags
 
 
@@ -354,7 +421,8 @@ def check_size(rows: Rows) -> Rows:
         place = int(np.argmax(np.abs(data)))
         row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
         raise InputError(
-            f"the value {data[place]:g} in row {row}, column {rows.indices[place]}, is too large; scale the columns so "
+            f"the value {data[place]:g} in row {row}, column {rows.indices[place]}, is too large; "
+            "scale the columns so "
             f"that no value is beyond {LARGEST:g}"
         )
     return rows

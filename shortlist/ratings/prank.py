@@ -1,16 +1,17 @@
 """PRank: the Perceptron for ordered ratings (Crammer & Singer, "Pranking with Ranking", figure 2).
 
-A rule is a direction w and thresholds b_1 ≤ … ≤ b_{k−1}, b_k = ∞, which cut the line of projections w·x into k
-intervals, one for each rating:  ŷ = min{r : w·x − b_r < 0}.  Figure 2, on a mistake:
+A rule is a direction w and thresholds b_1 ≤ … ≤ b_{k−1}, b_k = ∞, which cut the line of projections
+w·x into k intervals, one for each rating:  ŷ = min{r : w·x − b_r < 0}.  Figure 2, on a mistake:
 
-    y_r = −1 if y ≤ r else +1;   τ_r = y_r if (w·x − b_r)·y_r ≤ 0 else 0;   w += (Σ_r τ_r)·x;   b_r −= τ_r.
+    y_r = −1 if y ≤ r else +1;   τ_r = y_r if (w·x − b_r)·y_r ≤ 0 else 0;   w += (Σ_r τ_r)·x;   b_r
+    −= τ_r.
 
-Lemma 1: the thresholds stay sorted. Theorem 2: if a rule of unit norm rates a stream with margin γ and ‖x‖ ≤ R, then
-Σ_t |ŷ_t − y_t| ≤ (k − 1)·(R² + 1)/γ².  Both are tested on generated streams.
+Lemma 1: the thresholds stay sorted. Theorem 2: if a rule of unit norm rates a stream with margin γ
+and ‖x‖ ≤ R, then Σ_t |ŷ_t − y_t| ≤ (k − 1)·(R² + 1)/γ².  Both are tested on generated streams.
 
-Not in the paper: averaging, which it mentions as an extension, and a scale that may grow. A new step between two others
-begins as an empty interval: the threshold between them is doubled. A new step at an end begins one average step further
-out. Ratings count from 0 in the code.
+Not in the paper: averaging, which it mentions as an extension, and a scale that may grow. A new
+step between two others begins as an empty interval: the threshold between them is doubled. A new
+step at an end begins one average step further out. Ratings count from 0 in the code.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ class PRank(RatingLearner):
     def _open_step(self, at: int) -> None:
         """Insert a new step; at an end it is as wide as the average step, rounded up.
 
-        Thresholds stay whole numbers, or lemma 1 would not hold. The new threshold has the moments of its neighbour, so
-        that the averaged thresholds are opened by the same width.
+        Thresholds stay whole numbers, or lemma 1 would not hold. The new threshold has the moments
+        of its neighbour, so that the averaged thresholds are opened by the same width.
         """
         b = self._biases
         n = b.shape[1]
@@ -91,10 +92,14 @@ class PRank(RatingLearner):
 
 
 @kernel
-def _learn(rows: Rows, order: Longs, y: Longs, W: Floats, B: Floats, clock: int, rated: Longs) -> int:
-    """y int64[n] from 0; W[2, 1, m] and B[2, k−1]: the rule and its moments (see learner.py); clock: examples so far.
+def _learn(
+    rows: Rows, order: Longs, y: Longs, W: Floats, B: Floats, clock: int, rated: Longs
+) -> int:
+    """y int64[n] from 0; W[2, 1, m] and B[2, k−1]: the rule and its moments (see learner.py);
+    clock: examples so far.
 
-    rated int64[len(order)] receives each prediction, made before the update. Gives the clock after the last example.
+    rated int64[len(order)] receives each prediction, made before the update. Gives the clock after
+    the last example.
     """
     w, w_moment = W[0, 0], W[1, 0]
     b, b_moment = B[0], B[1]

@@ -1,8 +1,9 @@
 """The scale: ordered ratings <-> step numbers 0, 1, …, k−1.
 
-Ratings are numbers (1–5, half stars) or texts (A–D, "poor"…"excellent"). A given scale defines the order and is closed:
-any other rating is an error. A learned scale contains the ratings so far in their natural order (numbers by size, texts
-by code point), and a new rating is inserted in that order.
+Ratings are numbers (1–5, half stars) or texts (A–D, "poor"…"excellent"). A given scale defines the
+order and is closed: any other rating is an error. A learned scale contains the ratings so far in
+their natural order (numbers by size, texts by code point), and a new rating is inserted in that
+order.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ def as_ratings(ratings: ArrayLike, n_rows: int) -> Ratings:
     except (ValueError, TypeError) as problem:
         raise InputError(" ".join(str(problem).split())[:300]) from None
     if array.size != n_rows:
-        raise InputError(f"X has {counted(n_rows, 'rows')} but {there_are(array.size, 'ratings')}; each row needs one")
+        raise InputError(
+            f"X has {counted(n_rows, 'rows')} but {there_are(array.size, 'ratings')}; each row "
+            "needs one"
+        )
     return _numbers_or_texts(array, "rating")
 
 
@@ -69,7 +73,8 @@ def step_numbers(steps: Steps, ratings: Ratings) -> Longs:
     if outside.any():
         row = int(np.argmax(outside))
         raise InputError(
-            f"the rating {ratings[row]!s} of row {row} is outside the scale {', '.join(map(str, steps))}; "
+            f"the rating {ratings[row]!s} of row {row} is outside the scale "
+            f"{', '.join(map(str, steps))}; "
             "correct it, or give a scale that has it"
         )
     return numbers
@@ -84,13 +89,17 @@ def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
             try:
                 array = array.astype(np.float64 if float in kinds else np.int64)
             except OverflowError:
-                raise InputError(f"the {what} must hold numbers below 2**63, and one of these is larger") from None
+                raise InputError(
+                    f"the {what} must hold numbers below 2**63, and one of these is larger"
+                ) from None
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         where = int(np.argmin(np.isfinite(array.reshape(-1))))
         value = "NaN" if np.isnan(array.reshape(-1)[where]) else "infinity"
         raise InputError(f"{what} {where} is {value}, which has no place on a scale")
     if array.dtype.kind not in "biufU":
-        raise InputError(f"the {what} must hold numbers only or text only, not {array.dtype} or a mixture")
+        raise InputError(
+            f"the {what} must hold numbers only or text only, not {array.dtype} or a mixture"
+        )
     # −0 becomes 0: which of two equal ratings stays after sorting depends on the processor.
     return array + 0.0 if array.dtype.kind == "f" else array
 
@@ -100,7 +109,9 @@ def _is_text(array: NDArray[Any]) -> bool:
 
 
 def as_values(ratings: Sequence[str], scale: ArrayLike | None) -> Ratings:
-    """Ratings read from a file as text, in the type of the scale: numbers if all are numbers, otherwise text."""
+    """Ratings read from a file as text, in the type of the scale: numbers if all are numbers,
+    otherwise text.
+    """
     steps = [] if scale is None else np.asarray(scale, dtype=object).tolist()
     if not all(isinstance(step, (int, float, np.number)) for step in steps):
         return np.array(ratings, dtype=object if not ratings else str)

@@ -1,13 +1,14 @@
 """Widrow-Hoff: online least squares, rounded to the nearest rating (WH in paper 002).
 
-    w += η·(y − w·x)·x   after every example, η fixed;   ŷ = the rating nearest to w·x, clipped to the scale.
+    w += η·(y − w·x)·x   after every example, η fixed;   ŷ = the rating nearest to w·x, clipped to
+    the scale.
 
-The midpoints between ratings are fixed thresholds, so predictions, distances and probabilities are those of a threshold
-learner.
+The midpoints between ratings are fixed thresholds, so predictions, distances and probabilities are
+those of a threshold learner.
 
-Not in the paper: y is the rating itself on a scale of ascending numbers, and the rank 1..k on any other scale; an
-intercept c += η·(y − w·x − c), off in the paper's experiments. Each error is multiplied by 1 − η·‖x‖², so a step
-η > 2/‖x‖² can make w overflow, which is an error.
+Not in the paper: y is the rating itself on a scale of ascending numbers, and the rank 1..k on any
+other scale; an intercept c += η·(y − w·x − c), off in the paper's experiments. Each error is
+multiplied by 1 − η·‖x‖², so a step η > 2/‖x‖² can make w overflow, which is an error.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from shortlist.arrays.validation import as_choice, as_real
 from shortlist.errors import InputError
 from shortlist.ratings.learner import RatingLearner, move
 
-FAR = 1e150  # a score beyond it, times a value of a row (index/lists.py), could be more than a float64 holds
+# a score beyond it, times a value of a row (index/lists.py), could be more than a float64 holds
+FAR = 1e150
 
 
 class WidrowHoff(RatingLearner):
@@ -63,7 +65,9 @@ class WidrowHoff(RatingLearner):
     array([1, 3])
     """
 
-    short_names: ClassVar[dict[str, dict[str, Any]]] = {"widrow-hoff": {"passes": None, "random_state": 0}}
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {
+        "widrow-hoff": {"passes": None, "random_state": 0}
+    }
 
     def __init__(
         self,
@@ -75,7 +79,9 @@ class WidrowHoff(RatingLearner):
         hypothesis: str = "averaged",
         scale: ArrayLike | None = None,
     ) -> None:
-        super().__init__(passes=passes, random_state=random_state, hypothesis=hypothesis, scale=scale)
+        super().__init__(
+            passes=passes, random_state=random_state, hypothesis=hypothesis, scale=scale
+        )
         self.learning_rate = learning_rate
         self.fit_intercept = fit_intercept
 
@@ -84,16 +90,28 @@ class WidrowHoff(RatingLearner):
 
     def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         eta = as_real(self.learning_rate, "learning_rate", least=0.0)
-        eta_intercept = eta if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0
+        eta_intercept = (
+            eta if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0
+        )
         wanted = self._clock + order.size
         with np.errstate(over="ignore", invalid="ignore"):  # reported below
             self._clock = _learn(
-                rows, order, y, self._positions(), self._edges(np.zeros(1)), eta, eta_intercept,
-                self._weights, self._biases, self._clock, rated,
-            )  # fmt: skip
+                rows,
+                order,
+                y,
+                self._positions(),
+                self._edges(np.zeros(1)),
+                eta,
+                eta_intercept,
+                self._weights,
+                self._biases,
+                self._clock,
+                rated,
+            )
         if self._clock < wanted:
             raise InputError(
-                f"the weights grew past all numbers: learning_rate={eta:g} is too large for these rows; "
+                f"the weights grew past all numbers: learning_rate={eta:g} is too large for these "
+                "rows; "
                 "take a smaller one or scale the columns of X, and fit anew"
             )
 
@@ -117,12 +135,23 @@ class WidrowHoff(RatingLearner):
 
 @kernel
 def _learn(
-    rows: Rows, order: Longs, y: Longs, positions: Floats, edges: Floats, eta: float, eta_intercept: float,
-    W: Floats, B: Floats, clock: int, rated: Longs,
-) -> int:  # fmt: skip
-    """Arguments as in prank.py, with positions float64[k] of the ratings, edges float64[k−1] between them, B[2, 1].
+    rows: Rows,
+    order: Longs,
+    y: Longs,
+    positions: Floats,
+    edges: Floats,
+    eta: float,
+    eta_intercept: float,
+    W: Floats,
+    B: Floats,
+    clock: int,
+    rated: Longs,
+) -> int:
+    """Arguments as in prank.py, with positions float64[k] of the ratings, edges float64[k−1]
+    between them, B[2, 1].
 
-    Gives the clock after the last example learned: it stops before a score that has grown too far to take a step by.
+    Gives the clock after the last example learned: it stops before a score that has grown too far
+    to take a step by.
     """
     w, w_moment = W[0, 0], W[1, 0]
     for t in range(order.size):
@@ -137,7 +166,8 @@ def _learn(
             if not np.isfinite(2 * value * largest):
                 return clock
         rank = 0
-        while rank < edges.size and value - edges[rank] >= 0:  # round to the nearest, clip to the scale
+        # round to the nearest, clip to the scale
+        while rank < edges.size and value - edges[rank] >= 0:
             rank += 1
         rated[t] = rank
         error = positions[y[i]] - value

@@ -46,7 +46,8 @@ class OperationsRoutes(Routes):
         super().__init__(context)
         page = (files("shortlist.server") / "page").iterdir()
         self._files = {
-            one.name: Response(one.read_bytes(), media_type=KINDS[one.name.rpartition(".")[2]]) for one in page
+            one.name: Response(one.read_bytes(), media_type=KINDS[one.name.rpartition(".")[2]])
+            for one in page
         }
 
     @get("/healthz", dict[str, str])
@@ -74,7 +75,9 @@ class OperationsRoutes(Routes):
 
     @get("/", None)
     async def page(self) -> Response:
-        return self._files["page.html" if isinstance(self._context.served, Categorizer) else "docs.html"]
+        return self._files[
+            "page.html" if isinstance(self._context.served, Categorizer) else "docs.html"
+        ]
 
     @get("/docs", None)
     async def documentation(self) -> Response:
@@ -89,8 +92,14 @@ class OperationsRoutes(Routes):
 
 # Routes are tried in this order: the most frequent ones first.
 OF_TEXTS: tuple[type[Routes], ...] = (
-    RankingRoutes, LearningRoutes, QueueRoutes, LookingRoutes, AuditRoutes, PromotionRoutes, OperationsRoutes,
-)  # fmt: skip
+    RankingRoutes,
+    LearningRoutes,
+    QueueRoutes,
+    LookingRoutes,
+    AuditRoutes,
+    PromotionRoutes,
+    OperationsRoutes,
+)
 OF_RATINGS = (RatingRoutes, OperationsRoutes)
 
 
@@ -112,14 +121,21 @@ def make_app(replica: Replica, settings: Settings) -> ASGIApp:
     if replica.served.task == "ratings":
         about, kinds = "Rates texts, and says why.", OF_RATINGS
     app = FastAPI(
-        title="shortlist", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, description=about
+        title="shortlist",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        description=about,
     )
     routers = [routes(context).router() for routes in kinds]
     for router in routers:
         app.include_router(router)
     explain_problems(app)
     # Not from the OpenAPI document, which takes longer to make than all else here.
-    paths = {route.path for router in routers for route in router.routes if isinstance(route, Route)}
+    paths = {
+        route.path for router in routers for route in router.routes if isinstance(route, Route)
+    }
     return Middleware(app, settings, metrics, paths)
 
 
@@ -142,7 +158,9 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
             for sentence in snapshots.salvage(settings.folder):
                 log("salvaged", "warning", what=sentence)
         check_journal(settings.folder)
-        replica = stack.enter_context(contextlib.closing(Replica(settings.folder, settings.read_only)))
+        replica = stack.enter_context(
+            contextlib.closing(Replica(settings.folder, settings.read_only))
+        )
         check_encoder(settings, replica)
         replica.warm_up()
         if not settings.read_only:
@@ -153,10 +171,14 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
         host, port = listening.getsockname()[:2]
         url = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
         log(
-            "serving", url=url, folder=str(settings.folder), examples=replica.version.examples,
-            passed_over=len(replica.passed), snapshot=replica.snapshot,
+            "serving",
+            url=url,
+            folder=str(settings.folder),
+            examples=replica.version.examples,
+            passed_over=len(replica.passed),
+            snapshot=replica.snapshot,
             seconds=round(time.perf_counter() - began, 3),
-        )  # fmt: skip
+        )
         announce(url)
         run(make_server(replica, settings), listening)
         log("stopped")
@@ -170,20 +192,25 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
             model._vectors_of(["a text"])  # fails now if its weights are missing or others
         return
     if not isinstance(model, Categorizer) or model.n_vector_ == 0:
-        raise InputError("--encoder is for a model that was learned with vectors, and this one was not")
+        raise InputError(
+            "--encoder is for a model that was learned with vectors, and this one was not"
+        )
     try:
         VectorPart(model.n_vector_, encoder, model.encoder_name_).apart(["a text"])
     except InputError as problem:
         raise InputError(f"--encoder: {problem}") from None
     except Exception as problem:
         what = f"{name_of(encoder)} failed on a list of one text: {failure(problem)}"
-        raise InputError(f"--encoder: {what}; mend it, or serve without it and send vectors with the texts") from None
+        raise InputError(
+            f"--encoder: {what}; mend it, or serve without it and send vectors with the texts"
+        ) from None
 
 
 def run(server: uvicorn.Server, listening: socket.socket) -> None:
     """Serve until a signal to stop comes."""
 
-    def stop(*_: Any) -> None:  # until uvicorn handles signals itself, and when it raises them again at its end
+    # until uvicorn handles signals itself, and when it raises them again at its end
+    def stop(*_: Any) -> None:
         server.should_exit = True
 
     for one in (signal.SIGINT, signal.SIGTERM):
@@ -195,8 +222,16 @@ def make_server(replica: Replica, settings: Settings) -> uvicorn.Server:
     limits, connections = settings.limits, Connections(settings.limits)
     opened: Any = connections.open
     config = uvicorn.Config(
-        make_app(replica, settings), log_config=None, access_log=False, server_header=False, ws="none", http=opened,
-        timeout_graceful_shutdown=GRACE, timeout_keep_alive=limits.idle, h11_max_incomplete_event_size=limits.header,
-        callback_notify=connections.look, timeout_notify=limits.idle,
-    )  # fmt: skip
+        make_app(replica, settings),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        http=opened,
+        timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=limits.idle,
+        h11_max_incomplete_event_size=limits.header,
+        callback_notify=connections.look,
+        timeout_notify=limits.idle,
+    )
     return uvicorn.Server(config)

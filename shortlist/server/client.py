@@ -40,16 +40,26 @@ class Server:
         if not self._address.startswith(("http://", "https://")):
             raise InputError(f"--server takes an address such as {USUAL}, not {address!r}")
         if "@" in self._address.partition("://")[2].partition("/")[0]:
-            raise InputError("--server takes no name and password; give a token with --token-file or SHORTLIST_TOKEN")
+            raise InputError(
+                "--server takes no name and password; give a token with --token-file or "
+                "SHORTLIST_TOKEN"
+            )
         self._token = read_token(token_file, os.environ.get("SHORTLIST_TOKEN"))
 
-    def ask(self, path: str, body: dict[str, Any] | None = None, **query: str | int) -> dict[str, Any]:
+    def ask(
+        self, path: str, body: dict[str, Any] | None = None, **query: str | int
+    ) -> dict[str, Any]:
         """Return the answer to a question; raise the server's sentence if it refuses."""
         headers = {"Content-Type": "application/json"}
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
-        # Not escaped, so that a part has as many bytes as a server takes; the server refuses what is not text.
-        content = None if body is None else json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
+        # Not escaped, so that a part has as many bytes as a server takes; the server refuses what
+        # is not text.
+        content = (
+            None
+            if body is None
+            else json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
+        )
         address = self._address + path + (f"?{urlencode(query)}" if query else "")
         try:
             request = urllib.request.Request(address, content, headers)
@@ -63,14 +73,20 @@ class Server:
             raise InputError(f"{self._address} refuses: {words}") from None
         except (OSError, ValueError, HTTPException) as problem:
             reason = getattr(problem, "reason", problem)
-            raise InputError(f"cannot reach {self._address}: {str(reason) or type(reason).__name__}") from None
+            raise InputError(
+                f"cannot reach {self._address}: {str(reason) or type(reason).__name__}"
+            ) from None
         if not isinstance(found, dict):
             raise InputError(f"{self._address} answers what no shortlist server does")
         return found
 
 
-def parts(things: Iterable[Thing], text_of: Callable[[Thing], str], most: int = LETTERS) -> Iterator[list[Thing]]:
-    """Yield lists of texts, or of things with a text each, that fit into one request: of ``most`` characters."""
+def parts(
+    things: Iterable[Thing], text_of: Callable[[Thing], str], most: int = LETTERS
+) -> Iterator[list[Thing]]:
+    """Yield lists of texts, or of things with a text each, that fit into one request: of
+    ``most`` characters.
+    """
     part: list[Thing] = []
     letters = 0
     for thing in things:

@@ -1,7 +1,8 @@
-"""Examples in the layouts of other tools, which ``shortlist.read`` reads back; and backups of a state directory.
+"""Examples in the layouts of other tools, which ``shortlist.read`` reads back; and backups of a
+state directory.
 
-A layout gives the text before, between and after the examples, and the form of each. Person, time and key go with an
-example, except in fastText's layout.
+A layout gives the text before, between and after the examples, and the form of each. Person, time
+and key go with an example, except in fastText's layout.
 """
 
 from __future__ import annotations
@@ -57,8 +58,14 @@ def fields_of(example: Example) -> dict[str, Any]:
 
 
 def plain(example: Example) -> str:
-    """Return the text of an example; of a document the texts of its fields, joined by line feeds."""
-    return Fielded.of([example.text]).joined()[0] if isinstance(example.text, Mapping) else example.text
+    """Return the text of an example; of a document the texts of its fields, joined by line
+    feeds.
+    """
+    return (
+        Fielded.of([example.text]).joined()[0]
+        if isinstance(example.text, Mapping)
+        else example.text
+    )
 
 
 def json_line(example: Example) -> str:
@@ -69,7 +76,9 @@ def json_line(example: Example) -> str:
 
 
 def label_studio_task(example: Example) -> str:
-    """Return an annotated task, with the person in its data: people have other numbers in each Label Studio."""
+    """Return an annotated task, with the person in its data: people have other numbers in each
+    Label Studio.
+    """
     beside = about(example)
     chosen = {"choices": list(map(str, example.labels))}
     result = [{"from_name": CONTROL, "to_name": OBJECT, "type": "choices", "value": chosen}]
@@ -79,20 +88,35 @@ def label_studio_task(example: Example) -> str:
 
 
 def fasttext_line(example: Example) -> str:
-    """Return a line in which spaces of labels are underscores, and the text is one line of words."""
-    own = filter(None, ("_".join(str(label).split()) for label in example.labels))  # a label may be blank
-    words = [word.lstrip("_") if word.startswith(PREFIX) else word for word in plain(example).split()]
+    """Return a line in which spaces of labels are underscores, and the text is one line of
+    words.
+    """
+    # a label may be blank
+    own = filter(None, ("_".join(str(label).split()) for label in example.labels))
+    words = [
+        word.lstrip("_") if word.startswith(PREFIX) else word for word in plain(example).split()
+    ]
     return " ".join([*(PREFIX + name for name in own), *words]) + "\n"
 
 
 def csv_row(example: Example, columns: Sequence[str] = ("text",)) -> str:
     beside, own = about(example), fields_of(example)
     wrong = SEPARATOR.join(map(str, example.wrong))
-    cells = [SEPARATOR.join(one) if isinstance(one, list) else one for one in (own.get(name, "") for name in columns)]
-    return _row([
-        *cells, SEPARATOR.join(map(str, example.labels)), wrong, "yes" if example.complete else "no",
-        example.person, beside["time"], example.key,
-    ])  # fmt: skip
+    cells = [
+        SEPARATOR.join(one) if isinstance(one, list) else one
+        for one in (own.get(name, "") for name in columns)
+    ]
+    return _row(
+        [
+            *cells,
+            SEPARATOR.join(map(str, example.labels)),
+            wrong,
+            "yes" if example.complete else "no",
+            example.person,
+            beside["time"],
+            example.key,
+        ]
+    )
 
 
 def _json(record: dict[str, Any]) -> str:
@@ -124,13 +148,16 @@ def layout_for(journal: Journal, name: str) -> Layout:
         raise InputError(f"there is no layout {name!r}; there are {', '.join(LAYOUTS)}")
     if name == "csv" and journal.has_in_a_list(SEPARATOR):
         raise InputError(
-            f"a label, or an entry of a list, holds {SEPARATOR}, which stands between two of them in a cell of CSV; "
+            f"a label, or an entry of a list, holds {SEPARATOR}, which stands between two of them "
+            "in a cell of CSV; "
             "export another layout, as jsonl"
         )
     layout, fields = replace(LAYOUTS[name], last=last), journal.field_names()
     if name == "csv" and fields:  # a column for each, and one for texts without fields
         columns = list(dict.fromkeys(["text", *fields]))
-        layout = replace(layout, before=_row([*columns, *COLUMNS]), of=partial(csv_row, columns=columns))
+        layout = replace(
+            layout, before=_row([*columns, *COLUMNS]), of=partial(csv_row, columns=columns)
+        )
     return layout
 
 
@@ -140,23 +167,33 @@ def pieces(journal: Journal, layout: Layout) -> Iterator[str]:
     yield layout.before
     while some := journal.after(number, layout.last):
         number = some[-1].number
-        if lines := [layout.of(one) for one in some if not isinstance(one.labels, dict)]:  # changes of labels
+        # changes of labels
+        if lines := [layout.of(one) for one in some if not isinstance(one.labels, dict)]:
             yield between + layout.between.join(lines)
             between = layout.between
     yield layout.behind
 
 
-# Backups. Files that only change as a whole are copied first, and the journal last, while nothing is written to it: no
-# snapshot is ahead of it. No snapshot is written and no other model is promoted meanwhile.
+# Backups. Files that only change as a whole are copied first, and the journal last, while nothing
+# is written to it: no snapshot is ahead of it. No snapshot is written and no other model is
+# promoted meanwhile.
 
 
 WHOLE = (
-    snapshots.BASE, rehearsal.ASIDE, rehearsal.BEFORE, rehearsal.CANDIDATE, rehearsal.REPORT, people.FILE, people.MARK,
-)  # fmt: skip
+    snapshots.BASE,
+    rehearsal.ASIDE,
+    rehearsal.BEFORE,
+    rehearsal.CANDIDATE,
+    rehearsal.REPORT,
+    people.FILE,
+    people.MARK,
+)
 
 
 def back_up(folder: Path, target: Path) -> None:
-    """Copy the state directory of a server, which may be running, to a new folder, all of it or nothing."""
+    """Copy the state directory of a server, which may be running, to a new folder, all of it or
+    nothing.
+    """
     snapshots.check_state(folder)
     if target.exists():
         raise InputError(f"{target} is there already; name a new folder")
@@ -193,7 +230,9 @@ def _copy_database(source: Path, target: Path) -> None:
     """Copy a database with its log, which only SQLite can read."""
     try:
         with (
-            contextlib.closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as own,
+            contextlib.closing(
+                sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)
+            ) as own,
             contextlib.closing(sqlite3.connect(target)) as copy,
         ):
             own.backup(copy)

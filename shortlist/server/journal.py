@@ -1,13 +1,16 @@
-"""The journal: every example learned and every undo, in order, in one SQLite file. It is the truth of a server.
+"""The journal: every example learned and every undo, in order, in one SQLite file. It is the truth
+of a server.
 
-A commit returns when it is on disk (write-ahead log, synchronous=FULL). Examples are numbered from 1; undos too, in a
-table of their own. A change of labels is an example without a text, whose labels are a JSON object. A model is a
-function of the journal alone: the base model, and then all examples that were not undone, one at a time, in order.
+A commit returns when it is on disk (write-ahead log, synchronous=FULL). Examples are numbered from
+1; undos too, in a table of their own. A change of labels is an example without a text, whose labels
+are a JSON object. A model is a function of the journal alone: the base model, and then all examples
+that were not undone, one at a time, in order.
 
-Each row keeps a checksum of the row before it and of its own values. A row that was changed, removed or moved breaks
-this chain at its number. The end of the chain is written to a file beside the journal after each commit, before
-anything is acknowledged. A server checks both when it starts, and the end before each commit. The journal is made
-once, with the state directory; a missing journal is never replaced by a new one.
+Each row keeps a checksum of the row before it and of its own values. A row that was changed,
+removed or moved breaks this chain at its number. The end of the chain is written to a file beside
+the journal after each commit, before anything is acknowledged. A server checks both when it starts,
+and the end before each commit. The journal is made once, with the state directory; a missing
+journal is never replaced by a new one.
 """
 
 from __future__ import annotations
@@ -65,17 +68,27 @@ COLUMNS = {
 }
 PATIENCE = 30.0  # seconds to wait for another process's commit
 PROBLEMS = (sqlite3.Error, UnicodeDecodeError)  # the latter if SQLite's message quotes damaged text
-DAMAGED = ("not a database", "malformed", "no such", "decode", "already exists", "duplicate", "file is encrypted")
+DAMAGED = (
+    "not a database",
+    "malformed",
+    "no such",
+    "decode",
+    "already exists",
+    "duplicate",
+    "file is encrypted",
+)
 AFRESH = "To start afresh from a model or a snapshot, serve that file with another --state"
 WINDOW = 200  # examples of the rolling measures
 ALONE = "(decided alone)"  # ends the person of an example that the model decided
 KEPT = "NOT EXISTS (SELECT 1 FROM undos WHERE example = examples.number)"
-MEASURED = f"{KEPT} AND person NOT LIKE '%{ALONE}' AND labels LIKE '[_%]'"  # examples that measure the model
+# examples that measure the model
+MEASURED = f"{KEPT} AND person NOT LIKE '%{ALONE}' AND labels LIKE '[_%]'"
 ALL = 2**62  # more than any number
 MOST = 64  # requests in one commit
 NUMBERS = np.dtype("<f4")  # of a vector
 Found = TypeVar("Found")
-BESIDE = ("labels", "wrong", "complete", "person", "time", "key", "vector")  # names of an export beside the fields
+# names of an export beside the fields
+BESIDE = ("labels", "wrong", "complete", "person", "time", "key", "vector")
 
 
 class JournalError(ShortlistError):
@@ -91,7 +104,9 @@ class Conflict(InputError):
 
 
 class Moved(InputError):
-    """Labels were changed, something was undone or another model was promoted since a request was checked."""
+    """Labels were changed, something was undone or another model was promoted since a request
+    was checked.
+    """
 
 
 class MustTry(InputError):
@@ -139,7 +154,9 @@ class Receipt(NamedTuple):
 
 
 def kept(document: Document) -> tuple[str, int]:
-    """Return the stored form of a text or a document of fields, and whether it is a JSON object of fields."""
+    """Return the stored form of a text or a document of fields, and whether it is a JSON object
+    of fields.
+    """
     if isinstance(document, Mapping):
         return json.dumps(dict(document), ensure_ascii=False), 1
     return document, 0
@@ -151,7 +168,9 @@ def read_back(text: str, fields: int) -> Document:
 
 
 def alike(documents: Sequence[Document], fields: Sequence[str] | None) -> list[Any]:
-    """Return documents of one kind, for a model of these fields: among documents of fields, a text is the first."""
+    """Return documents of one kind, for a model of these fields: among documents of fields, a
+    text is the first.
+    """
     if not any(isinstance(one, Mapping) for one in documents):
         return list(documents)
     first = fields[0] if fields else "text"
@@ -178,7 +197,8 @@ def read_vector(kept: str) -> Vectors | None:
 
 SIZE = 16  # bytes of a checksum
 START = (0, bytes(SIZE))  # before the first row
-sync = getattr(os, "fdatasync", os.fsync)  # the length of the record never changes, so its content is enough
+# the length of the record never changes, so its content is enough
+sync = getattr(os, "fdatasync", os.fsync)
 
 
 def link(before: bytes, row: Sequence[Any]) -> bytes:
@@ -261,7 +281,9 @@ class Journal:
         self._read_only = read_only
         self._untouched = False
         if not self.path.exists():
-            raise JournalError(f"the journal {self.path} is gone; bring back a copy of it. {AFRESH}")
+            raise JournalError(
+                f"the journal {self.path} is gone; bring back a copy of it. {AFRESH}"
+            )
         with self._explaining(), contextlib.ExitStack() as failing:
             self._record = EndRecord(folder, read_only)
             failing.callback(self._record.close)
@@ -285,7 +307,9 @@ class Journal:
         self._record.close()
 
     def version(self) -> Version:
-        """Return the newest moment, which counts all examples and all undos: their numbers have no gaps."""
+        """Return the newest moment, which counts all examples and all undos: their numbers have
+        no gaps.
+        """
         select = "SELECT coalesce(max(number), 0) FROM"
         return Version(*self._row(f"SELECT ({select} examples), ({select} undos)"))
 
@@ -294,13 +318,17 @@ class Journal:
     def append(self, examples: Sequence[Example], seen: Seen | None = None) -> list[Receipt]:
         """Write examples in one commit, all or none.
 
-        Refused if a key was used for another example, or if the ``seen`` state is no longer current.
+        Refused if a key was used for another example, or if the ``seen`` state is no longer
+        current.
         """
         with self.held():
             return [self._append_one(example, seen) for example in examples]
 
-    def undo(self, numbers: Sequence[int], person: str = "", check: Check = lambda journal: None) -> int:
-        """Undo examples in one commit, all or none. Returns how many of them had not been undone before.
+    def undo(
+        self, numbers: Sequence[int], person: str = "", check: Check = lambda journal: None
+    ) -> int:
+        """Undo examples in one commit, all or none. Returns how many of them had not been undone
+        before.
 
         ``check`` may refuse that; nothing is written between the check and the commit.
         """
@@ -309,16 +337,25 @@ class Journal:
             return sum(self._undo_one(number, person) for number in numbers)
 
     def replace(
-        self, number: int, example: Example, seen: Seen | None = None, check: Check = lambda journal: None
-    ) -> Receipt:  # fmt: skip
-        """Undo an example and write another in its place, in one commit. With the same key, again changes nothing."""
+        self,
+        number: int,
+        example: Example,
+        seen: Seen | None = None,
+        check: Check = lambda journal: None,
+    ) -> Receipt:
+        """Undo an example and write another in its place, in one commit. With the same key,
+        again changes nothing.
+        """
         with self.held():
             check(self)
             receipt = self._append_one(example, seen)
             if receipt.new != self._undo_one(number, example.person):
                 raise Conflict(f"example {number} was taken back already")
             if not receipt.new and self._is_undone(receipt.number):
-                raise Conflict(f"example {receipt.number}, learned in its place, was taken back; learn the text anew")
+                raise Conflict(
+                    f"example {receipt.number}, learned in its place, was taken back; learn the "
+                    "text anew"
+                )
             return receipt
 
     @contextlib.contextmanager
@@ -337,7 +374,9 @@ class Journal:
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 if missing := self._missing(line):
-                    raise JournalError(f"the journal {self.path} {missing}; stop the server and start it again")
+                    raise JournalError(
+                        f"the journal {self.path} {missing}; stop the server and start it again"
+                    )
                 self._end, self._time = self._newest(), time.time()
                 yield
                 self._db.execute("COMMIT")
@@ -350,7 +389,8 @@ class Journal:
 
     @contextlib.contextmanager
     def _part(self) -> Iterator[None]:
-        before, self._time = self._end, max(time.time(), self._time + 1e-6)  # no two parts have the same time
+        # no two parts have the same time
+        before, self._time = self._end, max(time.time(), self._time + 1e-6)
         self._db.execute("SAVEPOINT part")
         try:
             yield
@@ -362,27 +402,48 @@ class Journal:
         self._db.execute("RELEASE part")
 
     def _append_one(self, example: Example, seen: Seen | None) -> Receipt:
-        labels, wrong = (json.dumps(own, ensure_ascii=False) for own in (example.labels, example.wrong))
+        labels, wrong = (
+            json.dumps(own, ensure_ascii=False) for own in (example.labels, example.wrong)
+        )
         text, fields = kept(example.text)
-        judged = (wrong, int(example.complete), example.person, written_vector(example.vector), fields)
+        judged = (
+            wrong,
+            int(example.complete),
+            example.person,
+            written_vector(example.vector),
+            fields,
+        )
         if example.key is not None:
-            query = "SELECT number, text, labels, wrong, complete, person, vector, fields FROM examples WHERE key = ?"
+            query = (
+                "SELECT number, text, labels, wrong, complete, person, vector, fields FROM "
+                "examples WHERE key = ?"
+            )
             known = self._db.execute(query, (example.key,)).fetchone()
             if known is not None and known[1:] != (text, labels, *judged):
-                raise Conflict(f"the key {example.key!r} was used for another example, number {known[0]}")
+                raise Conflict(
+                    f"the key {example.key!r} was used for another example, number {known[0]}"
+                )
             if known is not None:
                 return Receipt(known[0], new=False)
         if seen is not None:
             self._must_be(seen)
-        return Receipt(self._add("examples", self._time, example.key, text, labels, example.place, *judged), new=True)
+        return Receipt(
+            self._add("examples", self._time, example.key, text, labels, example.place, *judged),
+            new=True,
+        )
 
     def _must_be(self, seen: Seen) -> None:
-        """Refuse a request that was checked before labels changed, something was undone or a model was promoted."""
+        """Refuse a request that was checked before labels changed, something was undone or a
+        model was promoted.
+        """
         query = (
             "SELECT EXISTS (SELECT 1 FROM examples WHERE number > ? AND labels LIKE '{%') "
             "OR EXISTS (SELECT 1 FROM undos WHERE number > ?)"
         )
-        if self._db.execute(query, seen.version).fetchone()[0] or identity(self.path.parent) != seen.base:
+        if (
+            self._db.execute(query, seen.version).fetchone()[0]
+            or identity(self.path.parent) != seen.base
+        ):
             raise Moved("labels were changed meanwhile; try again")
 
     def _undo_one(self, number: int, person: str) -> bool:
@@ -391,7 +452,10 @@ class Journal:
         return not self._is_undone(number) and self._add("undos", self._time, number, person) > 0
 
     def _is_undone(self, number: int) -> bool:
-        return self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone() is not None
+        return (
+            self._db.execute("SELECT 1 FROM undos WHERE example = ?", (number,)).fetchone()
+            is not None
+        )
 
     def _add(self, table: str, *values: Any) -> int:
         """Insert the next row of a table, with its checksum; returns its number."""
@@ -410,8 +474,14 @@ class Journal:
 
     def after(self, number: int, last: int, limit: int = 256) -> list[Example]:
         """Return the next examples to learn, up to the last; no undone ones."""
-        others = f"AND number NOT IN ({', '.join(map(str, map(int, self.hidden)))})" if self.hidden else ""
-        return self._entries(f"number > ? AND number <= ? AND {KEPT} {others} ORDER BY number", number, last, limit)
+        others = (
+            f"AND number NOT IN ({', '.join(map(str, map(int, self.hidden)))})"
+            if self.hidden
+            else ""
+        )
+        return self._entries(
+            f"number > ? AND number <= ? AND {KEPT} {others} ORDER BY number", number, last, limit
+        )
 
     def each(self, after: int = 0, last: int = ALL) -> Iterator[Example]:
         """Yield all examples to learn after a number and up to another, read in batches."""
@@ -419,10 +489,16 @@ class Journal:
             yield from some
             after = some[-1].number
 
-    def entries(self, before: int | None = None, limit: int = 20, prefix: str = "") -> list[Example]:
-        """Return the newest examples, newest first: before a number, or with this prefix of their keys."""
+    def entries(
+        self, before: int | None = None, limit: int = 20, prefix: str = ""
+    ) -> list[Example]:
+        """Return the newest examples, newest first: before a number, or with this prefix of
+        their keys.
+        """
         of_key, given = ("key >= ? AND key < ? AND", _span(prefix)) if prefix else ("", ())
-        return self._entries(f"{of_key} number < ? ORDER BY number DESC", *given, before or ALL, limit)
+        return self._entries(
+            f"{of_key} number < ? ORDER BY number DESC", *given, before or ALL, limit
+        )
 
     def entry(self, number: int) -> Example | None:
         """Return the example of a number, undone or not; None if there is none."""
@@ -431,20 +507,35 @@ class Journal:
     def _entries(self, where: str, *values: Any) -> list[Example]:
         """Return examples by a condition; the last value is the limit."""
         query = (
-            "SELECT number, text, fields, labels, wrong, complete, person, vector, time, key, place, "
+            "SELECT number, text, fields, labels, wrong, complete, person, vector, time, key, "
+            "place, "
             f"NOT {KEPT} FROM examples WHERE {where} LIMIT ?"
         )
         return [
             Example(
-                read_back(text, fields), json.loads(labels), key, place, json.loads(wrong), bool(complete), person,
-                read_vector(vector), n, at, bool(undone),
+                read_back(text, fields),
+                json.loads(labels),
+                key,
+                place,
+                json.loads(wrong),
+                bool(complete),
+                person,
+                read_vector(vector),
+                n,
+                at,
+                bool(undone),
             )
-            for n, text, fields, labels, wrong, complete, person, vector, at, key, place, undone
-            in self._rows(query, values)
-        ]  # fmt: skip
+            for n, text, fields, labels, wrong, complete, person, vector, at, key, place, undone in self._rows(
+                query, values
+            )
+        ]
 
-    def nearest(self, vector: Vectors, n: int = 3, looked_at: int = 1000) -> list[tuple[float, Document, list[Any]]]:
-        """Return the n nearest of the newest labelled examples that have a vector: cosine, text, labels."""
+    def nearest(
+        self, vector: Vectors, n: int = 3, looked_at: int = 1000
+    ) -> list[tuple[float, Document, list[Any]]]:
+        """Return the n nearest of the newest labelled examples that have a vector: cosine,
+        text, labels.
+        """
         asked = unit(vector[np.newaxis])[0]
         where = f"vector != '' AND labels LIKE '[_%]' AND {KEPT} ORDER BY number DESC"
         known = [
@@ -455,12 +546,16 @@ class Journal:
         return sorted(known, key=lambda one: -one[0])[:n]
 
     def places(self) -> list[int | None]:
-        """Return the rank of the best right label of each of the last examples before it was learned, oldest first."""
+        """Return the rank of the best right label of each of the last examples before it was
+        learned, oldest first.
+        """
         query = f"SELECT place FROM examples WHERE {MEASURED} ORDER BY number DESC LIMIT ?"
         return [place for (place,) in self._rows(query, (WINDOW,))][::-1]
 
     def undone_since(self, version: Version) -> int | None:
-        """Return the first example that a model of that version has learned and that was undone since."""
+        """Return the first example that a model of that version has learned and that was undone
+        since.
+        """
         query = "SELECT min(example) FROM undos WHERE number > ? AND example <= ?"
         found: int | None = self._row(query, (version.undos, version.examples))[0]
         return found
@@ -472,7 +567,10 @@ class Journal:
 
     def has_change_from(self, number: int) -> bool:
         """Return whether a change of labels from this number on was not undone."""
-        query = f"SELECT EXISTS (SELECT 1 FROM examples WHERE number >= ? AND labels LIKE '{{%' AND {KEPT})"
+        query = (
+            f"SELECT EXISTS (SELECT 1 FROM examples WHERE number >= ? AND labels LIKE '{{%' AND "
+            f"{KEPT})"
+        )
         return bool(self._row(query, (number,))[0])
 
     def has_key(self, key: str | None) -> bool:
@@ -480,7 +578,9 @@ class Journal:
         return key is not None and any(self._rows("SELECT 1 FROM examples WHERE key = ?", (key,)))
 
     def decision(self, number: int) -> list[int]:
-        """Return the examples that the model decided in one commit, undone or not, by the number of the first."""
+        """Return the examples that the model decided in one commit, undone or not, by the
+        number of the first.
+        """
         query = (
             f"SELECT number FROM examples WHERE number >= ?1 AND person LIKE '%{ALONE}' "
             "AND time = (SELECT time FROM examples WHERE number = ?1)"
@@ -488,19 +588,34 @@ class Journal:
         return [one for (one,) in self._rows(query, (number,))]
 
     def keyed(self, prefix: str, after: int, last: int) -> list[tuple[int, str]]:
-        """Return number and key of the examples in between whose keys have this prefix, undone or not."""
+        """Return number and key of the examples in between whose keys have this prefix, undone
+        or not.
+        """
         key = "+key" if after else "key"  # a few new ones are found by number, all of them by key
         where = f"{key} >= ? AND {key} < ? AND number > ? AND number <= ? ORDER BY number"
-        return list(self._rows(f"SELECT number, key FROM examples WHERE {where}", (*_span(prefix), after, last)))
+        return list(
+            self._rows(
+                f"SELECT number, key FROM examples WHERE {where}", (*_span(prefix), after, last)
+            )
+        )
 
     def field_names(self) -> list[str]:
-        """Return the names of the fields of all examples that were not undone, in alphabetical order."""
-        query = f"SELECT DISTINCT one.key FROM examples, json_each(text) AS one WHERE fields = 1 AND {KEPT} ORDER BY 1"
+        """Return the names of the fields of all examples that were not undone, in alphabetical
+        order.
+        """
+        query = (
+            "SELECT DISTINCT one.key FROM examples, json_each(text) AS one WHERE fields = 1 AND "
+            f"{KEPT} ORDER BY 1"
+        )
         return [name for (name,) in self._rows(query)]
 
     def has_in_a_list(self, letters: str) -> bool:
-        """Return whether these letters may be in a label, or in a list that is a field of a document."""
-        in_a_field = "SELECT 1 FROM json_each(text) AS one WHERE one.type = 'array' AND instr(one.value, ?1)"
+        """Return whether these letters may be in a label, or in a list that is a field of a
+        document.
+        """
+        in_a_field = (
+            "SELECT 1 FROM json_each(text) AS one WHERE one.type = 'array' AND instr(one.value, ?1)"
+        )
         query = (
             "SELECT EXISTS (SELECT 1 FROM examples WHERE labels LIKE '[%' AND "
             f"(instr(labels, ?1) OR instr(wrong, ?1) OR (fields = 1 AND EXISTS ({in_a_field}))))"
@@ -536,10 +651,14 @@ class Journal:
         )
 
     def sound_rows(self, table: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows before the first damaged one, in order, each with its checksum at the end."""
+        """Yield the rows before the first damaged one, in order, each with its checksum at the
+        end.
+        """
         number, before = START
         try:
-            for *row, chain in self._db.execute(f"SELECT {COLUMNS[table]}, chain FROM {table} ORDER BY number"):
+            for *row, chain in self._db.execute(
+                f"SELECT {COLUMNS[table]}, chain FROM {table} ORDER BY number"
+            ):
                 if row[0] != number + 1 or chain != link(before, row):
                     return
                 number, before = row[0], chain
@@ -567,7 +686,9 @@ class Journal:
         with self._explaining():
             ends = [self._at(table, number) for table, number in zip(COLUMNS, version, strict=True)]
         known = [end for end in ends if end is not None]
-        return blake2b(b"".join(known), digest_size=8).hexdigest() if len(known) == len(ends) else None
+        return (
+            blake2b(b"".join(known), digest_size=8).hexdigest() if len(known) == len(ends) else None
+        )
 
     def _at(self, table: str, number: int) -> bytes | None:
         """Return the checksum of a row; None if there is no such row."""
@@ -577,11 +698,15 @@ class Journal:
         return None if row is None else row[0]
 
     def _newest(self) -> End:
-        last = [f"SELECT number, chain FROM {table} ORDER BY number DESC LIMIT 1" for table in COLUMNS]
+        last = [
+            f"SELECT number, chain FROM {table} ORDER BY number DESC LIMIT 1" for table in COLUMNS
+        ]
         return End(*(self._db.execute(query).fetchone() or START for query in last))
 
     def _damage(self) -> str | None:
-        """Return what SQLite finds wrong: tables and indexes that do not agree, pages that cannot be read."""
+        """Return what SQLite finds wrong: tables and indexes that do not agree, pages that
+        cannot be read.
+        """
         try:
             found: str = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
         except PROBLEMS as problem:
@@ -593,18 +718,27 @@ class Journal:
         for table, there in zip(COLUMNS, self.version(), strict=True):
             number = sum(1 for _ in self.sound_rows(table))
             if number < there:
-                return f"is damaged from number {number + 1} of its {table} on: that is not what was written"
+                return (
+                    f"is damaged from number {number + 1} of its {table} on: that is not what was "
+                    "written"
+                )
         return None
 
     def _missing(self, line: bytes) -> str | None:
         """Return which acknowledged rows are missing, by the record of the end."""
         end = End.of(line)
         if end is None:
-            return f"may have lost its end: the record of it, {self._record.path}, is {'damaged' if line else 'gone'}"
+            return (
+                f"may have lost its end: the record of it, {self._record.path}, is "
+                f"{'damaged' if line else 'gone'}"
+            )
         for table, (number, chain) in zip(COLUMNS, end, strict=True):
             if self._at(table, number) != chain:
                 first = min(getattr(self._newest(), table)[0] + 1, number)
-                return f"is damaged from number {first} of its {table} on: {number:,} were acknowledged"
+                return (
+                    f"is damaged from number {first} of its {table} on: {number:,} were "
+                    "acknowledged"
+                )
         return None
 
     # The file.
@@ -616,10 +750,12 @@ class Journal:
         try:
             return _connect(where + "?mode=ro")
         except sqlite3.OperationalError:
-            # In a folder that cannot be written, SQLite must be told that there are no other processes.
+            # In a folder that cannot be written, SQLite must be told that there are no other
+            # processes.
             if self._log.exists():
                 raise JournalError(
-                    f"the journal {self.path} was not closed, and its log {self._log.name} can be read only where "
+                    f"the journal {self.path} was not closed, and its log {self._log.name} can be "
+                    "read only where "
                     "files may be written; copy the folder to such a place"
                 ) from None
             self._untouched = True
@@ -628,7 +764,9 @@ class Journal:
     def _prepare(self) -> None:
         found = self._db.execute("PRAGMA user_version").fetchone()[0]
         if found not in (0, VERSION):
-            raise JournalError(f"the journal {self.path} has version {found}; this shortlist reads {VERSION}")
+            raise JournalError(
+                f"the journal {self.path} has version {found}; this shortlist reads {VERSION}"
+            )
         if not self._read_only:
             for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
                 self._db.execute(f"PRAGMA {setting}")
@@ -642,7 +780,8 @@ class Journal:
             if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:
                 if self._record.line() not in (b"", End().line()):
                     raise JournalError(
-                        f"the journal {self.path} is empty, and was not; bring back a copy of it. {AFRESH}"
+                        f"the journal {self.path} is empty, and was not; bring back a copy of it. "
+                        f"{AFRESH}"
                     )
                 for statement in TABLES.split(";\n")[:-1]:
                     self._db.execute(statement)
@@ -659,7 +798,8 @@ class Journal:
     def _must_be_there(self) -> None:
         if self._files() != self._opened:
             raise JournalError(
-                f"the journal {self.path} was deleted or replaced while the server worked with it, and nothing more is "
+                f"the journal {self.path} was deleted or replaced while the server worked with it, "
+                "and nothing more is "
                 "learned; stop the server, bring back a copy of the journal, and start it again"
             )
 
@@ -672,7 +812,9 @@ class Journal:
 
 
 def check_journal(folder: Path) -> None:
-    """Refuse a damaged journal without changing it: SQLite would tidy up what it opens for writing."""
+    """Refuse a damaged journal without changing it: SQLite would tidy up what it opens for
+    writing.
+    """
     with contextlib.closing(Journal(folder, read_only=True)) as journal:
         journal.check()
 
@@ -724,9 +866,13 @@ def explained(path: Path, problem: Exception) -> JournalError:
     """Return an error of SQLite or the system in our words."""
     words = str(problem)
     if "disk is full" in words or "disk I/O error" in words:
-        return DiskFull(f"the disk did not take it ({words}): nothing was changed; make room and try again")
+        return DiskFull(
+            f"the disk did not take it ({words}): nothing was changed; make room and try again"
+        )
     if any(one in words for one in DAMAGED):
-        return JournalError(f"the journal {path} is damaged ({words}); bring back a copy of it. {AFRESH}")
+        return JournalError(
+            f"the journal {path} is damaged ({words}); bring back a copy of it. {AFRESH}"
+        )
     if "readonly" in words or "unable to open" in words or isinstance(problem, PermissionError):
         return JournalError(f"cannot write the journal {path}; may this user write to the folder?")
     return JournalError(f"the journal {path} cannot be used: {words}")

@@ -40,7 +40,8 @@ class LearningRoutes(Routes):
             await asyncio.sleep(0)
         receipts = await context.appended(lambda: context.checked(examples))
         learned = [
-            receipt._asdict() | {"place": example.place, "learned": receipt.number not in replica.passed}
+            receipt._asdict()
+            | {"place": example.place, "learned": receipt.number not in replica.passed}
             for receipt, example in zip(receipts, examples, strict=True)
         ]
         return as_json({"learned": learned})
@@ -49,8 +50,9 @@ class LearningRoutes(Routes):
     async def repair(self, question: schemas.RepairQuestion) -> Response:
         """Undo an example and learn its text with other labels, both or neither.
 
-        If it was judged in part, it still is, and the labels that it loses are wrong, unless the question says more.
-        The answer comes when that is on disk and in the model. Asking again changes nothing.
+        If it was judged in part, it still is, and the labels that it loses are wrong, unless the
+        question says more. The answer comes when that is on disk and in the model. Asking again
+        changes nothing.
         """
         context, replica, writer = self._context, self._context.replica, self._context.writer()
         learned = replica.journal.entry(question.number)
@@ -58,7 +60,11 @@ class LearningRoutes(Routes):
             raise HTTPException(404, f"there is no example {question.number}")
         key = (learned.key and queues.key_again(learned.key)) or f"repaired-{question.number}"
         if not learned.complete and question.complete is None and not question.wrong:
-            wrong = [str(label) for label in (*learned.wrong, *learned.labels) if str(label) not in question.labels]
+            wrong = [
+                str(label)
+                for label in (*learned.wrong, *learned.labels)
+                if str(label) not in question.labels
+            ]
             question = question.model_copy(update={"complete": False, "wrong": wrong})
         example = self._judged(Example(learned.text, [], key, vector=learned.vector), question)
         number = question.number
@@ -75,15 +81,22 @@ class LearningRoutes(Routes):
     def _judged(self, example: Example, given: schemas.Judgement) -> Example:
         """Return an example with the judgement of the person who asks."""
         context, replica = self._context, self._context.replica
-        names, wrong = ([replica.label(name) for name in dict.fromkeys(own)] for own in (given.labels, given.wrong))
+        names, wrong = (
+            [replica.label(name) for name in dict.fromkeys(own)]
+            for own in (given.labels, given.wrong)
+        )
         return example._replace(
-            labels=names, wrong=wrong, complete=not wrong if given.complete is None else given.complete,
-            place=replica.place(example.text, names, example.vector), person=context.person,
-        )  # fmt: skip
+            labels=names,
+            wrong=wrong,
+            complete=not wrong if given.complete is None else given.complete,
+            place=replica.place(example.text, names, example.vector),
+            person=context.person,
+        )
 
     @post("/v1/labels", schemas.Receipt)
     async def change(self, question: schemas.ChangeQuestion) -> Response:
-        """Rename, merge, split, retire or restore labels. The answer comes when that is on disk and in the model.
+        """Rename, merge, split, retire or restore labels. The answer comes when that is on disk and
+        in the model.
 
         `/v1/undo` takes its number.
         """
@@ -91,7 +104,9 @@ class LearningRoutes(Routes):
         return as_json(receipt._asdict())
 
     def _change(self, question: schemas.ChangeQuestion) -> Example:
-        """Return a change that the model allows. A change that is sent again is not checked again."""
+        """Return a change that the model allows. A change that is sent again is not checked
+        again.
+        """
         context, replica = self._context, self._context.replica
         again = replica.journal.has_key(question.key)
         find = replica.label if again else context.known_label
@@ -109,7 +124,8 @@ class LearningRoutes(Routes):
     async def undo(self, question: schemas.UndoQuestion) -> Response:
         """Undo an example. The answer comes when the model is what it would be without it.
 
-        Refused if a later example or change of labels needs it. To undo a change of labels needs the role manage.
+        Refused if a later example or change of labels needs it. To undo a change of labels needs
+        the role manage.
         """
         context, replica, _ = self._context, self._context.replica, self._context.writer()
         if question.number > replica.journal.version().examples:
@@ -117,15 +133,21 @@ class LearningRoutes(Routes):
         learned = replica.journal.entry(question.number)
         if learned is not None and isinstance(learned.labels, dict):
             ASKING.get().must_be(Role.MANAGE)
-        return as_json({"number": question.number, "new": await context.undo([question.number]) == 1})
+        return as_json(
+            {"number": question.number, "new": await context.undo([question.number]) == 1}
+        )
 
 
 class QueueRoutes(Routes):
-    """Adds texts, hands them out, and lets the model decide. Judgements are learned at /v1/learn."""
+    """Adds texts, hands them out, and lets the model decide. Judgements are learned at
+    /v1/learn.
+    """
 
     @post("/v1/queue", schemas.Described)
     async def add(self, question: schemas.AddQuestion) -> Response:
-        """Add texts to the queue. Answers how many it has `added`, and how many it had (`known`); they are on disk."""
+        """Add texts to the queue. Answers how many it has `added`, and how many it had
+        (`known`); they are on disk.
+        """
         queue = self._context.queue()
         self._context.limits.check_texts(question.texts)
         return as_json(await queue.ask(Queue.add, question.texts))
@@ -135,25 +157,33 @@ class QueueRoutes(Routes):
         self,
         request: Request,
         name: Annotated[str, Query(max_length=200, description="The name of the file.")] = "file",
-        format: Annotated[str | None, Query(max_length=40, description="Its format; recognised if not given.")] = None,
-        text: Annotated[str | None, Query(max_length=200, description="The column that holds the texts.")] = None,
+        format: Annotated[
+            str | None, Query(max_length=40, description="Its format; recognised if not given.")
+        ] = None,
+        text: Annotated[
+            str | None, Query(max_length=200, description="The column that holds the texts.")
+        ] = None,
     ) -> Response:
         """Add the texts of a file of any format, compressed or not. Answers as `/v1/queue` does."""
         queue, limits = self._context.queue(), self._context.limits
         known = queues.columns_of(self._context.model)
         content = await request.body()
-        texts = await asyncio.to_thread(queues.texts_of_file, content, name, format, text, known, limits.file)
+        texts = await asyncio.to_thread(
+            queues.texts_of_file, content, name, format, text, known, limits.file
+        )
         for first in range(0, len(texts), limits.batch):
             limits.check_texts(texts[first : first + limits.batch], first)
         return as_json(await queue.ask(Queue.add, texts))
 
     @post("/v1/queue/next", schemas.Described)
     async def next(self, question: schemas.NextQuestion) -> Response:
-        """The next text for a person: one they have and have not judged yet, or else another that is now theirs.
+        """The next text for a person: one they have and have not judged yet, or else another that
+        is now theirs.
 
-        `item`, null if no text is free, has the `id`, which is the key to learn its judgement with; `text`, `state` and
-        `note`; the `time` when it was added, in seconds since 1970; the `person` who has it or had it last, and `until`
-        when; the number of its judgement in the journal, `example`. `progress` is the answer of `GET /v1/queue`.
+        `item`, null if no text is free, has the `id`, which is the key to learn its judgement with;
+        `text`, `state` and `note`; the `time` when it was added, in seconds since 1970; the
+        `person` who has it or had it last, and `until` when; the number of its judgement in the
+        journal, `example`. `progress` is the answer of `GET /v1/queue`.
         """
         queue, person = self._context.queue(), self._context.person or question.person
         item, counts = await queue.next(person, question.order, question.seconds)
@@ -161,14 +191,18 @@ class QueueRoutes(Routes):
 
     @post("/v1/queue/move", schemas.Described)
     async def move(self, question: schemas.MoveQuestion) -> Response:
-        """Skip texts, put them off, flag them, or put them back. Answers how many `moved`, and the `progress`."""
+        """Skip texts, put them off, flag them, or put them back. Answers how many `moved`, and
+        the `progress`.
+        """
         queue, person = self._context.queue(), self._context.person or question.person
         moved = await queue.ask(Queue.move, question.ids, question.to, person, question.note)
         return as_json({"moved": moved, "progress": await queue.ask(Queue.counts)})
 
     @get("/v1/queue", schemas.Described)
     async def progress(self) -> Response:
-        """How many texts are `waiting`, of these `held` for a person, `judged`, `skipped`, `flagged`, in `total`."""
+        """How many texts are `waiting`, of these `held` for a person, `judged`, `skipped`,
+        `flagged`, in `total`.
+        """
         return as_json(await self._context.queue().ask(Queue.counts))
 
     @get("/v1/queue/items", schemas.Described)
@@ -176,7 +210,9 @@ class QueueRoutes(Routes):
         self,
         state: schemas.State = "waiting",
         limit: Limit = 20,
-        after: Annotated[str | None, Query(max_length=200, description="Only those behind this id.")] = None,
+        after: Annotated[
+            str | None, Query(max_length=200, description="Only those behind this id.")
+        ] = None,
     ) -> Response:
         """Texts of the queue (`items`), newest first, in the shape of /v1/queue/next."""
         found = await self._context.queue().ask(Queue.items, state, after, limit)
@@ -186,28 +222,40 @@ class QueueRoutes(Routes):
     async def sure(self, question: schemas.SureQuestion) -> Response:
         """Which waiting texts the model would decide. Nothing is learned.
 
-        How many texts it `looked_at`, how many are `sure`, the `ids` of these for /v1/queue/decide, and `examples`,
-        least certain first: id, text (200 characters), labels, and the probability of the least certain label.
+        How many texts it `looked_at`, how many are `sure`, the `ids` of these for /v1/queue/decide,
+        and `examples`, least certain first: id, text (200 characters), labels, and the probability
+        of the least certain label.
         """
         context, queue = self._context, self._context.queue()
         items = await queue.ask(Queue.free, "sure", "", question.most)
         found, gained = await sure_of(context.model, context.ready, items, question.precision)
-        await queue.ask(Queue.measure, [(item.number, gain) for item, gain in zip(items, gained, strict=True)])
+        await queue.ask(
+            Queue.measure, [(item.number, gain) for item, gain in zip(items, gained, strict=True)]
+        )
         certain = sorted(
-            ((float(labels.probabilities.min()), item, labels) for item, labels in found), key=itemgetter(0)
+            ((float(labels.probabilities.min()), item, labels) for item, labels in found),
+            key=itemgetter(0),
         )
         examples = [
-            {"id": item.key, "text": shown(item.text)[:LETTERS], "labels": list(labels), "probability": least}
+            {
+                "id": item.key,
+                "text": shown(item.text)[:LETTERS],
+                "labels": list(labels),
+                "probability": least,
+            }
             for least, item, labels in certain[:SHOWN]
         ]
         ids = [item.key for _, item, _ in certain]
-        return as_json({"looked_at": len(items), "sure": len(found), "examples": examples, "ids": ids})
+        return as_json(
+            {"looked_at": len(items), "sure": len(found), "examples": examples, "ids": ids}
+        )
 
     @post("/v1/queue/decide", schemas.Described)
     async def decide(self, question: schemas.DecideQuestion) -> Response:
         """Let the model decide texts, except those of which it is no longer certain.
 
-        Answers how many it `decided`, and the number of the `decision` for /v1/queue/undo, null if it decided none.
+        Answers how many it `decided`, and the number of the `decision` for /v1/queue/undo, null if
+        it decided none.
         """
         context, _, queue = self._context, self._context.writer(), self._context.queue()
         items = await queue.ask(queues.reserve, list(dict.fromkeys(question.ids)))
@@ -218,7 +266,13 @@ class QueueRoutes(Routes):
             return as_json({"decision": None, "decided": 0})
         who = f"{context.person} {ALONE}".strip()
         examples = [
-            Example(item.text, list(labels), item.key, person=who, vector=context.vector(item.text, None))
+            Example(
+                item.text,
+                list(labels),
+                item.key,
+                person=who,
+                vector=context.vector(item.text, None),
+            )
             for item, labels in found
         ]
         try:
@@ -230,7 +284,9 @@ class QueueRoutes(Routes):
 
     @post("/v1/queue/undo", schemas.Described)
     async def undo(self, question: schemas.UndoDecisionQuestion) -> Response:
-        """Undo all that one decision has learned; the texts wait again. Answers how many examples were `undone`."""
+        """Undo all that one decision has learned; the texts wait again. Answers how many
+        examples were `undone`.
+        """
         self._context.writer()  # refuses if the server is read-only
         numbers = self._replica.journal.decision(question.decision)
         if not numbers:

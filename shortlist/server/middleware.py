@@ -1,4 +1,6 @@
-"""What every request passes: admission, limits of size and time; headers, logs and metrics on the way out."""
+"""What every request passes: admission, limits of size and time; headers, logs and metrics on
+the way out.
+"""
 
 from __future__ import annotations
 
@@ -17,27 +19,39 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from shortlist.server.people import ANYONE, ASKING, NEEDS, Doorkeeper, NotAllowed, PeopleError, needed
+from shortlist.server.people import (
+    ANYONE,
+    ASKING,
+    NEEDS,
+    Doorkeeper,
+    NotAllowed,
+    PeopleError,
+    needed,
+)
 from shortlist.server.settings import Limits, Settings, log, log_failure
 
 FILES = {"/v1/queue/file", "/v1/rehearse"}  # take a file instead of JSON
 # Logged also when they succeed:
 LOGGED = {"/v1/learn", "/v1/undo", "/v1/export", "/v1/queue/decide", "/v1/queue/undo"}
-SLOW, LONG = {"/v1/promote", "/v1/go-back"}, 24 * 60 * 60  # seconds for what learns the whole journal
+# seconds for what learns the whole journal
+SLOW, LONG = {"/v1/promote", "/v1/go-back"}, 24 * 60 * 60
 UNLIMITED = {"/healthz", "/metrics"}  # answered even when all else is busy
 PORT = re.compile(r":\d*$")
 CUT = "cut"  # the status in metrics of an answer that was not sent to its end
 FAILED = "something went wrong inside the server; its log says what"
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 SECURITY = [
-    (b"content-security-policy", b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-     b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
-]  # fmt: skip
+]
 
 
 class Metrics:
@@ -46,16 +60,30 @@ class Metrics:
     def __init__(self) -> None:
         own = self.registry = CollectorRegistry()
         paths = ["path"]
-        self.requests = Counter("shortlist_requests", "Requests answered.", ["path", "status"], registry=own)
-        self.seconds = Histogram("shortlist_request_seconds", "Time to answer.", paths, registry=own, buckets=BUCKETS)
+        self.requests = Counter(
+            "shortlist_requests", "Requests answered.", ["path", "status"], registry=own
+        )
+        self.seconds = Histogram(
+            "shortlist_request_seconds", "Time to answer.", paths, registry=own, buckets=BUCKETS
+        )
         self.texts = Counter("shortlist_texts_ranked", "Texts ranked.", registry=own)
         self.learned = Counter("shortlist_examples_learned", "Examples acknowledged.", registry=own)
         self.undone = Counter("shortlist_examples_undone", "Examples undone.", registry=own)
-        self.snapshots = Counter("shortlist_snapshots", "Snapshots, by how writing them ended.", ["end"], registry=own)
-        self.in_flight = Gauge("shortlist_requests_in_flight", "Requests being answered.", registry=own)
+        self.snapshots = Counter(
+            "shortlist_snapshots", "Snapshots, by how writing them ended.", ["end"], registry=own
+        )
+        self.in_flight = Gauge(
+            "shortlist_requests_in_flight", "Requests being answered.", registry=own
+        )
         self.model = Gauge("shortlist_model", "The size of the model.", ["what"], registry=own)
-        self.behind = Gauge("shortlist_examples_behind", "Examples in the journal not yet in the model.", registry=own)
-        self.rolling = Gauge("shortlist_rolling", "R1 and R5 over the last 200 examples.", ["what"], registry=own)
+        self.behind = Gauge(
+            "shortlist_examples_behind",
+            "Examples in the journal not yet in the model.",
+            registry=own,
+        )
+        self.rolling = Gauge(
+            "shortlist_rolling", "R1 and R5 over the last 200 examples.", ["what"], registry=own
+        )
 
 
 class Middleware:
@@ -83,7 +111,10 @@ class Middleware:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 given = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(one for one in SECURITY if one[0] not in given)]
+                message["headers"] = [
+                    *message["headers"],
+                    *(one for one in SECURITY if one[0] not in given),
+                ]
             await send(message)
             whole = message["type"] == "http.response.body" and not message.get("more_body")
 
@@ -92,7 +123,9 @@ class Middleware:
             await self._within_time(scope, receive, watched)
         except HTTPException as refusal:
             if not status:
-                await refused(refusal.status_code, refusal.detail, refusal.headers)(scope, receive, watched)
+                await refused(refusal.status_code, refusal.detail, refusal.headers)(
+                    scope, receive, watched
+                )
         except Exception as problem:
             log_failure("failed", problem, method=scope["method"], path=path)
             if not status:
@@ -104,13 +137,16 @@ class Middleware:
             self._metrics.requests.labels(counted, status if whole else CUT).inc()
             self._metrics.seconds.labels(counted).observe(took)
             about = {"method": scope["method"], "path": path, "ms": round(1000 * took, 2)}
-            if not whole:  # too slow, or the client has gone: the connection ends without the end of the answer
+            # too slow, or the client has gone: the connection ends without the end of the answer
+            if not whole:
                 log("request cut short", "warning", **about)
             elif status >= 400 or path in LOGGED:
                 log("request", status=status, **about)
 
     async def _within_time(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer within the time limit, which starts anew with each piece of a long answer that is taken."""
+        """Answer within the time limit, which starts anew with each piece of a long answer that
+        is taken.
+        """
         seconds = LONG if scope["path"] in SLOW else self._limits.seconds
         now = asyncio.get_running_loop().time
         try:
@@ -130,29 +166,42 @@ class Middleware:
             if not limit.expired():
                 raise
             raise HTTPException(
-                503, f"this took longer than the {seconds} s that a request may take; try again, and "
-                "learn with a key so that nothing is learned twice", {"retry-after": "1"},
-            ) from None  # fmt: skip
+                503,
+                f"this took longer than the {seconds} s that a request may take; try again, and "
+                "learn with a key so that nothing is learned twice",
+                {"retry-after": "1"},
+            ) from None
 
     def _admit(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Refuse a request that is not allowed, malformed, or comes while too many are answered."""
         path = scope["path"]
         if sum(len(name) + len(value) for name, value in scope["headers"]) > self._limits.header:
-            raise HTTPException(431, f"the header is larger than the {self._limits.header:,} bytes that are taken")
+            raise HTTPException(
+                431, f"the header is larger than the {self._limits.header:,} bytes that are taken"
+            )
         try:
             self._check_role(scope, headers)
         except PeopleError as problem:
             log("cannot read the people", "error", problem=str(problem))
-            raise HTTPException(503, "the people of this server cannot be read; its log says what is wrong") from None
+            raise HTTPException(
+                503, "the people of this server cannot be read; its log says what is wrong"
+            ) from None
         if self._has_body(scope):
             kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
-            wanted, what = ("application/octet-stream", "a file") if path in FILES else ("application/json", "JSON")
-            if kind != wanted.encode():  # a form of another site can send other types without asking
+            wanted, what = (
+                ("application/octet-stream", "a file")
+                if path in FILES
+                else ("application/json", "JSON")
+            )
+            # a form of another site can send other types without asking
+            if kind != wanted.encode():
                 raise HTTPException(415, f"send {what}, with the header Content-Type: {wanted}")
         if self._in_flight > self._limits.in_flight and path not in UNLIMITED:
             most = self._limits.in_flight
             raise HTTPException(
-                429, f"{most} requests are being answered already; try again in a second", {"retry-after": "1"}
+                429,
+                f"{most} requests are being answered already; try again in a second",
+                {"retry-after": "1"},
             )
 
     def _check_role(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
@@ -162,7 +211,9 @@ class Middleware:
             name = PORT.sub("", headers.get(b"host", b"").decode("latin-1"))
             if name not in self._hosts:
                 raise HTTPException(
-                    421, "this server answers to localhost only; to be reached by another name, set a token"
+                    421,
+                    "this server answers to localhost only; to be reached by another name, set a "
+                    "token",
                 )
             ASKING.set(ANYONE)
             return
@@ -172,7 +223,9 @@ class Middleware:
         person = self._doorkeeper.who(headers.get(b"authorization", b""))
         if person is None:
             challenge = {"www-authenticate": "Bearer"}
-            raise HTTPException(401, "a token is needed: send the header Authorization: Bearer TOKEN", challenge)
+            raise HTTPException(
+                401, "a token is needed: send the header Authorization: Bearer TOKEN", challenge
+            )
         try:
             person.must_be(role)
         except NotAllowed as problem:
@@ -180,12 +233,16 @@ class Middleware:
         ASKING.set(person)
 
     def _has_body(self, scope: Scope) -> bool:
-        """Return whether the body of a request is read. Others are answered without waiting for one."""
+        """Return whether the body of a request is read. Others are answered without waiting for
+        one.
+        """
         return scope["method"] == "POST" and ("POST", scope["path"]) in NEEDS
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         """Return the whole body, unless it is too large."""
-        too_large = HTTPException(413, f"the body is larger than the {most:,} bytes that are taken; send it in parts")
+        too_large = HTTPException(
+            413, f"the body is larger than the {most:,} bytes that are taken; send it in parts"
+        )
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > most:
             raise too_large
@@ -221,10 +278,12 @@ def refused(status: int, sentence: str, headers: Mapping[str, str] | None = None
 
 
 class Connections:
-    """The connections of a server: idle ones are closed, and the oldest gives way to a new one if there are too many.
+    """The connections of a server: idle ones are closed, and the oldest gives way to a new one if
+    there are too many.
 
-    uvicorn limits the size of a header, and closes connections that are idle after an answer. It does not limit the
-    time to send a header, or to take an answer. The middleware limits a request once its header is complete.
+    uvicorn limits the size of a header, and closes connections that are idle after an answer. It
+    does not limit the time to send a header, or to take an answer. The middleware limits a request
+    once its header is complete.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -243,7 +302,9 @@ class Connections:
         return made
 
     async def look(self) -> None:
-        """Close connections that have been idle since the last look, and have taken nothing of their answers."""
+        """Close connections that have been idle since the last look, and have taken nothing of
+        their answers.
+        """
         there = [one for one in self._opened if one.transport is not None and is_idle(one)]
         idle = {(one, one.cycle, one.transport.get_write_buffer_size()) for one in there}
         for one, _, _ in idle & self._idle:

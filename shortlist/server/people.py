@@ -1,8 +1,8 @@
 """People who may use a server: each has a name, a role and a token.
 
-They stand in ``people.json`` in the state directory, with a hash of each token. A token is 256 random bits, so a plain
-SHA-256 is enough. The file is written as a whole, and read again when it changes: a removed person is refused at the
-next request.
+They stand in ``people.json`` in the state directory, with a hash of each token. A token is 256
+random bits, so a plain SHA-256 is enough. The file is written as a whole, and read again when it
+changes: a removed person is refused at the next request.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from shortlist.files.drafts import whole_file
 FILE = "people.json"
 MARK = "people.begun"  # stays if the other file is lost
 LOCK = "people.lock"
-MARKED = f"""This server knows people by name, from {FILE} beside this file. Without it nobody is let in.
+MARKED = f"""This server knows people by name, from {FILE} beside this file.
+Without it nobody is let in.
 To serve everybody who can reach the server again, remove both files while it is stopped.
 """
 NAME = re.compile(r"\w[\w.@ -]{0,98}\w|\w")  # cannot look like a formula in a spreadsheet
@@ -48,7 +49,9 @@ class Role(IntEnum):
         try:
             return cls[name.upper()]
         except KeyError:
-            raise InputError(f"there is no role {name!r}; the roles are {', '.join(map(str, cls))}") from None
+            raise InputError(
+                f"there is no role {name!r}; the roles are {', '.join(map(str, cls))}"
+            ) from None
 
 
 class PeopleError(ShortlistError):
@@ -72,13 +75,15 @@ class Person:
         """Refuse a lower role."""
         if self.role < role:
             raise NotAllowed(
-                f"this needs the role {role}, and {self.name} has the role {self.role}; ask who manages this server "
+                f"this needs the role {role}, and {self.name} has the role {self.role}; ask who "
+                "manages this server "
                 "for more"
             )
 
 
 ANYONE = Person("", Role.MANAGE)
-ASKING: ContextVar[Person] = ContextVar("asking", default=ANYONE)  # the person of the present request
+# the person of the present request
+ASKING: ContextVar[Person] = ContextVar("asking", default=ANYONE)
 
 
 def hashed(token: bytes) -> str:
@@ -86,7 +91,9 @@ def hashed(token: bytes) -> str:
 
 
 class People:
-    """The people of a state directory, as they were when they were read; nobody if there is no file."""
+    """The people of a state directory, as they were when they were read; nobody if there is no
+    file.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -94,24 +101,31 @@ class People:
         try:
             found = json.loads(path.read_bytes())
             for one in found["people"]:
-                person = Person(str(one["name"]), Role.of(one["role"]), str(one["hash"]), float(one["since"]))
+                person = Person(
+                    str(one["name"]), Role.of(one["role"]), str(one["hash"]), float(one["since"])
+                )
                 self.everyone[person.name] = person
         except (FileNotFoundError, NotADirectoryError):
             pass
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as problem:
             words = getattr(problem, "strerror", None) or problem
-            raise PeopleError(f"the people of this server cannot be read from {path}: {words}") from None
+            raise PeopleError(
+                f"the people of this server cannot be read from {path}: {words}"
+            ) from None
         self.by_hash = {person.hash: person for person in self.everyone.values()}
 
     def add(self, name: str, role: Role) -> str:
         """Add a person; returns the token, which is not kept."""
         if NAME.fullmatch(name) is None:
             raise InputError(
-                f"{name!r} is no name for a person: up to 100 letters, digits, spaces and . @ - _, the first and the "
+                f"{name!r} is no name for a person: up to 100 letters, digits, spaces and . @ - _, "
+                "the first and the "
                 "last a letter or a digit"
             )
         if name in self.everyone:
-            raise InputError(f"there is a person {name!r} already; remove {name!r} first to give a new token")
+            raise InputError(
+                f"there is a person {name!r} already; remove {name!r} first to give a new token"
+            )
         token = secrets.token_urlsafe(32)
         self.everyone[name] = Person(name, role, hashed(token.encode()), time.time())
         return token
@@ -152,7 +166,8 @@ def lost(folder: Path) -> PeopleError | None:
     if (folder / FILE).exists() or not (folder / MARK).exists():
         return None
     return PeopleError(
-        f"the people of this server cannot be read: {folder / FILE} is gone; bring it back, or remove {folder / MARK} "
+        f"the people of this server cannot be read: {folder / FILE} is gone; bring it back, or "
+        f"remove {folder / MARK} "
         "to serve everybody who can reach the server"
     )
 
@@ -179,7 +194,8 @@ def changing(folder: Path, new: bool = False) -> Iterator[People]:
 class Doorkeeper:
     """Knows people by the tokens of their requests.
 
-    Once there were people, a lost or damaged file lets none of them in. The token of the server needs no file.
+    Once there were people, a lost or damaged file lets none of them in. The token of the server
+    needs no file.
     """
 
     def __init__(self, folder: Path, token: str | None) -> None:
@@ -209,11 +225,17 @@ class Doorkeeper:
         return None if self._people is None else self._people.by_hash.get(hashed(token))
 
     def _refresh(self) -> None:
-        """Read the file again if it has changed; a problem is reported when somebody needs the file."""
+        """Read the file again if it has changed; a problem is reported when somebody needs the
+        file.
+        """
         try:
             now = os.stat(self._path)
         except FileNotFoundError:
-            gone = None if self._people is None else PeopleError(f"{self._path} is gone; bring it back")
+            gone = (
+                None
+                if self._people is None
+                else PeopleError(f"{self._path} is gone; bring it back")
+            )
             self._seen, self._people = None, lost(self._path.parent) or gone
             return
         seen = (now.st_ino, now.st_mtime_ns, now.st_size)
@@ -235,13 +257,22 @@ TABLE: list[tuple[Role | None, str, str]] = [
     (Role.READ, "GET", "/v1/audit /v1/rehearsal /v1/queue /v1/queue/items /metrics"),
     (Role.READ, "POST", "/v1/rank /v1/explain"),
     (Role.JUDGE, "POST", "/v1/learn /v1/undo /v1/repair /v1/queue/next /v1/queue/move"),
-    (Role.MANAGE, "POST", "/v1/queue /v1/queue/file /v1/queue/sure /v1/queue/decide /v1/queue/undo"),
+    (
+        Role.MANAGE,
+        "POST",
+        "/v1/queue /v1/queue/file /v1/queue/sure /v1/queue/decide /v1/queue/undo",
+    ),
     (Role.MANAGE, "POST", "/v1/labels /v1/rehearse /v1/promote /v1/go-back"),
 ]
 NEEDS = {(method, path): role for role, method, paths in TABLE for path in paths.split()}
 
 
 def needed(method: str, path: str, paths: Collection[str]) -> Role | None:
-    """Return the role for a request: manage for a path that the table forgot, read for one that does not exist."""
-    asked = "GET" if method == "HEAD" else method, "/page/{name}" if path.startswith("/page/") else path
+    """Return the role for a request: manage for a path that the table forgot, read for one that
+    does not exist.
+    """
+    asked = (
+        "GET" if method == "HEAD" else method,
+        "/page/{name}" if path.startswith("/page/") else path,
+    )
     return NEEDS.get(asked, Role.MANAGE if path in paths else Role.READ)

@@ -1,9 +1,11 @@
-"""Texts that wait to be judged, in a SQLite file beside the journal, and the choice of the next text.
+"""Texts that wait to be judged, in a SQLite file beside the journal, and the choice of the next
+text.
 
-The journal stays the truth. A text's id is the key under which its judgement is learned, and the queue follows the
-journal: a text is judged when its key is there, and waits again when that example was undone. Every change is one
-transaction, so that only one of two people gets a text. A reservation has an end: a text that was taken and never
-judged comes back. Each process and each thread opens its own.
+The journal stays the truth. A text's id is the key under which its judgement is learned, and the
+queue follows the journal: a text is judged when its key is there, and waits again when that example
+was undone. Every change is one transaction, so that only one of two people gets a text. A
+reservation has an end: a text that was taken and never judged comes back. Each process and each
+thread opens its own.
 """
 
 from __future__ import annotations
@@ -57,7 +59,13 @@ PREFIX = "queue-"  # of ids, which are keys in the journal
 ATTEMPT = re.compile("[0-9]{0,9}")  # the number of a judgement, behind the id in its key
 STATES = ("waiting", "judged", "skipped", "flagged")
 AT_ONCE = 1000  # texts in one commit of a long import
-ORDERS = {"date": "number", "random": "lot", "gain": "gain DESC, lot", "stale": "measured, lot", "sure": "gain, lot"}
+ORDERS = {
+    "date": "number",
+    "random": "lot",
+    "gain": "gain DESC, lot",
+    "stale": "measured, lot",
+    "sure": "gain, lot",
+}
 
 TABLES = """
 CREATE TABLE items (
@@ -124,7 +132,10 @@ class Item:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for an answer."""
-        shown = {name: getattr(self, name) for name in ("text", "state", "note", "time", "person", "example")}
+        shown = {
+            name: getattr(self, name)
+            for name in ("text", "state", "note", "time", "person", "example")
+        }
         return {"id": self.key} | shown | {"until": self.until or None}
 
 
@@ -134,7 +145,9 @@ class Queue:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
         with self.explaining():
-            self.db = sqlite3.connect(self.path, PATIENCE, isolation_level=None, check_same_thread=False)
+            self.db = sqlite3.connect(
+                self.path, PATIENCE, isolation_level=None, check_same_thread=False
+            )
             try:
                 self._prepare()
             except BaseException:
@@ -145,7 +158,8 @@ class Queue:
         self.db.close()
 
     def add(self, texts: Iterable[Document]) -> dict[str, int]:
-        """Add texts, except those without a word; return how many are ``added``, and how many were ``known``.
+        """Add texts, except those without a word; return how many are ``added``, and how many were
+        ``known``.
 
         Known texts stay as they are, so a retry is safe.
         """
@@ -155,17 +169,25 @@ class Queue:
             now = time.time()
             rows = [(*names_of(text), now, *kept(text)) for text in some if says_something(text)]
             with self.writing():
-                insert = "INSERT OR IGNORE INTO items (id, lot, time, text, fields) VALUES (?, ?, ?, ?, ?)"
+                insert = (
+                    "INSERT OR IGNORE INTO items (id, lot, time, text, fields) VALUES (?, ?, ?, "
+                    "?, ?)"
+                )
                 added += self.db.executemany(insert, rows).rowcount
-                self.db.execute("UPDATE followed SET examples = 0, undos = 0, seal = NULL")  # some may be judged
+                # some may be judged
+                self.db.execute("UPDATE followed SET examples = 0, undos = 0, seal = NULL")
             given += len(rows)
         return {"added": added, "known": given - added}
 
     # Reservations.
 
     def held(self, person: str, seconds: float) -> Item | None:
-        """Return the text that this person has and has not judged yet; its reservation begins anew."""
-        query = "SELECT number FROM items WHERE person = ? AND until >= ? AND state = 'waiting' LIMIT 1"
+        """Return the text that this person has and has not judged yet; its reservation begins
+        anew.
+        """
+        query = (
+            "SELECT number FROM items WHERE person = ? AND until >= ? AND state = 'waiting' LIMIT 1"
+        )
         with self.explaining():
             row = self.db.execute(query, (person, time.time())).fetchone()
         return None if row is None else self.lease(row, person, seconds)
@@ -174,12 +196,17 @@ class Queue:
         """Reserve the first of these texts that is free; None if none is."""
         return next(iter(self.lease_all(numbers, person, seconds, most=1)), None)
 
-    def lease_all(self, numbers: Sequence[int], person: str, seconds: float, most: int) -> list[Item]:
+    def lease_all(
+        self, numbers: Sequence[int], person: str, seconds: float, most: int
+    ) -> list[Item]:
         """Reserve the first of these texts that are free."""
         taken: list[Item] = []
         with self.writing(durable=False):
             now = time.time()
-            update = f"UPDATE items SET person = :person, until = :until WHERE number = :number AND {FREE} RETURNING "
+            update = (
+                "UPDATE items SET person = :person, until = :until WHERE number = :number AND "
+                f"{FREE} RETURNING "
+            )
             given = {"person": person, "until": now + seconds, "now": now}
             for number in numbers:
                 row = self.db.execute(update + COLUMNS, given | {"number": number}).fetchone()
@@ -195,15 +222,21 @@ class Queue:
             for key in keys:
                 item = self.of_key(key)
                 if item is None:
-                    raise NotThere(f"there is no text {key!r} in the queue, or its judgement was taken back since")
+                    raise NotThere(
+                        f"there is no text {key!r} in the queue, or its judgement was taken back "
+                        "since"
+                    )
                 if item.state == "judged":
-                    raise Conflict(f"the text {key} is judged; take its example {item.example} back instead")
+                    raise Conflict(
+                        f"the text {key} is judged; take its example {item.example} back instead"
+                    )
                 if item.until >= now and item.person != person:
                     raise Conflict(f"another person has the text {key} just now")
                 later = item.later + 1 if to == "later" else 0 if to == "waiting" else item.later
                 state = "waiting" if to == "later" else to
                 self.db.execute(
-                    "UPDATE items SET state = ?, later = ?, note = ?, person = ?, until = 0 WHERE number = ?",
+                    "UPDATE items SET state = ?, later = ?, note = ?, person = ?, until = 0 WHERE "
+                    "number = ?",
                     (state, later, note, person, item.number),
                 )
         return len(keys)
@@ -242,11 +275,14 @@ class Queue:
             self.db.executemany(update, [(gain, now, number) for number, gain in gains])
 
     def counts(self) -> dict[str, int]:
-        """Return how many texts are in each state, how many are reserved, and how many there are."""
+        """Return how many texts are in each state, how many are reserved, and how many there
+        are.
+        """
         with self.explaining():
             found = dict.fromkeys(STATES, 0)
             found |= self.db.execute("SELECT state, count(*) FROM items GROUP BY state").fetchall()
-            query = "SELECT count(*) FROM items WHERE +state = 'waiting' AND until >= ?"  # uses by_until: few are held
+            # uses by_until: few are held
+            query = "SELECT count(*) FROM items WHERE +state = 'waiting' AND until >= ?"
             (held,) = self.db.execute(query, (time.time(),)).fetchone()
         return found | {"held": held, "total": sum(found.values())}
 
@@ -256,8 +292,8 @@ class Queue:
     def writing(self, durable: bool = True) -> Iterator[None]:
         """Make one transaction while others wait.
 
-        A ``durable`` one is on disk at the end. Reservations, gains and what the journal says need not be: a power
-        failure at worst loses what can be found out again.
+        A ``durable`` one is on disk at the end. Reservations, gains and what the journal says need
+        not be: a power failure at worst loses what can be found out again.
         """
         with self.explaining():
             self.db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
@@ -275,9 +311,12 @@ class Queue:
             yield
         except PROBLEMS as problem:
             if "disk is full" in str(problem) or "disk I/O error" in str(problem):
-                raise DiskFull(f"the disk did not take it ({problem}): make room and try again") from None
+                raise DiskFull(
+                    f"the disk did not take it ({problem}): make room and try again"
+                ) from None
             raise JournalError(
-                f"the queue {self.path} cannot be used ({problem}); move it away and import the texts again: what was "
+                f"the queue {self.path} cannot be used ({problem}); move it away and import the "
+                "texts again: what was "
                 "judged stands in the journal"
             ) from None
 
@@ -287,7 +326,9 @@ class Queue:
         self.db.execute("BEGIN IMMEDIATE")
         (found,) = self.db.execute("PRAGMA user_version").fetchone()
         if found not in (0, VERSION):
-            raise JournalError(f"the queue {self.path} has version {found}; this shortlist reads {VERSION}")
+            raise JournalError(
+                f"the queue {self.path} has version {found}; this shortlist reads {VERSION}"
+            )
         if found == 0:
             for statement in TABLES.split(";\n")[:-1]:
                 self.db.execute(statement)
@@ -302,7 +343,9 @@ def key_again(key: str) -> str | None:
 
 
 def judgement_of(key: str) -> tuple[str, int] | None:
-    """Return the id of a text of the queue, and the number of its judgement; None for other keys."""
+    """Return the id of a text of the queue, and the number of its judgement; None for other
+    keys.
+    """
     id, _, attempt = key.removeprefix(PREFIX).partition("-")
     if not key.startswith(PREFIX) or not ATTEMPT.fullmatch(attempt):
         return None
@@ -317,35 +360,52 @@ def names_of(text: Document) -> tuple[str, int]:
 
 
 def says_something(document: Document) -> bool:
-    """Return whether a document holds anything to judge: a word or a value, not only a spreadsheet's errors."""
+    """Return whether a document holds anything to judge: a word or a value, not only a
+    spreadsheet's errors.
+    """
     own = document.values() if isinstance(document, Mapping) else [document]
     return any(str(one).strip() not in {"", *ERRORS} for one in own)
 
 
 def follow(queue: Queue, journal: Journal) -> None:
-    """Bring the queue up to the journal, whoever wrote to it; begin anew if it is another journal."""
+    """Bring the queue up to the journal, whoever wrote to it; begin anew if it is another
+    journal.
+    """
     with queue.explaining():
         *seen, seal = queue.db.execute("SELECT examples, undos, seal FROM followed").fetchone()
-    if journal.version() == Version(*seen) and seal is not None and journal.seal(Version(*seen)) == seal:
+    if (
+        journal.version() == Version(*seen)
+        and seal is not None
+        and journal.seal(Version(*seen)) == seal
+    ):
         return
     with queue.writing(durable=False):
         *seen, seal = queue.db.execute("SELECT examples, undos, seal FROM followed").fetchone()
-        since, again = Version(*seen), "state = 'waiting', example = NULL, attempt = attempt + 1, later = 0"
+        since, again = (
+            Version(*seen),
+            "state = 'waiting', example = NULL, attempt = attempt + 1, later = 0",
+        )
         if seal is not None and journal.seal(since) == seal:
             again += ", until = 0"  # its reservation has ended
         else:  # texts were added, or the journal is another one or was salvaged; reservations stay
             since = Version(0, 0)
-            queue.db.execute("UPDATE items SET state = 'waiting', example = NULL, attempt = 1 WHERE state = 'judged'")
+            queue.db.execute(
+                "UPDATE items SET state = 'waiting', example = NULL, attempt = 1 WHERE state = "
+                "'judged'"
+            )
         now = journal.version()
         for number, key in journal.keyed(PREFIX, since.examples, now.examples):
             if (judged := judgement_of(key)) is not None:
                 id, attempt = judged
                 queue.db.execute(
-                    "UPDATE items SET state = 'judged', example = ?, attempt = ? WHERE id = ?", (number, attempt, id)
+                    "UPDATE items SET state = 'judged', example = ?, attempt = ? WHERE id = ?",
+                    (number, attempt, id),
                 )
         for number in journal.undone_between(since.undos, now.undos):
             queue.db.execute(f"UPDATE items SET {again} WHERE example = ?", (number,))
-        queue.db.execute("UPDATE followed SET examples = ?, undos = ?, seal = ?", (*now, journal.seal(now)))
+        queue.db.execute(
+            "UPDATE followed SET examples = ?, undos = ?, seal = ?", (*now, journal.seal(now))
+        )
 
 
 # Texts that the model decides.
@@ -377,19 +437,30 @@ def texts_in(source: str, batches: Iterable[Examples]) -> Iterator[Document]:
             raise InputError(f"{source} has no texts; name their column, or another format")
         texts = batch.texts
         if isinstance(texts, Fielded) and (taken := {*texts.texts, *texts.values} & {*BESIDE}):
-            raise InputError(f"{source}: a field cannot be called {min(taken)}, which an export has beside the fields")
+            raise InputError(
+                f"{source}: a field cannot be called {min(taken)}, which an export has beside the "
+                "fields"
+            )
         yield from (texts if isinstance(texts, Fielded) else map(str, texts))
 
 
 def columns_of(model: Model[Any]) -> list[str] | None:
-    """Return the named columns of texts that a model was trained from: its fields, or one column."""
+    """Return the named columns of texts that a model was trained from: its fields, or one
+    column.
+    """
     return model.fields_ or (getattr(model, "_trained_from", None) or {}).get("text_column")
 
 
 def texts_of_file(
-    content: bytes, name: str, format: str | None, column: str | None, known: list[str] | None, most: int
+    content: bytes,
+    name: str,
+    format: str | None,
+    column: str | None,
+    known: list[str] | None,
+    most: int,
 ) -> list[Document]:
-    """Return the texts of a sent file, at most ``most`` characters; its name helps to recognise its format.
+    """Return the texts of a sent file, at most ``most`` characters; its name helps to recognise its
+    format.
 
     They are in the named column, or else in those that the model knows, if the file has them.
     """
@@ -420,24 +491,26 @@ def _at_most(most: int, name: str, batches: Iterable[Examples]) -> list[Document
     for one in texts_in(name, batches):
         held += len(kept(one)[0])
         if held > most:  # a small compressed file may hold very much
-            raise InputError(f"{name} holds more than {most:,} characters of text; send it in parts")
+            raise InputError(
+                f"{name} holds more than {most:,} characters of text; send it in parts"
+            )
         texts.append(one)
     return texts
 
 
 # The next text by gain: how much its judgement would teach.
 #
-# The model learns most from a text whose two best labels have nearly equal scores. Scores are known from the first
-# example on, and margins of calibrated probabilities were no better. A text of unknown words has no margin and comes
-# first.
+# The model learns most from a text whose two best labels have nearly equal scores. Scores are known
+# from the first example on, and margins of calibrated probabilities were no better. A text of
+# unknown words has no margin and comes first.
 #
-# A margin cannot tell an ambiguous text from one with words that were not judged yet. So the gain counts in full if all
-# words that other texts share are new, and half if none is. Of equal texts, those unlike the texts handed out last come
-# first.
+# A margin cannot tell an ambiguous text from one with words that were not judged yet. So the gain
+# counts in full if all words that other texts share are new, and half if none is. Of equal texts,
+# those unlike the texts handed out last come first.
 #
-# Each question measures a bounded sample: the best texts of earlier samples, and those measured longest ago. So each
-# answer costs the same however long the queue is. The disk is waited for in a thread; the model is asked on the event
-# loop.
+# Each question measures a bounded sample: the best texts of earlier samples, and those measured
+# longest ago. So each answer costs the same however long the queue is. The disk is waited for in a
+# thread; the model is asked on the event loop.
 
 
 BEST, STALE = 16, 48  # texts that are measured: the best known, and those measured longest ago
@@ -482,7 +555,9 @@ class Novelty:
         self._judged.update(words)
 
     def share(self, words: frozenset[str]) -> float:
-        """Return the share of words that are new and that other texts have, from 0 to 1; rare words weigh more."""
+        """Return the share of words that are new and that other texts have, from 0 to 1; rare
+        words weigh more.
+        """
         new = every = 0.0
         for word in words:
             n = self._texts[word]
@@ -493,7 +568,9 @@ class Novelty:
 
 
 def likeness(own: frozenset[str], others: Iterable[frozenset[str]]) -> float:
-    """Return how similar a text is to the most similar of some others: the Jaccard index of their words."""
+    """Return how similar a text is to the most similar of some others: the Jaccard index of
+    their words.
+    """
     return max((len(own & one) / max(1, len(own | one)) for one in others), default=0.0)
 
 
@@ -508,7 +585,8 @@ class Handing:
         self._folder, self._gains = folder, gains
         self._thread = ThreadPoolExecutor(1, "queue")
         self._opened: tuple[Queue, Journal] | None = None
-        self._recent: deque[frozenset[str]] = deque(maxlen=RECENT)  # the words of the texts handed out last
+        # the words of the texts handed out last
+        self._recent: deque[frozenset[str]] = deque(maxlen=RECENT)
         self._novelty = Novelty()
 
     def close(self) -> None:
@@ -530,8 +608,12 @@ class Handing:
         # A caller that gives up does not cancel what is on its way to the disk.
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, done))
 
-    async def next(self, person: str, order: str, seconds: float) -> tuple[Item | None, dict[str, int]]:
-        """Return the text that this person has, or else the next in an order, None if none is left; and the counts."""
+    async def next(
+        self, person: str, order: str, seconds: float
+    ) -> tuple[Item | None, dict[str, int]]:
+        """Return the text that this person has, or else the next in an order, None if none is
+        left; and the counts.
+        """
         counts: dict[str, int] = {}
         for _ in range(TRIES):
             item, found, counts = await self.ask(_look, person, order, seconds)
@@ -554,20 +636,27 @@ class Handing:
                 gained[one.number] = gain * (1 + self._novelty.share(words[one.number])) / 2
             await asyncio.sleep(0)
         late = {one.number: one.later for one in found}
-        best = sorted(words, key=lambda n: (late[n], likeness(words[n], self._recent) / 2 - gained[n]))
+        best = sorted(
+            words, key=lambda n: (late[n], likeness(words[n], self._recent) / 2 - gained[n])
+        )
         self._recent.append(words[best[0]])
         self._novelty.judge(words[best[0]])
         return best, list(gained.items())
 
 
-def _look(queue: Queue, person: str, order: str, seconds: float) -> tuple[Item | None, list[Item], dict[str, int]]:
-    """Return the text of this person, or a sample of texts to choose from by gain; and the counts."""
+def _look(
+    queue: Queue, person: str, order: str, seconds: float
+) -> tuple[Item | None, list[Item], dict[str, int]]:
+    """Return the text of this person, or a sample of texts to choose from by gain; and the
+    counts.
+    """
     item, found = queue.held(person, seconds), []
     if item is None and order == "gain":
         best = queue.free("gain", person, BEST)
         found = best + queue.free("stale", person, STALE, but=[one.number for one in best])
     while order != "gain" and item is None and (free := queue.free(order, person, BEST)):
-        item = queue.lease([one.number for one in free], person, seconds)  # None: others have taken all of them
+        # None: others have taken all of them
+        item = queue.lease([one.number for one in free], person, seconds)
     return item, found, queue.counts()
 
 
@@ -582,7 +671,9 @@ def _take(
 async def sure_of(
     model: Categorizer, ready: Ready, items: Sequence[Item], precision: float
 ) -> tuple[list[tuple[Item, Assigned]], list[float]]:
-    """Return the texts that the model would decide, with their labels, and the gains of judging each text."""
+    """Return the texts that the model would decide, with their labels, and the gains of judging
+    each text.
+    """
     found: list[tuple[Item, Assigned]] = []
     gained: list[float] = []
     for some in parts(items, letters_of, PIECE):

@@ -1,12 +1,14 @@
 """Rehearsing a candidate on the journal, promoting it, and going back.
 
-A rehearsal replays the journal with the present model and with the candidate. Each ranks an example before it learns
-it, as a server does. The results are compared on the examples that people have judged, over time and by label.
+A rehearsal replays the journal with the present model and with the candidate. Each ranks an example
+before it learns it, as a server does. The results are compared on the examples that people have
+judged, over time and by label.
 
-What a server serves is its base and then the journal. Promoting a candidate makes it the base. Before that, the
-candidate learns the whole journal: examples that it cannot learn are found and refused, and its first snapshot is
-ready. Snapshots of the old base are removed first; then one rename changes the base, so that a crash at any moment
-leaves one base or the other. No snapshots are written meanwhile.
+What a server serves is its base and then the journal. Promoting a candidate makes it the base.
+Before that, the candidate learns the whole journal: examples that it cannot learn are found and
+refused, and its first snapshot is ready. Snapshots of the old base are removed first; then one
+rename changes the base, so that a crash at any moment leaves one base or the other. No snapshots
+are written meanwhile.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ from shortlist.server.replica import Replica, listed, passing
 CANDIDATE, BEFORE, REPORT = "candidate.shortlist", "before.shortlist", "rehearsal.json"
 ASIDE = f".{BEFORE}"  # the model from before, while it becomes the base again
 DRAFT = ".snapshot-promoted"  # the first snapshot of a candidate, until the candidate is the base
-UNREADABLE = (OSError, ValueError, LookupError, TypeError)  # of a JSON file that may be missing or damaged
+# of a JSON file that may be missing or damaged
+UNREADABLE = (OSError, ValueError, LookupError, TypeError)
 
 Tell = Callable[[int, int], None]  # is told how many examples are done, of how many
 
@@ -53,9 +56,12 @@ Tell = Callable[[int, int], None]  # is told how many examples are done, of how 
 
 # What the command line calls the columns that a model remembers, and what read calls them.
 COLUMNS = {
-    "text_column": "text", "label_column": "labels", "one_hot_column": "one_hot", "wrong_column": "wrong",
+    "text_column": "text",
+    "label_column": "labels",
+    "one_hot_column": "one_hot",
+    "wrong_column": "wrong",
     "label_separator": "label_separator",
-}  # fmt: skip
+}
 
 
 def opened(path: Path) -> Categorizer:
@@ -66,9 +72,15 @@ def opened(path: Path) -> Categorizer:
     return model
 
 
-def candidate_like(present: Categorizer, learner: str | None, values: dict[str, Any]) -> Categorizer:
-    """Return a model that has learned nothing, with the settings of the present one and some others."""
-    for_text = {name.removeprefix(TEXT): value for name, value in values.items() if name.startswith(TEXT)}
+def candidate_like(
+    present: Categorizer, learner: str | None, values: dict[str, Any]
+) -> Categorizer:
+    """Return a model that has learned nothing, with the settings of the present one and some
+    others.
+    """
+    for_text = {
+        name.removeprefix(TEXT): value for name, value in values.items() if name.startswith(TEXT)
+    }
     others = {name: value for name, value in values.items() if not name.startswith(TEXT)}
     own = clone(present.learner_) if learner is None else named("categories", learner)
     made = Categorizer(changed(own, others), changed(clone(present.text_), for_text, prefix=TEXT))
@@ -78,20 +90,31 @@ def candidate_like(present: Categorizer, learner: str | None, values: dict[str, 
 
 
 def taught(model: Categorizer, data: str, stream: Stream) -> int:
-    """Have a candidate learn what the present model learned before it was served; count the records left out."""
+    """Have a candidate learn what the present model learned before it was served; count the
+    records left out.
+    """
     model.fit_batches(teaching("categories", data, stream, iter(stream)))
     return stream.skipped.count
 
 
 def as_trained(present: Categorizer, data: str, skip_bad: bool = False) -> Stream:
-    """Open a file with the columns that the present model was trained from, if the file has them."""
-    given = {COLUMNS[name]: value for name, value in (present._trained_from or {}).items() if name in COLUMNS}
+    """Open a file with the columns that the present model was trained from, if the file has
+    them.
+    """
+    given = {
+        COLUMNS[name]: value
+        for name, value in (present._trained_from or {}).items()
+        if name in COLUMNS
+    }
     options: dict[str, Any] = {
-        name: value[0] if isinstance(value, list) and len(value) == 1 else value for name, value in given.items()
+        name: value[0] if isinstance(value, list) and len(value) == 1 else value
+        for name, value in given.items()
     }
     if present.fields_ is not None:
         options |= {"text": present.fields_, "known_features": present._fields_beside_ or None}
-    of_texts = {name: value for name, value in options.items() if name in ("text", "known_features")}
+    of_texts = {
+        name: value for name, value in options.items() if name in ("text", "known_features")
+    }
     for some in (options, of_texts):  # an export has its own columns of labels
         with contextlib.suppress(InputError):
             if some and read(data, prefer=some, skip_bad=True).begins(labelled=True):
@@ -131,7 +154,7 @@ class Rehearsal(NamedTuple):
 
 def rehearse(
     folder: Path, present: Categorizer, candidate: Categorizer, tell: Tell = lambda done, of: None
-) -> Rehearsal:  # fmt: skip
+) -> Rehearsal:
     """Replay the journal of a state directory with both models, which learn it."""
     with contextlib.ExitStack() as closing:
         both = [Replica(folder, read_only=True, start=model) for model in (present, candidate)]
@@ -141,7 +164,11 @@ def rehearse(
         last = both[0].journal.version().examples
         for lesson in both[0].journal.each(0, last):
             tell(lesson.number - 1, last)
-            if not isinstance(lesson.labels, dict) and lesson.labels and not lesson.person.endswith(ALONE):
+            if (
+                not isinstance(lesson.labels, dict)
+                and lesson.labels
+                and not lesson.person.endswith(ALONE)
+            ):
                 rehearsal.labels.append(lesson.labels)
                 for one, results in zip(both, rehearsal.both, strict=True):
                     results.append(tried(one, lesson, lesson.labels))
@@ -149,13 +176,20 @@ def rehearse(
                 one.learn_all(lesson.number)
     if len(rehearsal.labels) < LEAST:
         n = len(rehearsal.labels)
-        raise InputError(f"the journal in {folder} has {counted(n, 'examples')}; a rehearsal needs at least {LEAST}")
+        raise InputError(
+            f"the journal in {folder} has {counted(n, 'examples')}; a rehearsal needs at least "
+            f"{LEAST}"
+        )
     return rehearsal
 
 
 def tried(replica: Replica, lesson: Example, labels: list[Label]) -> Tried:
-    ranked = [label for label, _ in replica.rank(lesson.text, max(1, len(labels)), vector=lesson.vector)]
-    return Tried(float(bool(ranked) and ranked[0] in labels), [float(label in ranked) for label in labels])
+    ranked = [
+        label for label, _ in replica.rank(lesson.text, max(1, len(labels)), vector=lesson.vector)
+    ]
+    return Tried(
+        float(bool(ranked) and ranked[0] in labels), [float(label in ranked) for label in labels]
+    )
 
 
 def report(rehearsal: Rehearsal) -> dict[str, Any]:
@@ -164,12 +198,17 @@ def report(rehearsal: Rehearsal) -> dict[str, Any]:
     n = firsts[0].size
     edges = np.linspace(0, n, 1 + max(1, min(WINDOWS, n // LEAST))).astype(int).tolist()
     windows = [
-        {"from": begin + 1, "to": end} | compared(*(own[begin:end] for own in firsts)) for begin, end in pairwise(edges)
+        {"from": begin + 1, "to": end} | compared(*(own[begin:end] for own in firsts))
+        for begin, end in pairwise(edges)
     ]
     counts = Counter(label for own in rehearsal.labels for label in own)
     groups: list[dict[str, Any]] = []
     for least, most in GROUPS:
-        members = {label for label, times in counts.items() if least <= times and (most is None or times <= most)}
+        members = {
+            label
+            for label, times in counts.items()
+            if least <= times and (most is None or times <= most)
+        }
         values = by_example(rehearsal, members)
         if values[0].size >= LEAST:
             named = f"{least}–{most} examples" if most else f"{least} examples and more"
@@ -180,7 +219,13 @@ def report(rehearsal: Rehearsal) -> dict[str, Any]:
     whole = compared(*firsts)
     every: list[dict[str, Any]] = [*groups, {"group": "all examples"} | whole]
     falls = [one["group"] for one in every if one["high"] < 0]
-    found = {"all": whole, "windows": windows, "groups": groups, "labels": labels[:SHOWN], "falls": falls}
+    found = {
+        "all": whole,
+        "windows": windows,
+        "groups": groups,
+        "labels": labels[:SHOWN],
+        "falls": falls,
+    }
     return found | passing(rehearsal.passed)
 
 
@@ -196,17 +241,24 @@ def by_example(rehearsal: Rehearsal, members: set[Label]) -> tuple[np.ndarray[An
 
 
 def compared(present: np.ndarray[Any, Any], candidate: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """Compare two means on the same examples, with the 95 % interval of their difference (paired bootstrap)."""
+    """Compare two means on the same examples, with the 95 % interval of their difference
+    (paired bootstrap).
+    """
     found = paired_bootstrap(candidate, present, resamples=RESAMPLES)
     low, high = found.interval or (found.difference, found.difference)
     return {
-        "examples": int(present.size), "present": float(present.mean()), "candidate": float(candidate.mean()),
-        "difference": found.difference, "low": float(low), "high": float(high),
-    }  # fmt: skip
+        "examples": int(present.size),
+        "present": float(present.mean()),
+        "candidate": float(candidate.mean()),
+        "difference": found.difference,
+        "low": float(low),
+        "high": float(high),
+    }
 
 
-# A rehearsal under way: one at a time in a state directory, under a lock. A server runs it in a process of its own,
-# which writes its progress to a file, so that every server of the directory can read it.
+# A rehearsal under way: one at a time in a state directory, under a lock. A server runs it in a
+# process of its own, which writes its progress to a file, so that every server of the directory can
+# read it.
 
 
 PROGRESS, LOCK = "rehearsing.json", "rehearsal.lock"
@@ -222,7 +274,8 @@ def rehearsed(
 ) -> dict[str, Any]:
     """Rehearse a candidate, and keep it with the report, which is returned.
 
-    ``make`` gives the candidate for the present model, and the number of bad records that it was not taught.
+    ``make`` gives the candidate for the present model, and the number of bad records that it was
+    not taught.
     """
     against = seal(folder / snapshots.BASE)  # first: a base that comes meanwhile does not fit
     present = opened(folder / snapshots.BASE)
@@ -268,9 +321,15 @@ def tell(folder: Path, done: int, of: int, problem: str | None = None) -> None:
 
 
 def carried_out(
-    folder: Path, learner: str | None, values: dict[str, Any], data: Path | None, server: int, skip_bad: bool = False
-) -> bool:  # fmt: skip
-    """Rehearse in a process of its own; write down the progress and failures. Returns whether it succeeded.
+    folder: Path,
+    learner: str | None,
+    values: dict[str, Any],
+    data: Path | None,
+    server: int,
+    skip_bad: bool = False,
+) -> bool:
+    """Rehearse in a process of its own; write down the progress and failures. Returns whether it
+    succeeded.
 
     ``server``: the process that started this one; without it, this one ends.
     """
@@ -294,7 +353,12 @@ def carried_out(
         rehearsed(folder, made, told)
         (folder / PROGRESS).unlink(missing_ok=True)
     except ShortlistError as problem:
-        tell(folder, 0, 0, str(problem) if data is None else str(problem).replace(str(data), data.name))
+        tell(
+            folder,
+            0,
+            0,
+            str(problem) if data is None else str(problem).replace(str(data), data.name),
+        )
         return False
     return True
 
@@ -303,7 +367,8 @@ def carried_out(
 
 
 def keep(folder: Path, candidate: Categorizer, report: dict[str, Any], base: str) -> None:
-    """Keep a candidate that has learned nothing of the journal, with the report of its rehearsal and the base's seal.
+    """Keep a candidate that has learned nothing of the journal, with the report of its rehearsal
+    and the base's seal.
 
     Nothing is promoted meanwhile, so that what is promoted is what was reported.
     """
@@ -312,11 +377,15 @@ def keep(folder: Path, candidate: Categorizer, report: dict[str, Any], base: str
         known: dict[str, Any] = {"base": base, "candidate": seal(folder / CANDIDATE)}
         known |= {"time": time.time(), "learner": candidate.describe()["learner"]}
         with whole_file(folder / REPORT) as file:
-            file.write(json.dumps(known | {"report": report}, ensure_ascii=False, indent=1).encode())
+            file.write(
+                json.dumps(known | {"report": report}, ensure_ascii=False, indent=1).encode()
+            )
 
 
 def last(folder: Path) -> dict[str, Any] | None:
-    """Return what is known of the last candidate, and whether it still fits the base; None if there is none."""
+    """Return what is known of the last candidate, and whether it still fits the base; None if
+    there is none.
+    """
     try:
         kept: dict[str, Any] = json.loads((folder / REPORT).read_bytes())
         sealed = {"base": seal(folder / snapshots.BASE), "candidate": seal(folder / CANDIDATE)}
@@ -332,30 +401,42 @@ def can_go_back(folder: Path) -> bool:
     return (folder / BEFORE).is_file() or (folder / ASIDE).is_file()
 
 
-def promote(folder: Path, force: bool = False, running: bool = False) -> tuple[dict[str, Any], dict[int, str]]:
-    """Serve the candidate from now on. Returns its report, and the examples that it cannot learn, with the reasons.
+def promote(
+    folder: Path, force: bool = False, running: bool = False
+) -> tuple[dict[str, Any], dict[int, str]]:
+    """Serve the candidate from now on. Returns its report, and the examples that it cannot learn,
+    with the reasons.
 
-    Refused unless forced if a group of labels fell or there are such examples. ``running``: the server of this folder
-    itself asks; otherwise it must be stopped.
+    Refused unless forced if a group of labels fell or there are such examples. ``running``: the
+    server of this folder itself asks; otherwise it must be stopped.
     """
     with _alone(folder, running):
         kept = last(folder)
         if kept is None:
-            raise InputError(f"there is no candidate in {folder}; make one with shortlist rehearse {folder}")
+            raise InputError(
+                f"there is no candidate in {folder}; make one with shortlist rehearse {folder}"
+            )
         if not kept["fits"]:
-            raise InputError(f"the candidate in {folder} was rehearsed against another model; rehearse it again")
+            raise InputError(
+                f"the candidate in {folder} was rehearsed against another model; rehearse it again"
+            )
         falls: list[str] = kept["report"]["falls"]
         if falls and not force:
-            raise InputError(f"the candidate falls for {', '.join(falls)}; force (--force) promotes it all the same")
+            raise InputError(
+                f"the candidate falls for {', '.join(falls)}; force (--force) promotes it all the "
+                "same"
+            )
         passed = _put_in_place(folder, folder / CANDIDATE, force)
         (folder / REPORT).unlink()
         return kept["report"], passed
 
 
 def go_back(folder: Path, force: bool = False, running: bool = False) -> dict[int, str]:
-    """Serve the model from before the promotion again; going back twice returns to the promoted one.
+    """Serve the model from before the promotion again; going back twice returns to the promoted
+    one.
 
-    Returns the examples that it cannot learn, with the reasons; refused unless forced if there are any.
+    Returns the examples that it cannot learn, with the reasons; refused unless forced if there are
+    any.
     """
     with _alone(folder, running):
         before, aside = folder / BEFORE, folder / ASIDE
@@ -371,7 +452,8 @@ def go_back(folder: Path, force: bool = False, running: bool = False) -> dict[in
 
 
 def _put_in_place(folder: Path, source: Path, force: bool) -> dict[int, str]:
-    """Make a model the base, and the base the model from before, once the model has learned the whole journal.
+    """Make a model the base, and the base the model from before, once the model has learned the
+    whole journal.
 
     Returns the examples that it cannot learn. Its first snapshot is put in place at the end.
     """
@@ -382,14 +464,19 @@ def _put_in_place(folder: Path, source: Path, force: bool) -> dict[int, str]:
                 start = opened(source)
                 with contextlib.closing(Replica(folder, read_only=True, start=start)) as learned:
                     learned.learn_all()
-                    moment, version, passed = journal.seal(learned.version), learned.version, dict(learned.passed)
+                    moment, version, passed = (
+                        journal.seal(learned.version),
+                        learned.version,
+                        dict(learned.passed),
+                    )
                     learned.model.save(draft)
                     with journal.held():
                         current = learned.learn_all()  # what came meanwhile
                         if current:
                             _check(learned.passed, force)
                             snapshots.copy(base, folder / BEFORE)
-                            if source != folder / ASIDE:  # it is older than the model from before now
+                            # it is older than the model from before now
+                            if source != folder / ASIDE:
                                 (folder / ASIDE).unlink(missing_ok=True)
                             for _, path in snapshots.listed(folder)[:-1]:
                                 snapshots.remove(path)
@@ -407,20 +494,25 @@ def _check(passed: dict[int, str], force: bool) -> None:
     if passed and not force:
         number, why = next(iter(passed.items()))
         raise InputError(
-            f"the model cannot learn {counted(len(passed), 'examples')} of the journal: {listed(list(passed))} "
+            f"the model cannot learn {counted(len(passed), 'examples')} of the journal: "
+            f"{listed(list(passed))} "
             f"({number}: {why}); force (--force) serves it all the same, without them"
         )
 
 
 @contextlib.contextmanager
 def _alone(folder: Path, running: bool) -> Iterator[None]:
-    """Keep others from writing snapshots, and unless this is the ``running`` server, from serving the folder."""
+    """Keep others from writing snapshots, and unless this is the ``running`` server, from
+    serving the folder.
+    """
     with contextlib.ExitStack() as held:
         if not running:
             snapshots.check_state(folder)
             held.enter_context(snapshots.lock(folder))
         if not held.enter_context(snapshots.only_one(folder)):
-            raise InputError(f"a snapshot of {folder}, or a backup, is being written; try again in a minute")
+            raise InputError(
+                f"a snapshot of {folder}, or a backup, is being written; try again in a minute"
+            )
         yield
 
 

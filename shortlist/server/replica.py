@@ -1,7 +1,9 @@
-"""A model in memory that follows the journal, and the tasks that run beside the requests of a server.
+"""A model in memory that follows the journal, and the tasks that run beside the requests of a
+server.
 
-Only the event loop's thread touches the model, one example at a time, so ranking waits at most for one example to be
-learned. Long looks at the whole model run in another thread and hold ``reading``, for which learning waits.
+Only the event loop's thread touches the model, one example at a time, so ranking waits at most for
+one example to be learned. Long looks at the whole model run in another thread and hold ``reading``,
+for which learning waits.
 """
 
 from __future__ import annotations
@@ -27,7 +29,16 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.relabelling import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
-from shortlist.server.journal import Conflict, Example, Journal, JournalError, Moved, Seen, Version, identity
+from shortlist.server.journal import (
+    Conflict,
+    Example,
+    Journal,
+    JournalError,
+    Moved,
+    Seen,
+    Version,
+    identity,
+)
 from shortlist.server.middleware import Metrics
 from shortlist.server.settings import Settings, log, log_failure
 from shortlist.texts import Document, Vectors
@@ -49,7 +60,8 @@ class Replica:
     ) -> None:
         """``without``: examples to leave out, as if they had been undone.
 
-        ``start``: a model that has learned nothing of the journal; else the newest snapshot and what came after it.
+        ``start``: a model that has learned nothing of the journal; else the newest snapshot and
+        what came after it.
         """
         self.folder, self.read_only, self._start = folder, read_only, start
         self._is_trial = start is not None or bool(without)
@@ -65,7 +77,8 @@ class Replica:
             raise
 
     def _load(self) -> None:
-        self._base = identity(self.folder)  # first, so that a base that comes meanwhile is noticed later
+        # first, so that a base that comes meanwhile is noticed later
+        self._base = identity(self.folder)
         self.problems: list[str] = []  # with snapshots
         if self._start is None:
             found = snapshots.newest_good(self.folder, self.journal)
@@ -77,7 +90,11 @@ class Replica:
         if isinstance(self.served, Categorizer):
             if self._start is None:
                 self.learn_all()
-            self._numbers = {str(name): name for name in self.model.classes_.tolist() if not isinstance(name, str)}
+            self._numbers = {
+                str(name): name
+                for name in self.model.classes_.tolist()
+                if not isinstance(name, str)
+            }
 
     def close(self) -> None:
         self.journal.close()
@@ -96,7 +113,8 @@ class Replica:
         learner = self.served.describe()["learner"]
         if not isinstance(self.served, Categorizer):
             raise InputError(
-                f"{learner} does not learn labels of texts, which the journal holds; serve it with --read-only"
+                f"{learner} does not learn labels of texts, which the journal holds; serve it with "
+                "--read-only"
             )
         if not self.served.can_learn:
             raise InputError(f"{learner} cannot go on learning; serve it with --read-only")
@@ -132,7 +150,9 @@ class Replica:
         return self.version.undos >= now.undos
 
     def is_current(self) -> bool:
-        """Return whether this model began with the present base; another one may have been promoted."""
+        """Return whether this model began with the present base; another one may have been
+        promoted.
+        """
         return self._base == identity(self.folder)
 
     @property
@@ -149,10 +169,13 @@ class Replica:
     async def _rebuilt(self) -> None:
         if self._rebuilding is None or self._rebuilding.done():
             self._rebuilding = asyncio.create_task(self._rebuild())
-        await asyncio.shield(self._rebuilding)  # one for all that wait; it goes on when they give up
+        # one for all that wait; it goes on when they give up
+        await asyncio.shield(self._rebuilding)
 
     def _steps(self, now: Version) -> Iterator[None]:
-        """Learn up to a moment, yielding after each example; stop if a learned example was undone."""
+        """Learn up to a moment, yielding after each example; stop if a learned example was
+        undone.
+        """
         if self.journal.undone_since(self.version) is None:
             self.version = Version(self.version.examples, max(now.undos, self.version.undos))
         while self.version.examples < now.examples:
@@ -165,14 +188,17 @@ class Replica:
                     except InputError as problem:  # no replica can learn any of it
                         self.passed[number] = str(problem)
                         if not self._is_trial:
-                            log("passed over an example", "warning", number=number)  # /v1/model says why
+                            # /v1/model says why
+                            log("passed over an example", "warning", number=number)
                     self.version = self.version._replace(examples=number)
                     yield
             if not entries:
                 self.version = self.version._replace(examples=now.examples)
 
     async def _rebuild(self) -> None:
-        """Start again from the newest snapshot before the undone example; the old model ranks meanwhile."""
+        """Start again from the newest snapshot before the undone example; the old model ranks
+        meanwhile.
+        """
         fresh = await asyncio.to_thread(Replica, self.folder, self.read_only)
         await asyncio.to_thread(fresh.learn_all)  # what came meanwhile
         async with self.reading:
@@ -206,7 +232,8 @@ class Replica:
         return None
 
     def label(self, name: str) -> Label:
-        """Return the label of a name: a number of that name, or the label that the vocabulary gives that name.
+        """Return the label of a name: a number of that name, or the label that the vocabulary gives
+        that name.
 
         Spaces around the name of a new label are removed: no file could keep them.
         """
@@ -235,7 +262,8 @@ def check_not_needed(trial: Replica, known: Collection[int], journal: Journal) -
     lost = [number for number in trial.passed if number not in known]
     if lost:
         raise Conflict(
-            f"without it the model could not learn {listed(lost)} ({trial.passed[lost[0]]}); take back "
+            f"without it the model could not learn {listed(lost)} ({trial.passed[lost[0]]}); take "
+            "back "
             f"{listed(lost)} first"
         )
 
@@ -275,7 +303,9 @@ async def keep_following(replica: Replica, settings: Settings, metrics: Metrics)
 
 
 async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics) -> None:
-    """Have a snapshot written when enough examples are new, or when any is and enough time has passed."""
+    """Have a snapshot written when enough examples are new, or when any is and enough time has
+    passed.
+    """
     written, at = replica.version, time.monotonic()
     while True:
         await asyncio.sleep(min(1.0, settings.snapshot_seconds))
@@ -293,7 +323,9 @@ async def keep_snapshots(replica: Replica, settings: Settings, metrics: Metrics)
 
 
 def write_snapshot(folder: Path) -> Path | None:
-    """Write a snapshot of the journal as it is now; None if nothing is new. It waits for a promotion to end."""
+    """Write a snapshot of the journal as it is now; None if nothing is new. It waits for a
+    promotion to end.
+    """
     with snapshots.only_one(folder, waiting=True), contextlib.closing(Replica(folder)) as replica:
         seal = replica.journal.seal(replica.version)
         assert seal is not None, "the model has learned what the journal holds"
@@ -308,7 +340,9 @@ def write_snapshot(folder: Path) -> Path | None:
 
 async def in_a_process(work: Callable[..., object], *given: object) -> bool:
     """Run work in a process, which ends with this task. Returns whether it succeeded."""
-    process = multiprocessing.get_context("spawn").Process(target=_gently, args=(work, *given), daemon=True)
+    process = multiprocessing.get_context("spawn").Process(
+        target=_gently, args=(work, *given), daemon=True
+    )
     process.start()
     try:
         while process.is_alive():
@@ -323,7 +357,8 @@ async def in_a_process(work: Callable[..., object], *given: object) -> bool:
 def _gently(work: Callable[..., object], *given: object) -> None:
     """Run work at low priority; exit with code 1 if it fails or returns False."""
     os.nice(5)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    # Ctrl-C is for the server, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         failed = work(*given) is False
     except ShortlistError as problem:

@@ -1,4 +1,5 @@
-"""What all routes share: the model they ask, the journal they write to, their answers, and their errors.
+"""What all routes share: the model they ask, the journal they write to, their answers, and their
+errors.
 
 A route is a method marked with the path it answers. Every error has the same shape, one sentence.
 """
@@ -8,7 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import partial
 from typing import Any, TypeVar
 
@@ -63,10 +73,14 @@ class Context:
         self._beside: set[asyncio.Task[None]] = set()
 
     def open(self) -> None:
-        """Begin to serve: open the journal and the queue for writing, unless the server is read-only."""
+        """Begin to serve: open the journal and the queue for writing, unless the server is
+        read-only.
+        """
         if not self.settings.read_only:
             self._writer = Writer(self.settings.folder)
-            self._queue = Handing(self.settings.folder, lambda texts: gains(self.model, self.ready(texts)))
+            self._queue = Handing(
+                self.settings.folder, lambda texts: gains(self.model, self.ready(texts))
+            )
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a task beside the requests, until the server ends."""
@@ -107,13 +121,17 @@ class Context:
     def writer(self) -> Writer:
         """Return the writer of the journal; refused if the server is read-only."""
         if self._writer is None:
-            raise HTTPException(403, "this server is read-only: it ranks and explains, and does not learn")
+            raise HTTPException(
+                403, "this server is read-only: it ranks and explains, and does not learn"
+            )
         return self._writer
 
     def queue(self) -> Handing:
         """Return the queue; refused if the server is read-only."""
         if self._queue is None:
-            raise HTTPException(403, "this server is read-only: it ranks and explains, and has no queue")
+            raise HTTPException(
+                403, "this server is read-only: it ranks and explains, and has no queue"
+            )
         return self._queue
 
     async def look_back(self, work: Callable[[Journal], Found]) -> Found:
@@ -128,14 +146,18 @@ class Context:
     # Vectors and labels of a question.
 
     def vectors(self, texts: Sequence[Document], given: Sequence[Any] | None) -> Vectors | None:
-        """Return the vectors of texts, given or made by the encoder; None if the model has learned none."""
+        """Return the vectors of texts, given or made by the encoder; None if the model has
+        learned none.
+        """
         model, encoder = self.model, self.settings.encoder
         if given is None and not model.n_vector_:
             return None
         if given is None and encoder is not None and texts:
             return encoded(encoder, as_documents(texts))
         with in_conflict():  # if the model does not allow them
-            return model._vectors_of(with_vectors(texts, None if given is None else as_vectors(given, len(texts))))
+            return model._vectors_of(
+                with_vectors(texts, None if given is None else as_vectors(given, len(texts)))
+            )
 
     def vector(self, text: Document, given: list[float] | None) -> Vectors | None:
         """Return the vector of one text."""
@@ -143,17 +165,25 @@ class Context:
         return None if found is None else found[0]
 
     def ready(self, texts: Sequence[Document]) -> Sequence[Any]:
-        """Return texts of the queue as the model ranks them: of one kind, with vectors if it has learned any."""
+        """Return texts of the queue as the model ranks them: of one kind, with vectors if it
+        has learned any.
+        """
         documents = alike(texts, self.model.fields_)
         return with_vectors(documents, self.vectors(documents, None))
 
     def named(self, label: Label) -> dict[str, Any]:
         """Return a label with its name, if there is a vocabulary."""
         vocabulary = self.model.vocabulary_
-        return {"label": label} if vocabulary is None else {"label": label, "name": vocabulary.name(label)}
+        return (
+            {"label": label}
+            if vocabulary is None
+            else {"label": label, "name": vocabulary.name(label)}
+        )
 
     def known_label(self, name: str) -> Label:
-        """Return the label of a name, which must have been learned; retired ones can be restored."""
+        """Return the label of a name, which must have been learned; retired ones can be
+        restored.
+        """
         label = self.replica.label(name)
         if not self.model._knows(label):
             raise HTTPException(404, f"the label {name!r} has not been learned")
@@ -165,13 +195,16 @@ class Context:
         for name in names:
             if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
                 raise Conflict(
-                    f"a rule names {name!r}, which is not a label that was learned; look for it at /v1/labels"
+                    f"a rule names {name!r}, which is not a label that was learned; look for it at "
+                    "/v1/labels"
                 )
 
     # Learning and undoing.
 
     def checked(self, examples: list[Example]) -> list[Example]:
-        """Refuse labels that the model does not take, except of examples that are only sent again."""
+        """Refuse labels that the model does not take, except of examples that are only sent
+        again.
+        """
         judged = zip(*((one.labels, one.wrong, one.complete) for one in examples), strict=True)
         try:
             self.model.check_labels(*map(list, judged))
@@ -181,7 +214,8 @@ class Context:
                 if new:
                     self.checked(new)
                 return examples
-            if any(one.wrong or not one.complete for one in examples):  # the model does not allow it
+            # the model does not allow it
+            if any(one.wrong or not one.complete for one in examples):
                 raise Conflict(str(problem)) from None
             raise
         return examples
@@ -192,7 +226,9 @@ class Context:
         It is called again if labels have changed before the commit.
         """
         writer = self.writer()
-        receipts = await self._settled(lambda: writer.ask(Journal.append, checked(), self.replica.seen))
+        receipts = await self._settled(
+            lambda: writer.ask(Journal.append, checked(), self.replica.seen)
+        )
         self.metrics.learned.inc(sum(receipt.new for receipt in receipts))
         return receipts
 
@@ -203,8 +239,12 @@ class Context:
         self.metrics.undone.inc(undone)
         return undone
 
-    async def undone(self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]) -> Found:
-        """Undo examples by ``undo``, unless the model could not learn others without them, and forget them."""
+    async def undone(
+        self, numbers: Sequence[int], undo: Callable[[Check], Awaitable[Found]]
+    ) -> Found:
+        """Undo examples by ``undo``, unless the model could not learn others without them, and
+        forget them.
+        """
 
         async def tried() -> Found:
             with contextlib.suppress(MustTry):
@@ -217,7 +257,9 @@ class Context:
         return await self._settled(tried)
 
     async def _settled(self, work: Callable[[], Awaitable[Found]]) -> Found:
-        """Write to the journal, again if labels have changed before the commit, and have the model follow."""
+        """Write to the journal, again if labels have changed before the commit, and have the
+        model follow.
+        """
         while True:
             try:
                 found = await work()
@@ -230,7 +272,9 @@ class Context:
 
 @contextlib.contextmanager
 def in_conflict() -> Iterator[None]:
-    """Answer 409 instead of 422 to what is refused within: the question is right, and the model does not allow it."""
+    """Answer 409 instead of 422 to what is refused within: the question is right, and the model
+    does not allow it.
+    """
     try:
         yield
     except InputError as problem:
@@ -243,15 +287,30 @@ def in_conflict() -> Iterator[None]:
 Method = TypeVar("Method", bound=Callable[..., Any])
 PIECE = 2**16  # bytes of a long answer sent at a time
 REFUSED: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": schemas.Problem, "description": "The request is refused; 429: come back after Retry-After."},
-    "5XX": {"model": schemas.Problem, "description": "It failed; 503: try again; 507: the disk is full."},
+    "4XX": {
+        "model": schemas.Problem,
+        "description": "The request is refused; 429: come back after Retry-After.",
+    },
+    "5XX": {
+        "model": schemas.Problem,
+        "description": "It failed; 503: try again; 507: the disk is full.",
+    },
 }
-A_FILE = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+A_FILE = {
+    "required": True,
+    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+}
 STATUS_OF = {
-    InputError: 422, NotThere: 404, Conflict: 409, NotAllowed: 403, DiskFull: 507, JournalError: 503,
-}  # fmt: skip
+    InputError: 422,
+    NotThere: 404,
+    Conflict: 409,
+    NotAllowed: 403,
+    DiskFull: 507,
+    JournalError: 503,
+}
 
-INNER = re.compile(r"\[|^constrained-|^float$")  # pydantic's own types, in the location of a problem
+# pydantic's own types, in the location of a problem
+INNER = re.compile(r"\[|^constrained-|^float$")
 PATTERNS = {
     ONE_LINE: "expected one line of text, without control characters",
     ONE_WORD: "expected letters, digits and signs of ASCII, without spaces",
@@ -271,8 +330,12 @@ def votes_of(explanation: Explanation) -> list[dict[str, Any]]:
     ]
 
 
-def streamed(pieces: Iterable[str], kind: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Send a long answer in pieces; the time limit starts anew with each piece that the client takes."""
+def streamed(
+    pieces: Iterable[str], kind: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Send a long answer in pieces; the time limit starts anew with each piece that the client
+    takes.
+    """
 
     async def sent() -> AsyncIterator[bytes]:
         for text in pieces:
@@ -309,15 +372,17 @@ async def _inside(_: Request, problem: Exception) -> Response:
 async def _validation(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, RequestValidationError)
     place, found = _deepest(problem.errors())
-    words = " or ".join(dict.fromkeys(map(_in_words, found))).replace(" or input should be ", " or ")
+    words = " or ".join(dict.fromkeys(map(_in_words, found))).replace(
+        " or input should be ", " or "
+    )
     return refused(422, f"{'.'.join(map(str, place)) or 'the body'}: {words}")
 
 
 def _deepest(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
     """Return the place of the first problem, and all problems at that place.
 
-    For a field of several kinds, pydantic reports the problems of each kind. The kind that fits best has its problem
-    deepest inside.
+    For a field of several kinds, pydantic reports the problems of each kind. The kind that fits
+    best has its problem deepest inside.
     """
     places = [[part for part in one["loc"][1:] if not INNER.search(str(part))] for one in problems]
     first = places[0]
@@ -327,7 +392,8 @@ def _deepest(problems: Sequence[Any]) -> tuple[list[str | int], list[Any]]:
 
 def _in_words(problem: Any) -> str:
     """Return our words for a problem, or else pydantic's."""
-    found: str = problem["msg"].removeprefix("Value error, ")  # pydantic's prefix of our own sentences
+    # pydantic's prefix of our own sentences
+    found: str = problem["msg"].removeprefix("Value error, ")
     return PATTERNS.get(problem.get("ctx", {}).get("pattern")) or f"{found[0].lower()}{found[1:]}"
 
 
@@ -349,13 +415,19 @@ class Routes:
 
 
 def get(path: str, answer: object) -> Callable[[Method], Method]:
-    """Mark a method with its path and the shape of its answer: a list for text of one of these kinds."""
+    """Mark a method with its path and the shape of its answer: a list for text of one of these
+    kinds.
+    """
     if answer is None:
         return _marked("GET", path, include_in_schema=False)
     if isinstance(answer, list):
-        shapes = {kind: {"type": "array" if kind == "application/json" else "string"} for kind in answer}
+        shapes = {
+            kind: {"type": "array" if kind == "application/json" else "string"} for kind in answer
+        }
         content = {kind: {"schema": shape} for kind, shape in shapes.items()}
-        return _marked("GET", path, response_class=Response, responses={200: {"content": content}, **REFUSED})
+        return _marked(
+            "GET", path, response_class=Response, responses={200: {"content": content}, **REFUSED}
+        )
     return _marked("GET", path, answer)
 
 
@@ -379,7 +451,9 @@ def _marked(verb: str, path: str, answer: object = None, **more: Any) -> Callabl
 
 
 class DirectRoute(APIRoute):
-    """A route whose only input is its JSON body: pydantic reads it at once, with nothing in between."""
+    """A route whose only input is its JSON body: pydantic reads it at once, with nothing in
+    between.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         assert self.body_field is not None
@@ -390,7 +464,8 @@ class DirectRoute(APIRoute):
             try:
                 asked = question.model_validate_json(await request.body())
             except ValidationError as problem:
-                found = [one | {"loc": ("body", *one["loc"])} for one in problem.errors()]  # as FastAPI would
+                # as FastAPI would
+                found = [one | {"loc": ("body", *one["loc"])} for one in problem.errors()]
                 raise RequestValidationError(found) from None
             response: Response = await endpoint(asked)
             return response

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
 
 from shortlist.server.journal import BESIDE
 
@@ -46,51 +55,81 @@ ONE_LINE, ONE_WORD = f"^{LINE}+$", r"^[\x21-\x7e]+$"
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 ExampleNumber = Annotated[
-    int, Field(ge=1, le=2**53, description="The number of the example in the journal."), BeforeValidator(_whole)
+    int,
+    Field(ge=1, le=2**53, description="The number of the example in the journal."),
+    BeforeValidator(_whole),
 ]
 Share = Annotated[float, Field(ge=0, le=1)]
 Text = Annotated[str, AfterValidator(encodable)]
-NAMING: dict[str, Any] = {"minLength": 1, "maxLength": 100, "pattern": ONE_LINE, "not": {"enum": BESIDE}}
+NAMING: dict[str, Any] = {
+    "minLength": 1,
+    "maxLength": 100,
+    "pattern": ONE_LINE,
+    "not": {"enum": BESIDE},
+}
 FieldValue = Text | Number | list[Text]
 Fields = Annotated[
     dict[Annotated[str, AfterValidator(_field_name)], FieldValue],
     Field(
-        min_length=1, max_length=50, json_schema_extra={"propertyNames": NAMING},
-        description="A document of fields: texts, numbers, and lists of texts, which are categories.",
+        min_length=1,
+        max_length=50,
+        json_schema_extra={"propertyNames": NAMING},
+        description=(
+            "A document of fields: texts, numbers, and lists of texts, which are categories."
+        ),
     ),
-]  # fmt: skip
+]
 Document = Annotated[
-    Annotated[Text, Tag("[text]")] | Annotated[Fields, Tag("[fields]")],  # error sentences leave these tags out
+    # error sentences leave these tags out
+    Annotated[Text, Tag("[text]")] | Annotated[Fields, Tag("[fields]")],
     Discriminator(lambda given: "[fields]" if isinstance(given, dict) else "[text]"),
 ]
 Label = str | int | float
 LabelName = Annotated[
     str,
     Field(
-        min_length=1, max_length=200, pattern=ONE_LINE, description="One line of text, not blank.",
+        min_length=1,
+        max_length=200,
+        pattern=ONE_LINE,
+        description="One line of text, not blank.",
         json_schema_extra={"pattern": rf"^{LINE}*[^\x00-\x1f\x7f\s]{LINE}*$"},
     ),
     AfterValidator(_label_name),
-]  # fmt: skip
+]
 LabelNames = Annotated[list[LabelName], Field(max_length=100_000)]
 Vector = Annotated[
     list[Number],
-    Field(min_length=1, max_length=65536, description="The vector of the text, if the model was learned with vectors."),
+    Field(
+        min_length=1,
+        max_length=65536,
+        description="The vector of the text, if the model was learned with vectors.",
+    ),
 ]
 Key = Annotated[
     str | None,
     Field(
-        min_length=1, max_length=200, pattern=ONE_WORD,
-        description="A name of your choice. An example whose key is known is not learned again, so a retry is safe.",
+        min_length=1,
+        max_length=200,
+        pattern=ONE_WORD,
+        description=(
+            "A name of your choice. An example whose key is known is not learned again, so a "
+            "retry is safe."
+        ),
     ),
-]  # fmt: skip
+]
 Person = Annotated[
     str,
-    Field(min_length=1, max_length=100, pattern=ONE_LINE, description="Who asks, if the token does not say."),
+    Field(
+        min_length=1,
+        max_length=100,
+        pattern=ONE_LINE,
+        description="Who asks, if the token does not say.",
+    ),
     AfterValidator(encodable),
 ]
 ItemKeys = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_WORD)]], Field(min_length=1, max_length=1000)
+    list[Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_WORD)]],
+    Field(min_length=1, max_length=1000),
 ]
 State = Literal["waiting", "judged", "skipped", "flagged"]
 
@@ -110,29 +149,44 @@ class Problem(BaseModel):
 
 
 class AtMost(Question):
-    label: LabelName = Field(description="This label and the narrower ones, by the vocabulary of the model.")
+    label: LabelName = Field(
+        description="This label and the narrower ones, by the vocabulary of the model."
+    )
     n: Whole = Field(ge=0, le=1000)
 
 
 class RankQuestion(Question):
     text: Document | list[Document] = Field(
-        description="One text, or a document of fields, or a list of them.", examples=["wheat exports rose"]
+        description="One text, or a document of fields, or a list of them.",
+        examples=["wheat exports rose"],
     )
-    vector: Vector | list[Vector] | None = Field(None, description="The vector of the text, or a list for a list.")
+    vector: Vector | list[Vector] | None = Field(
+        None, description="The vector of the text, or a list for a list."
+    )
     k: Whole = Field(10, ge=1, le=1000, description="How many labels to give for each text.")
     coverage: Share | None = Field(
-        None, description="Instead of k labels, as many as list all true ones for this share of texts."
+        None,
+        description="Instead of k labels, as many as list all true ones for this share of texts.",
     )
-    min_probability: Share | None = Field(None, description="Leave out labels that are less likely to be right.")
+    min_probability: Share | None = Field(
+        None, description="Leave out labels that are less likely to be right."
+    )
     precision: Share = Field(0.95, description="Assign labels so that this share of them is right.")
     only: LabelNames | None = Field(None, description="Rank only these labels.")
     but: LabelNames = Field([], description="Rank all labels but these.")
     below: list[LabelName] | None = Field(
-        None, max_length=1000, description="Rank only these and narrower labels, by the vocabulary of the model."
+        None,
+        max_length=1000,
+        description="Rank only these and narrower labels, by the vocabulary of the model.",
     )
-    at_most: list[AtMost] = Field([], max_length=100, description="How many labels of a kind to give at most.")
+    at_most: list[AtMost] = Field(
+        [], max_length=100, description="How many labels of a kind to give at most."
+    )
     tame: float = Field(
-        0.0, ge=-1, le=1, description="Scores are multiplied by (mean / examples of the label) to this power."
+        0.0,
+        ge=-1,
+        le=1,
+        description="Scores are multiplied by (mean / examples of the label) to this power.",
     )
 
 
@@ -147,35 +201,46 @@ class ScoredLabel(Named):
 
 
 class Decision(BaseModel):
-    assigned: list[Label] = Field(description="The labels that the model would assign automatically.")
+    assigned: list[Label] = Field(
+        description="The labels that the model would assign automatically."
+    )
     reason: str | None = Field(description="Why it assigns none; null if it assigns some.")
 
 
 class RankAnswer(BaseModel):
-    rankings: list[list[ScoredLabel]] = Field(description="The best labels of each text, best first.")
+    rankings: list[list[ScoredLabel]] = Field(
+        description="The best labels of each text, best first."
+    )
     decisions: list[Decision] = Field(description="What the model would assign to each text.")
 
 
 class ExplainQuestion(Question):
     text: Document
     vector: Vector | None = None
-    label: LabelName | None = Field(None, description="The label to explain; the best one if not given.")
+    label: LabelName | None = Field(
+        None, description="The label to explain; the best one if not given."
+    )
 
 
 class Vote(BaseModel):
     feature: str | int = Field(description="A word, or the name of a column, or its number from 0.")
     vote: float
     spans: list[Annotated[list[int], Field(min_length=2, max_length=2)]] = Field(
-        [], description="Its places in the text: first character, and one after the last. The text of a document "
-        "is that of its fields, joined by line feeds."
-    )  # fmt: skip
+        [],
+        description="Its places in the text: first character, and one after the last. The text of "
+        "a document "
+        "is that of its fields, joined by line feeds.",
+    )
 
 
 class ExplainAnswer(Named):
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
     nearest: list[dict[str, Any]] = Field(
-        [], description="The nearest learned examples (similarity, text, labels), if texts have vectors."
+        [],
+        description=(
+            "The nearest learned examples (similarity, text, labels), if texts have vectors."
+        ),
     )
 
 
@@ -183,7 +248,9 @@ class ExplainAnswer(Named):
 
 
 class TextsQuestion(Question):
-    text: Text | list[Text] = Field(description="One text, or a list of them.", examples=["a joy from the start"])
+    text: Text | list[Text] = Field(
+        description="One text, or a list of them.", examples=["a joy from the start"]
+    )
 
 
 class ExplainTextQuestion(Question):
@@ -193,18 +260,23 @@ class ExplainTextQuestion(Question):
 # Learning. A judgement names a right label, a wrong one, or says that all are wrong.
 
 
-SAID: list[Any] = [{"properties": {name: {"minItems": 1}}, "required": [name]} for name in ("labels", "wrong")]
+SAID: list[Any] = [
+    {"properties": {name: {"minItems": 1}}, "required": [name]} for name in ("labels", "wrong")
+]
 SAID.append({"properties": {"complete": {"const": True}}, "required": ["complete"]})
 
 
 class Judgement(Question):
     model_config = ConfigDict(json_schema_extra={"anyOf": SAID})
 
-    labels: list[LabelName] = Field([], description="The labels that fit the text: all of them, if it is complete.")
+    labels: list[LabelName] = Field(
+        [], description="The labels that fit the text: all of them, if it is complete."
+    )
     wrong: list[LabelName] = Field([], description="Labels that were crossed out.")
     complete: bool | None = Field(
         None,
-        description="Whether all other labels are wrong; else they are not judged. If not given: true if nothing was "
+        description="Whether all other labels are wrong; else they are not judged. If not given: "
+        "true if nothing was "
         "crossed out. True without labels says that no label fits the text.",
     )
 
@@ -212,7 +284,8 @@ class Judgement(Question):
     def _says_something(self) -> Judgement:
         if not (self.labels or self.wrong or self.complete):
             raise ValueError(
-                'needs a label that is right, or one that is wrong; where none of the labels fits, say "complete": true'
+                "needs a label that is right, or one that is wrong; where none of the labels fits, "
+                'say "complete": true'
             )
         return self
 
@@ -232,12 +305,18 @@ class LearnQuestion(Question):
 
 
 class Receipt(BaseModel):
-    number: int = Field(description="The number of the example or the change in the journal, for undo.")
-    new: bool = Field(description="False if it was done before, or its key was known: nothing was changed.")
+    number: int = Field(
+        description="The number of the example or the change in the journal, for undo."
+    )
+    new: bool = Field(
+        description="False if it was done before, or its key was known: nothing was changed."
+    )
 
 
 class Learned(Receipt):
-    place: int | None = Field(description="The rank of its best label before; null if not among the first five.")
+    place: int | None = Field(
+        description="The rank of its best label before; null if not among the first five."
+    )
     learned: bool = Field(description="False if the model cannot learn it; /v1/model says why.")
 
 
@@ -247,7 +326,9 @@ class LearnAnswer(BaseModel):
 
 class ChangeQuestion(Question):
     change: Literal["rename", "merge", "split", "retire", "restore"]
-    labels: list[LabelName] = Field(min_length=1, max_length=1000, description="The labels that change.")
+    labels: list[LabelName] = Field(
+        min_length=1, max_length=1000, description="The labels that change."
+    )
     into: LabelName | None = Field(
         None, description="The new name, or the label to merge into; not to retire or restore."
     )
@@ -262,25 +343,35 @@ class UndoQuestion(Question):
 
 
 class AddQuestion(Question):
-    texts: list[Document] = Field(min_length=1, description="Texts to judge. Known ones are not added again.")
+    texts: list[Document] = Field(
+        min_length=1, description="Texts to judge. Known ones are not added again."
+    )
 
 
 class NextQuestion(Question):
     person: Person
     order: Literal["gain", "date", "random"] = Field(
-        "gain", description="gain: what would teach most; date: in order of arrival; random: in a random order."
+        "gain",
+        description=(
+            "gain: what would teach most; date: in order of arrival; random: in a random order."
+        ),
     )
-    seconds: Whole = Field(900, ge=1, le=86_400, description="How long the text is reserved for this person.")
+    seconds: Whole = Field(
+        900, ge=1, le=86_400, description="How long the text is reserved for this person."
+    )
 
 
 class MoveQuestion(Question):
     ids: ItemKeys
     to: Literal["skipped", "later", "flagged", "waiting"] = Field(
-        description="skipped: out of the queue; flagged: set aside for somebody to look at; later: behind all others; "
+        description="skipped: out of the queue; flagged: set aside for somebody to look at; "
+        "later: behind all others; "
         "waiting: back into the queue."
     )
     person: Person
-    note: Annotated[str, Field(max_length=1000), AfterValidator(encodable)] = Field("", description="Why.")
+    note: Annotated[str, Field(max_length=1000), AfterValidator(encodable)] = Field(
+        "", description="Why."
+    )
 
 
 class SureQuestion(Question):
@@ -301,4 +392,6 @@ class UndoDecisionQuestion(Question):
 
 
 class ForceQuestion(Question):
-    force: bool = Field(False, description="Even if a group of labels falls, or examples cannot be learned.")
+    force: bool = Field(
+        False, description="Even if a group of labels falls, or examples cannot be learned."
+    )

@@ -55,10 +55,14 @@ class Limits:
 
     def check_texts(self, texts: Sequence[Document], first: int = 0) -> None:
         if len(texts) > self.batch:
-            raise InputError(f"{len(texts):,} texts are more than the {self.batch:,} that one request may hold")
+            raise InputError(
+                f"{len(texts):,} texts are more than the {self.batch:,} that one request may hold"
+            )
         for n, text in enumerate(texts, first):
             if (letters := len(kept(text)[0])) > self.text:
-                raise InputError(f"text {n} has {letters:,} characters; at most {self.text:,} are taken")
+                raise InputError(
+                    f"text {n} has {letters:,} characters; at most {self.text:,} are taken"
+                )
 
 
 @dataclass(frozen=True)
@@ -80,15 +84,20 @@ class Settings:
     def check(self) -> None:
         """Refuse settings that are unsafe or contradict each other."""
         if self.salvage and self.read_only:
-            raise InputError("--salvage writes a new journal, and --read-only writes nothing; choose one")
+            raise InputError(
+                "--salvage writes a new journal, and --read-only writes nothing; choose one"
+            )
         if self.token is not None and len(self.token) < LEAST_TOKEN:
-            raise InputError(f"the token has {len(self.token)} characters; give it at least {LEAST_TOKEN}")
+            raise InputError(
+                f"the token has {len(self.token)} characters; give it at least {LEAST_TOKEN}"
+            )
         if self.token is None and (problem := lost(self.folder)) is not None:
             raise problem
         guarded = self.token is not None or bool(People(self.folder / PEOPLE).everyone)
         if not guarded and not is_loopback(self.host):
             raise InputError(
-                f"listening on {self.host} lets others in: give a token with --token-file or SHORTLIST_TOKEN first, or "
+                f"listening on {self.host} lets others in: give a token with --token-file or "
+                "SHORTLIST_TOKEN first, or "
                 "each person one with shortlist people add"
             )
 
@@ -117,7 +126,9 @@ def read_token(file: Path | None, environment: str | None) -> str | None:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"cannot read the token file {file}: {getattr(problem, 'strerror', problem)}") from None
+        raise InputError(
+            f"cannot read the token file {file}: {getattr(problem, 'strerror', problem)}"
+        ) from None
     if not lines or not lines[0].strip():
         raise InputError(f"the token file {file} is empty")
     return lines[0].strip()
@@ -128,8 +139,14 @@ def read_token(file: Path | None, environment: str | None) -> str | None:
 
 def log(event: str, level: str = "info", **fields: Any) -> None:
     """Write one event. A log that cannot be written stops nothing."""
-    line = msgspec.json.encode({"time": round(time.time(), 3), "level": level, "event": event, **fields}) + b"\n"
-    with contextlib.suppress(OSError, ValueError):  # a full disk, a reader that has gone, a closed file
+    line = (
+        msgspec.json.encode(
+            {"time": round(time.time(), 3), "level": level, "event": event, **fields}
+        )
+        + b"\n"
+    )
+    # a full disk, a reader that has gone, a closed file
+    with contextlib.suppress(OSError, ValueError):
         try:
             # Not through Python's buffer, where an unwritten line would fail the next flush.
             os.write(sys.stderr.fileno(), line)

@@ -1,8 +1,8 @@
 """The state directory: its locks, its model files, and salvage.
 
-It holds ``base.shortlist``, the model that serving began with, the journal, and snapshots: model files that save a
-start-up from learning everything again. Each snapshot is named after its moment of the journal and the journal's
-checksum there, so that a snapshot of another journal is noticed.
+It holds ``base.shortlist``, the model that serving began with, the journal, and snapshots: model
+files that save a start-up from learning everything again. Each snapshot is named after its moment
+of the journal and the journal's checksum there, so that a snapshot of another journal is noticed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def lock(folder: Path) -> Iterator[None]:
     """Hold a state directory; refused while another server works on it."""
     with only_one(folder, name=LOCK) as alone:
         if not alone:
-            raise InputError(f"another server works on {folder}; stop it, or give this one another --state")
+            raise InputError(
+                f"another server works on {folder}; stop it, or give this one another --state"
+            )
         yield
 
 
@@ -73,16 +75,21 @@ def check_state(folder: Path) -> None:
 
 
 def no_state(folder: Path) -> InputError:
-    return InputError(f"{folder} is not a state directory yet: start shortlist serve MODEL --state {folder} once")
+    return InputError(
+        f"{folder} is not a state directory yet: start shortlist serve MODEL --state {folder} once"
+    )
 
 
 def take_base(folder: Path, model: Path) -> None:
-    """Copy the model that serving begins with; refuse another model than the one it began with before."""
+    """Copy the model that serving begins with; refuse another model than the one it began with
+    before.
+    """
     base = folder / BASE
     if not is_new(folder):
         if not filecmp.cmp(model, base, shallow=False):
             raise InputError(
-                f"{folder} goes on from another model than {model}; leave the model out to go on with it, "
+                f"{folder} goes on from another model than {model}; leave the model out to go on "
+                "with it, "
                 "or give another --state to start afresh"
             )
         return
@@ -132,37 +139,54 @@ def model_of_texts(path: Path) -> Model[Any]:
     return model
 
 
-def newest_good(folder: Path, journal: Journal) -> tuple[Version, Model[Any], dict[int, str], list[str]]:
+def newest_good(
+    folder: Path, journal: Journal
+) -> tuple[Version, Model[Any], dict[int, str], list[str]]:
     """Open the newest snapshot that fits the journal and holds nothing that was undone since.
 
-    Returns its moment of the journal, the model, the examples that it could not learn, and the problems with newer
-    snapshots. The moment counts all undos up to now, since the model holds none of the undone examples.
+    Returns its moment of the journal, the model, the examples that it could not learn, and the
+    problems with newer snapshots. The moment counts all undos up to now, since the model holds none
+    of the undone examples.
     """
     problems: list[str] = []
     now = journal.version()
     for path in strangers(folder, journal):
         raise JournalError(
-            f"the journal {journal.path}, which ends at example {now.examples}, undo {now.undos}, does not hold what "
-            f"the snapshot {path.name} was learned from: its end is lost, or it is another one. {journal.way_out()}"
+            f"the journal {journal.path}, which ends at example {now.examples}, undo {now.undos}, "
+            "does not hold what "
+            f"the snapshot {path.name} was learned from: its end is lost, or it is another one. "
+            f"{journal.way_out()}"
         )
     for version, path in listed(folder):
-        if journal.undone_since(version) is None and version.examples < min(journal.hidden, default=math.inf):
+        if journal.undone_since(version) is None and version.examples < min(
+            journal.hidden, default=math.inf
+        ):
             try:
-                return Version(version.examples, now.undos), model_of_texts(path), passed_of(path), problems
+                return (
+                    Version(version.examples, now.undos),
+                    model_of_texts(path),
+                    passed_of(path),
+                    problems,
+                )
             except (ModelFileError, OSError) as problem:
                 problems.append(str(problem))
     raise ModelFileError(problems[-1])
 
 
 def passed_beside(path: Path) -> Path:
-    """Return the file beside a snapshot with the examples that its model could not learn; missing if there are none."""
+    """Return the file beside a snapshot with the examples that its model could not learn;
+    missing if there are none.
+    """
     return path.with_name(f"{path.name}.passed")
 
 
 def passed_of(path: Path) -> dict[int, str]:
     """Return the examples that the model of a snapshot could not learn, and why."""
     try:
-        return {int(number): str(why) for number, why in json.loads(passed_beside(path).read_bytes()).items()}
+        return {
+            int(number): str(why)
+            for number, why in json.loads(passed_beside(path).read_bytes()).items()
+        }
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, AttributeError) as problem:
@@ -170,7 +194,9 @@ def passed_of(path: Path) -> dict[int, str]:
 
 
 def keep_passed(path: Path, passed: dict[int, str]) -> None:
-    """Write down the examples that the model of a snapshot could not learn, before the snapshot is there."""
+    """Write down the examples that the model of a snapshot could not learn, before the snapshot
+    is there.
+    """
     if passed:
         with whole_file(passed_beside(path)) as file:
             file.write(json.dumps(passed, ensure_ascii=False).encode())
@@ -196,10 +222,11 @@ def remove_old(folder: Path, journal: Journal) -> None:
 
 
 def salvage(folder: Path) -> list[str]:
-    """Make the state directory sound again. Returns what was done, in sentences; none if nothing was wrong.
+    """Make the state directory sound again. Returns what was done, in sentences; none if nothing
+    was wrong.
 
-    The original files are kept in a folder inside the state directory. The new journal holds the rows before the first
-    damaged one, with the same numbers, times and checksums.
+    The original files are kept in a folder inside the state directory. The new journal holds the
+    rows before the first damaged one, with the same numbers, times and checksums.
     """
     aside = folder / time.strftime("damaged-%Y%m%d-%H%M%S")
     done, damage = [], None
@@ -212,28 +239,37 @@ def salvage(folder: Path) -> list[str]:
         aside.mkdir()
         examples, undos = _rewrite(folder, aside)
         done.append(
-            f"{damage.partition('. ')[0]}; what came before that is kept, {counted(examples, 'examples')} and "
+            f"{damage.partition('. ')[0]}; what came before that is kept, "
+            f"{counted(examples, 'examples')} and "
             f"{counted(undos, 'undos')}"
         )
     with contextlib.closing(Journal(folder)) as journal:
         for path in strangers(folder, journal):
             aside.mkdir(exist_ok=True)
             os.replace(path, aside / path.name)
-            done.append(f"the snapshot {path.name} was learned from what the journal does not hold and is set aside")
+            done.append(
+                f"the snapshot {path.name} was learned from what the journal does not hold and is "
+                "set aside"
+            )
     if done:
         done.append(f"all that was there is in {aside}")
     return done
 
 
 def _rewrite(folder: Path, aside: Path) -> list[int]:
-    """Copy the journal; then put a journal of the sound rows in its place, and last the record of its end."""
+    """Copy the journal; then put a journal of the sound rows in its place, and last the record
+    of its end.
+    """
     for name in JOURNAL:
         if (folder / name).exists():
             shutil.copyfile(folder / name, aside / name)
     sound = aside / "sound"
     sound.mkdir()
     Journal.begin(sound)
-    with contextlib.closing(Journal(folder, read_only=True)) as damaged, contextlib.closing(Journal(sound)) as fresh:
+    with (
+        contextlib.closing(Journal(folder, read_only=True)) as damaged,
+        contextlib.closing(Journal(sound)) as fresh,
+    ):
         kept = fresh.take_from(damaged)
     for name in JOURNAL[1:3]:
         (folder / name).unlink(missing_ok=True)

@@ -17,13 +17,17 @@ from shortlist.arrays.rows import Rows, Vectors, beside, grown, offsets_of
 
 
 def count(numbers: Ints, indptr: Longs, n_features: int) -> Rows:
-    """Count the feature numbers of each text; text i has numbers[indptr[i]:indptr[i+1]], and −1 is ignored."""
+    """Count the feature numbers of each text; text i has numbers[indptr[i]:indptr[i+1]], and −1
+    is ignored.
+    """
     return Rows(*_count(numbers, indptr, n_features), n_features)
 
 
 @kernel
 def _count(numbers: Ints, indptr: Longs, n_features: int) -> tuple[Longs, Ints, Floats]:
-    """Sort the numbers of each text (int32, −1 to n_features − 1) and count the runs of equal ones."""
+    """Sort the numbers of each text (int32, −1 to n_features − 1) and count the runs of equal
+    ones.
+    """
     longest = 0
     for text in range(indptr.size - 1):
         longest = max(longest, indptr[text + 1] - indptr[text])
@@ -58,8 +62,8 @@ def _count(numbers: Ints, indptr: Longs, n_features: int) -> tuple[Longs, Ints, 
 def _sort_by_bytes(here: Ints, there: Ints, size: int, above: int, starts: Longs) -> bool:
     """Sort the first ``size`` values of ``here``, all in 0..above−1, lowest byte first.
 
-    Several times faster than a comparing sort on texts of a few hundred words. Gives whether they are ``there`` then.
-    starts: room for 256 numbers.
+    Several times faster than a comparing sort on texts of a few hundred words. Gives whether they
+    are ``there`` then. starts: room for 256 numbers.
     """
     shift, moved = 0, False
     while (above - 1) >> shift > 0:
@@ -80,7 +84,8 @@ def _sort_by_bytes(here: Ints, there: Ints, size: int, above: int, starts: Longs
 
 
 class CountedRows:
-    """Rows of counts, in five bytes an entry, six if a count exceeds 255; ``chosen`` returns them weighted.
+    """Rows of counts, in five bytes an entry, six if a count exceeds 255; ``chosen`` returns them
+    weighted.
 
     ``vectors``: one for each row, or None; its numbers come before the words.
     """
@@ -99,7 +104,9 @@ class CountedRows:
         counts, before = rows.data[entries], self.n_entries
         self.n_rows, self.n_entries = self.n_rows + rows.n_rows, before + counts.size
         self._indptr = grown(self._indptr, self.n_rows + 1)
-        self._indptr[self.n_rows - rows.n_rows : self.n_rows + 1] = rows.indptr - rows.indptr[0] + before
+        self._indptr[self.n_rows - rows.n_rows : self.n_rows + 1] = (
+            rows.indptr - rows.indptr[0] + before
+        )
         self._columns = grown(self._columns, self.n_entries)
         self._columns[before : self.n_entries] = rows.indices[entries]
         wide = np.promote_types(self._counts.dtype, np.min_scalar_type(int(counts.max(initial=0))))
@@ -128,7 +135,9 @@ class CountedRows:
         """The rows of those numbers, in that order, weighed."""
         indptr = offsets_of(self._indptr, which)
         at = np.arange(indptr[-1]) + np.repeat(self._indptr[which] - indptr[:-1], np.diff(indptr))
-        rows = self._weigh(Rows(indptr, self._columns[at], self._counts[at].astype(np.float64), self.n_words))
+        rows = self._weigh(
+            Rows(indptr, self._columns[at], self._counts[at].astype(np.float64), self.n_words)
+        )
         return beside(None if self.vectors is None else self.vectors[which], rows)
 
     def all(self) -> Rows:
@@ -138,17 +147,20 @@ class CountedRows:
 
 # Rows of counts -> weighted rows, by document counts learned online.
 #
-# Notation (Singhal et al.'s pivoted length normalisation, as papers 000/001 use it): d_i[l] is the count of feature l
-# in document i, m_i the number of different features in i, avg_i = Σ_l d_i[l] / m_i, u_l the number of documents
-# with l, m the number of documents, and pivot the mean of m_i over the documents learned from.
+# Notation (Singhal et al.'s pivoted length normalisation, as papers 000/001 use it): d_i[l] is the
+# count of feature l in document i, m_i the number of different features in i, avg_i = Σ_l d_i[l] /
+# m_i, u_l the number of documents with l, m the number of documents, and pivot the mean of m_i over
+# the documents learned from.
 #
-#     tf       "count"    d              "log"     1 + log d                     "boolean"  1
-#     idf      "plain"    log(m / u)     "smooth"  log((1 + m) / (1 + u)) + 1
-#     norm     "l2"       x / ‖x‖        "pivoted" x / (tf(avg_i) · [(1 − slope) + slope · m_i / pivot])
+#     tf       "count"    d              "log"     1 + log d                     "boolean"  1 idf
+#     "plain"    log(m / u)     "smooth"  log((1 + m) / (1 + u)) + 1 norm     "l2"       x / ‖x‖
+#     "pivoted" x / (tf(avg_i) · [(1 − slope) + slope · m_i / pivot])
 #
 # so that tf="log", idf="plain", norm="pivoted" is
-#     x_i[l] = log(m/u_l) · [(1 + log d_i[l]) / (1 + log avg_i)] / [(1 − slope) + slope · m_i/pivot].
-# Runs of characters may weigh more or less than words: x is multiplied by their weight before "l2" scales it.
+#     x_i[l] = log(m/u_l) · [(1 + log d_i[l]) / (1 + log avg_i)] / [(1 − slope) + slope ·
+#     m_i/pivot].
+# Runs of characters may weigh more or less than words: x is multiplied by their weight before "l2"
+# scales it.
 
 
 MOST = np.iinfo(np.int64).max
@@ -170,17 +182,21 @@ def needs_counts(idf: str | None, norm: str | None, min_df: int) -> bool:
 
 
 class Weighting:
-    """A weighting and its counts: how many documents there were (m), and how many had each feature (u).
+    """A weighting and its counts: how many documents there were (m), and how many had each feature
+    (u).
 
     Features in fewer than ``min_df`` documents are left out.
     """
 
-    def __init__(self, tf: str, idf: str | None, norm: str | None, slope: float, min_df: int) -> None:
+    def __init__(
+        self, tf: str, idf: str | None, norm: str | None, slope: float, min_df: int
+    ) -> None:
         self.tf, self.idf, self.norm, self.slope, self.min_df = tf, idf, norm, slope, min_df
         self.needs_counts = needs_counts(idf, norm, min_df)
         self.m = 0
         self.u = np.zeros(1024 if self.needs_counts else 0, dtype=np.int64)
-        self.total = 0  # Σ u_l over the features with u_l ≥ min_df, so that total / m is the mean of m_i
+        # Σ u_l over the features with u_l ≥ min_df, so that total / m is the mean of m_i
+        self.total = 0
 
     def learn(self, rows: Rows) -> None:
         """Learn from documents, as rows of counts."""
@@ -195,7 +211,9 @@ class Weighting:
         self.restore(self.m - n_documents, self.u)
 
     def merge(self, other: Weighting, numbers: Ints, n_features: int) -> None:
-        """Add the counts of another weighting, whose features have these numbers here, of n_features."""
+        """Add the counts of another weighting, whose features have these numbers here, of
+        n_features.
+        """
         if self.needs_counts:
             self.counts(n_features)[numbers[: other.u.size]] += other.u[: numbers.size]
         self.restore(self.m + other.m, self.u)
@@ -215,13 +233,15 @@ class Weighting:
         self.m, self.u, self.total = m, u, int(u[u >= self.min_df].sum())
 
     def weigh(self, rows: Rows, of_runs: float, are_runs: Callable[[], NDArray[np.bool_]]) -> Rows:
-        """Return weighted rows from rows of counts, which may be overwritten. Weights of 0 are left out.
+        """Return weighted rows from rows of counts, which may be overwritten. Weights of 0 are left
+        out.
 
         ``of_runs``: the weight of runs of characters; ``are_runs`` returns which columns are runs.
         """
         if self.needs_counts:
             u = np.empty(rows.indices.size, dtype=np.int64)
-            counts = self.counts(rows.n_features)  # interrupted learning may leave features without counts
+            # interrupted learning may leave features without counts
+            counts = self.counts(rows.n_features)
             fewest, most = _look_up(rows.indices, counts, u)
             if fewest < self.min_df:
                 enough = u >= self.min_df
@@ -245,8 +265,12 @@ class Weighting:
         m_i = np.diff(rows.indptr)
         filled = m_i > 0
         m_i, pivot = m_i[filled], self.total / max(self.m, 1)
-        average = np.add.reduceat(rows.data, rows.indptr[:-1][filled]) / m_i if m_i.size else np.empty(0)
-        return np.repeat(TF[self.tf](average, known_logs()) * ((1 - self.slope) + self.slope * m_i / pivot), m_i)
+        average = (
+            np.add.reduceat(rows.data, rows.indptr[:-1][filled]) / m_i if m_i.size else np.empty(0)
+        )
+        return np.repeat(
+            TF[self.tf](average, known_logs()) * ((1 - self.slope) + self.slope * m_i / pivot), m_i
+        )
 
 
 @part
@@ -264,7 +288,8 @@ def _one_plus_log(numbers: Floats, known: Floats) -> Floats:
     return found
 
 
-TF: dict[str, Callable[[Floats, Floats], Floats]] = {  # of counts, with the logarithms of small ones
+# of counts, with the logarithms of small ones
+TF: dict[str, Callable[[Floats, Floats], Floats]] = {
     "count": lambda d, known: d,
     "log": _one_plus_log,
     "boolean": lambda d, known: np.ones_like(d),
@@ -273,7 +298,9 @@ TF: dict[str, Callable[[Floats, Floats], Floats]] = {  # of counts, with the log
 
 @kernel
 def _times_idf(m: int, u: Longs, smooth: int, known: Floats, x: Floats) -> None:
-    """x *= log((smooth + m) / (smooth + u)) + smooth. m goes through the same function as u: log m − log m is 0."""
+    """x *= log((smooth + m) / (smooth + u)) + smooth. m goes through the same function as u:
+    log m − log m is 0.
+    """
     of_all = known_log(float(smooth + m), known) + smooth
     for k in range(u.size):
         x[k] *= of_all - known_log(float(smooth + u[k]), known)
@@ -281,14 +308,18 @@ def _times_idf(m: int, u: Longs, smooth: int, known: Floats, x: Floats) -> None:
 
 @kernel
 def _times_weight(indices: Ints, kinds: NDArray[np.uint8], weights: Floats, x: Floats) -> None:
-    """x *= the weight of the column's kind. A table, because branches on alternating kinds are slower."""
+    """x *= the weight of the column's kind. A table, because branches on alternating kinds are
+    slower.
+    """
     for k in range(indices.size):
         x[k] *= weights[kinds[indices[k]]]
 
 
 @kernel
 def _look_up(indices: Ints, counts: Longs, u: Longs) -> tuple[int, int]:
-    """Write the count of each entry's feature to u (int64[as many]); return the fewest and the most."""
+    """Write the count of each entry's feature to u (int64[as many]); return the fewest and the
+    most.
+    """
     fewest, most = MOST, 0
     for j in range(indices.size):
         u[j] = counts[indices[j]]

@@ -1,13 +1,13 @@
 """Texts -> words, and words -> features: n-grams, prefixes, runs of characters, words of fields.
 
-A word is a longest run of characters that ``str.isalnum`` accepts, or ``_``: Python's ``\\w+``, and with
-``min_length=2`` scikit-learn's default rule ``(?u)\b\\w\\w+\b``. All texts lie in one array of code points, and are
-known by their places rather than separated, so that any character may occur in a text. One table tells, for each of
-Unicode's code points, which letter it counts as: itself, its lower case, or none. The table is made by Python's own
-``\\w`` and ``str.lower``.
+A word is a longest run of characters that ``str.isalnum`` accepts, or ``_``: Python's ``\\w+``, and
+with ``min_length=2`` scikit-learn's default rule ``(?u)\b\\w\\w+\b``. All texts lie in one array of
+code points, and are known by their places rather than separated, so that any character may occur in
+a text. One table tells, for each of Unicode's code points, which letter it counts as: itself, its
+lower case, or none. The table is made by Python's own ``\\w`` and ``str.lower``.
 
-A word is known by a 64-bit hash of its letters. Two words with the same hash would be taken for one: among a
-million words, that has about one chance in 37 million (n²/2⁶⁵).
+A word is known by a 64-bit hash of its letters. Two words with the same hash would be taken for
+one: among a million words, that has about one chance in 37 million (n²/2⁶⁵).
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ from shortlist.texts import Fielded, Texts, lengths_of, to_codes, to_text
 Codes = NDArray[np.uint32]  # code points, and tables of them
 Hashes = NDArray[np.uint64]
 
-# Lower-casing is one letter for one, except for these: U+0130 becomes two letters, and a capital sigma becomes one
-# letter at the end of a word and another elsewhere. Texts that hold them are lower-cased by Python first.
+# Lower-casing is one letter for one, except for these: U+0130 becomes two letters, and a capital
+# sigma becomes one letter at the end of a word and another elsewhere. Texts that hold them are
+# lower-cased by Python first.
 NOT_ONE_TO_ONE = "\u0130\u03a3"
 
 FIRST_MARK = 0x300  # letters below it do not change when letters and marks are put together
 CODES = 0x110000  # code points of Unicode
-LETTERS = 0x40000  # behind them is no letter, digit or space: planes that are empty, private, or hold marks only
+# behind them is no letter, digit or space: planes that are empty, private, or hold marks only
+LETTERS = 0x40000
 DIGIT = np.uint32(1 << 31)  # set in the table for digits, where numbers are folded
 NUMBER = np.uint64(0x9AE16A3B2F90404F)  # the hash of every folded number
 NUMBER_NAME = "<digit>"  # no word can look like this
@@ -45,8 +47,9 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Words(NamedTuple):
-    """The words of texts. Text i has the words indptr[i]:indptr[i+1]; word j has the letters starts[j]:ends[j]. Text i
-    itself is codes[text_starts[i]:text_ends[i]]."""
+    """The words of texts. Text i has the words indptr[i]:indptr[i+1]; word j has the letters
+    starts[j]:ends[j]. Text i itself is codes[text_starts[i]:text_ends[i]].
+    """
 
     hashes: Hashes
     starts: Longs
@@ -64,35 +67,56 @@ class Words(NamedTuple):
         return self._replace(hashes=hashes, starts=starts, ends=ends, indptr=before[self.indptr])
 
 
-def split(texts: Sequence[str], table: Codes, min_length: int, lowercase: bool, composed: bool = False) -> Words:
-    """Cut texts into words of at least ``min_length`` letters; ``composed``: letters and marks put together first."""
+def split(
+    texts: Sequence[str], table: Codes, min_length: int, lowercase: bool, composed: bool = False
+) -> Words:
+    """Cut texts into words of at least ``min_length`` letters; ``composed``: letters and marks
+    put together first.
+    """
     laid = Texts.of(texts)
     if composed and not laid.whole.isascii() and laid.codes.max() >= FIRST_MARK:
         laid = Texts.of([unicodedata.normalize("NFC", text) for text in laid])
-    if lowercase and not laid.whole.isascii() and any(letter in laid.whole for letter in NOT_ONE_TO_ONE):
-        laid = Texts.of([text.lower() if any(one in text for one in NOT_ONE_TO_ONE) else text for text in laid])
+    if (
+        lowercase
+        and not laid.whole.isascii()
+        and any(letter in laid.whole for letter in NOT_ONE_TO_ONE)
+    ):
+        laid = Texts.of(
+            [text.lower() if any(one in text for one in NOT_ONE_TO_ONE) else text for text in laid]
+        )
     with hashing():
         hashes, starts, ends, indptr = _split(laid.codes, laid.starts, laid.ends, table, min_length)
     return Words(hashes, starts, ends, indptr, laid.codes, laid.starts, laid.ends)
 
 
-def places_before(text: str, starts: Longs, ends: Longs, composed: bool, lowercase: bool) -> tuple[Longs, Longs]:
-    """Places in a text, from those in what ``split`` makes of it where that has more letters, or fewer."""
+def places_before(
+    text: str, starts: Longs, ends: Longs, composed: bool, lowercase: bool
+) -> tuple[Longs, Longs]:
+    """Places in a text, from those in what ``split`` makes of it where that has more letters,
+    or fewer.
+    """
     clusters = as_composed(text) if composed else list(text)
     after = [unicodedata.normalize("NFC", cluster) if composed else cluster for cluster in clusters]
     widths = np.cumsum([len(cluster.lower() if lowercase else cluster) for cluster in after])
     borders = np.cumsum([0, *map(len, clusters)])
-    first, last = np.searchsorted(widths, starts, side="right"), np.searchsorted(widths, ends - 1, side="right")
+    first, last = (
+        np.searchsorted(widths, starts, side="right"),
+        np.searchsorted(widths, ends - 1, side="right"),
+    )
     return borders[first], borders[last + 1]
 
 
 def as_composed(text: str) -> list[str]:
-    """A text in pieces that composing leaves apart: letters, each with the marks that it takes up."""
+    """A text in pieces that composing leaves apart: letters, each with the marks that it takes
+    up.
+    """
     clusters: list[str] = []
     for letter in text:
         before = clusters[-1] if clusters else ""
         apart = unicodedata.normalize("NFC", before) + unicodedata.normalize("NFC", letter)
-        if clusters and (unicodedata.combining(letter) or unicodedata.normalize("NFC", before + letter) != apart):
+        if clusters and (
+            unicodedata.combining(letter) or unicodedata.normalize("NFC", before + letter) != apart
+        ):
             clusters[-1] += letter
         else:
             clusters.append(letter)
@@ -114,7 +138,8 @@ def every_character(lowercase: bool) -> str:
 def letter_table(lowercase: bool, fold_digits: bool = False) -> Codes:
     """For each code point the letter it counts as in a word, 0 where it is no part of one."""
     letters = every_character(lowercase)
-    codes, table = to_codes(letters), np.zeros(CODES, dtype=np.uint32)  # untouched pages take no memory
+    # untouched pages take no memory
+    codes, table = to_codes(letters), np.zeros(CODES, dtype=np.uint32)
     for run in re.finditer(r"\w+", letters):
         table[slice(*run.span())] = codes[slice(*run.span())]
     if fold_digits:
@@ -130,9 +155,11 @@ def _split(
 ) -> tuple[Hashes, Longs, Longs, Longs]:
     """Hash, start and end of each word, and where each text's words start.
 
-    codes uint32[n] < 0x110000, table uint32[0x110000]; text i is codes[firsts[i]:lasts[i]], behind the one before it.
+    codes uint32[n] < 0x110000, table uint32[0x110000]; text i is codes[firsts[i]:lasts[i]], behind
+    the one before it.
     """
-    room = codes.size // 2 + firsts.size + 1  # a word and what ends it take two code points; a text's last word, one
+    # a word and what ends it take two code points; a text's last word, one
+    room = codes.size // 2 + firsts.size + 1
     hashes = np.empty(room, np.uint64)
     starts = np.empty(room, np.int64)
     ends = np.empty(room, np.int64)
@@ -176,9 +203,10 @@ def mixed(h: np.uint64) -> np.uint64:
 
 # Texts -> features: their words, the prefixes of words, runs of words (n-grams) and of characters.
 #
-# A feature is known by its 64-bit hash, like a word, and can be spelled: an n-gram as its words with spaces between
-# them ("new york"), a prefix as its letters and a star ("expor*"), characters in quotation marks. Only
-# words of at least ``prefix`` letters give a prefix: that of a shorter word would say no more than the word.
+# A feature is known by its 64-bit hash, like a word, and can be spelled: an n-gram as its words
+# with spaces between them ("new york"), a prefix as its letters and a star ("expor*"), characters
+# in quotation marks. Only words of at least ``prefix`` letters give a prefix: that of a shorter
+# word would say no more than the word.
 
 
 STAR = np.uint32(ord("*"))
@@ -188,16 +216,17 @@ NUMBER_LETTERS = np.array([ord(letter) for letter in NUMBER_NAME], dtype=np.uint
 class Features(NamedTuple):
     """The features of texts, in order. Text i has the features indptr[i]:indptr[i+1].
 
-    Feature j is made of words firsts[j] to firsts[j] + sizes[j] - 1. Where sizes[j] is 0 it is the prefix of word
-    firsts[j]; where it is negative, a run of characters from place firsts[j] on (``with_runs``). The rest is for
-    documents of several fields (``with_fields``).
+    Feature j is made of words firsts[j] to firsts[j] + sizes[j] - 1. Where sizes[j] is 0 it is the
+    prefix of word firsts[j]; where it is negative, a run of characters from place firsts[j] on
+    (``with_runs``). The rest is for documents of several fields (``with_fields``).
     """
 
     hashes: Hashes
     firsts: Longs
     sizes: Longs
     indptr: Longs
-    field: Longs | None = None  # its field by number, WORD or VALUE; firsts[j] of a VALUE is its place in ``values``
+    # its field by number, WORD or VALUE; firsts[j] of a VALUE is its place in ``values``
+    field: Longs | None = None
     names: Sequence[str] = ()  # of the fields
     values: Sequence[str] = ()
 
@@ -211,10 +240,18 @@ def features_of(words: Words, table: Codes, ngrams: int, prefix: int) -> Feature
         return Features(*_features(*words[:5], table, ngrams, prefix))
 
 
-def with_characters(features: Features, words: Words, table: Codes, least: int, most: int) -> Features:
-    """The features of texts, those of each followed by its runs of ``least`` to ``most`` characters."""
+def with_characters(
+    features: Features, words: Words, table: Codes, least: int, most: int
+) -> Features:
+    """The features of texts, those of each followed by its runs of ``least`` to ``most``
+    characters.
+    """
     with hashing():
-        return Features(*with_runs(*features[:4], words.codes, words.text_starts, words.text_ends, table, least, most))
+        return Features(
+            *with_runs(
+                *features[:4], words.codes, words.text_starts, words.text_ends, table, least, most
+            )
+        )
 
 
 def places(words: Words, firsts: Longs, sizes: Longs, prefix: int) -> tuple[Longs, Longs]:
@@ -223,21 +260,38 @@ def places(words: Words, firsts: Longs, sizes: Longs, prefix: int) -> tuple[Long
     of_words = sizes >= 0
     first, size = firsts[of_words], sizes[of_words]
     starts[of_words] = words.starts[first]
-    ends[of_words] = np.where(size == 0, words.starts[first] + prefix, words.ends[first + np.maximum(size, 1) - 1])
+    ends[of_words] = np.where(
+        size == 0, words.starts[first] + prefix, words.ends[first + np.maximum(size, 1) - 1]
+    )
     return starts, ends
 
 
 def spell(
-    words: Words, features: Features, chosen: Longs, table: Codes, prefix: int,
+    words: Words,
+    features: Features,
+    chosen: Longs,
+    table: Codes,
+    prefix: int,
     characters: Codes,
-) -> tuple[Codes, Longs]:  # fmt: skip
-    """The letters of the chosen features end to end, and where each ends. table: of words; characters: of runs."""
+) -> tuple[Codes, Longs]:
+    """The letters of the chosen features end to end, and where each ends. table: of words;
+    characters: of runs.
+    """
     field = features.field
     of_texts = chosen if field is None else chosen[field[chosen] != VALUE]
     letters, ends = _spell(
-        words.hashes, words.starts, words.ends, words.codes, features.firsts, features.sizes, of_texts, table, prefix,
-        NUMBER_LETTERS, characters,
-    )  # fmt: skip
+        words.hashes,
+        words.starts,
+        words.ends,
+        words.codes,
+        features.firsts,
+        features.sizes,
+        of_texts,
+        table,
+        prefix,
+        NUMBER_LETTERS,
+        characters,
+    )
     if field is None:
         return letters, ends
     spelled, names = Texts(to_text(letters), np.append(0, ends[:-1]), ends), []
@@ -250,7 +304,14 @@ def spell(
 
 @kernel
 def _features(
-    hashes: Hashes, starts: Longs, ends: Longs, indptr: Longs, codes: Codes, table: Codes, ngrams: int, prefix: int
+    hashes: Hashes,
+    starts: Longs,
+    ends: Longs,
+    indptr: Longs,
+    codes: Codes,
+    table: Codes,
+    ngrams: int,
+    prefix: int,
 ) -> tuple[Hashes, Longs, Longs, Longs]:
     """The arrays of Features, from those of Words."""
     room = hashes.size * (ngrams + 1)
@@ -376,15 +437,17 @@ def with_runs(
     least: int,
     most: int,
 ) -> tuple[Hashes, Longs, Longs, Longs]:
-    """The features of each text, given as the arrays of Features, and behind them the runs of the text.
+    """The features of each text, given as the arrays of Features, and behind them the runs of the
+    text.
 
-    Of a run: its hash, where its first letter stands, and its size, which is −(4·letters + BEFORE + BEHIND), of each
-    edge if the run has it. Below, a word has the places 0 to n + 1, and 0 and n + 1 are its edges. codes uint32[...] <
-    0x110000; text i is codes[firsts[i]:lasts[i]].
+    Of a run: its hash, where its first letter stands, and its size, which is −(4·letters + BEFORE +
+    BEHIND), of each edge if the run has it. Below, a word has the places 0 to n + 1, and 0 and n +
+    1 are its edges. codes uint32[...] < 0x110000; text i is codes[firsts[i]:lasts[i]].
     """
     letters = 0
     for text in range(firsts.size):
-        letters += 2 * (lasts[text] - firsts[text]) + 1  # a letter and what ends its word, with two edges, are four
+        # a letter and what ends its word, with two edges, are four
+        letters += 2 * (lasts[text] - firsts[text]) + 1
     room = of_words.size + letters * (most - least + 1)
     hashes = np.empty(room, np.uint64)
     starts = np.empty(room, np.int64)
@@ -414,28 +477,37 @@ def with_runs(
                         first, behind = max(place, 1), min(at, n)
                         hashes[found] = mixed(h)
                         starts[found] = start + first - 1
-                        sizes[found] = -(4 * (behind - first + 1) + BEFORE * (place == 0) + BEHIND * (at == n + 1))
+                        sizes[found] = -(
+                            4 * (behind - first + 1)
+                            + BEFORE * (place == 0)
+                            + BEHIND * (at == n + 1)
+                        )
                         found += 1
         indptr[text + 1] = found
     return hashes[:found], starts[:found], sizes[:found], indptr
 
 
-# Documents of several fields -> features: the words of all fields together, and again as words of their field. A word
-# of the title votes twice: as a word, wherever it stands, and as a word of the title (``title: wheat``). The learner
-# weighs both. Words of the longest field, of which most documents consist, are words only. Categories and numbers are
-# features under the names that they have (texts.py).
+# Documents of several fields -> features: the words of all fields together, and again as words of
+# their field. A word of the title votes twice: as a word, wherever it stands, and as a word of the
+# title (``title: wheat``). The learner weighs both. Words of the longest field, of which most
+# documents consist, are words only. Categories and numbers are features under the names that they
+# have (texts.py).
 
 
 WORD, VALUE = -1, -2  # in place of a field: a word of any field; a category or number
 
 
 def with_fields(found: Features, documents: Fielded, main: str | None) -> Features:
-    """All features of documents from those of their texts (``in_turn``); ``main`` is the longest field."""
+    """All features of documents from those of their texts (``in_turn``); ``main`` is the
+    longest field.
+    """
     names, n = list(documents.texts), len(documents)
     width = max(1, len(names))
     text = np.repeat(np.arange(found.indptr.size - 1), np.diff(found.indptr))
     document, field = text // width, text % width
-    in_field = np.flatnonzero(np.array([name != main for name in names], dtype=bool)[field] if names else field)
+    in_field = np.flatnonzero(
+        np.array([name != main for name in names], dtype=bool)[field] if names else field
+    )
     values = [(i, value) for i, names_of in enumerate(documents.features()) for value in names_of]
     of_values = np.arange(len(values))
     seeds = np.array([_hash(f"field {name}") for name in names], dtype=np.uint64)
@@ -446,7 +518,9 @@ def with_fields(found: Features, documents: Fielded, main: str | None) -> Featur
     firsts = np.concatenate([found.firsts, found.firsts[in_field], of_values])
     sizes = np.concatenate([found.sizes, found.sizes[in_field], np.zeros_like(of_values)])
     kinds = np.concatenate([np.full(text.size, WORD), field[in_field], np.full(len(values), VALUE)])
-    documents_of = np.concatenate([document, document[in_field], np.array([i for i, _ in values], dtype=np.int64)])
+    documents_of = np.concatenate(
+        [document, document[in_field], np.array([i for i, _ in values], dtype=np.int64)]
+    )
     order = np.argsort(documents_of, kind="stable")
     indptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.bincount(documents_of, minlength=n), out=indptr[1:])
@@ -460,4 +534,6 @@ def value_hashes(names: Sequence[str]) -> Hashes:
 
 
 def _hash(name: str) -> int:
-    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+    )

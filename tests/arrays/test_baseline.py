@@ -1,4 +1,6 @@
-"""Loops that a wheel carries: compiled for a baseline, found by every processor that has its features."""
+"""Loops that a wheel carries: compiled for a baseline, found by every processor that has its
+features.
+"""
 
 import os
 import subprocess
@@ -32,16 +34,25 @@ def call(folder, *arguments, **environment):
     root = str(Path(__file__).parents[2])
     own = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{root}", **environment}
     own.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run([sys.executable, "-c", CALL, *arguments], env=own, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CALL, *arguments],
+        env=own,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return tuple(map(int, done.stdout.split()))
 
 
 @pytest.mark.long
-@pytest.mark.skipif(baseline() is None, reason="this processor does not run the baseline of its kind")
+@pytest.mark.skipif(
+    baseline() is None, reason="this processor does not run the baseline of its kind"
+)
 def test_loops_for_the_baseline_are_found_and_otherwise_compiled(tmp_path):
     (tmp_path / "loops.py").write_text(LOOPS)
     name, features = baseline()
-    assert call(tmp_path, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES=features) == (0, 1)  # as scripts/wheels.py does
+    # as scripts/wheels.py does
+    assert call(tmp_path, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES=features) == (0, 1)
     assert call(tmp_path) == (1, 0)
     assert call(tmp_path, "without") == (0, 1)  # a processor without the features
     assert call(tmp_path) == (1, 0)
@@ -52,7 +63,11 @@ def test_a_processor_needs_every_feature(monkeypatch):
         monkeypatch.setattr(compiling.platform, "machine", lambda machine=machine: machine)
         for has, found in [(needed, name), (needed[1:], None)]:
             features = dict.fromkeys(has, True)
-            monkeypatch.setattr(compiling.llvmlite.binding, "get_host_cpu_features", lambda features=features: features)
+            monkeypatch.setattr(
+                compiling.llvmlite.binding,
+                "get_host_cpu_features",
+                lambda features=features: features,
+            )
             compiling.baseline.cache_clear()
             assert (compiling.baseline() or (None,))[0] == found
     monkeypatch.setattr(compiling.platform, "machine", lambda: "riscv64")

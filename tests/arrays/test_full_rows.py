@@ -1,4 +1,6 @@
-"""Rows without a gap: the sum of their products in eight parts, the same for a dense matrix and its sparse form."""
+"""Rows without a gap: the sum of their products in eight parts, the same for a dense matrix and
+its sparse form.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +21,9 @@ numbers = st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), max_si
 
 
 def slow_inner(data, dense):
-    """Eight parts, by column modulo 8, of as many columns as eight go into; then the others, one after the other."""
+    """Eight parts, by column modulo 8, of as many columns as eight go into; then the others,
+    one after the other.
+    """
     whole = len(data) - len(data) % 8
     parts = [0.0] * 8
     for j in range(whole):
@@ -39,7 +43,8 @@ def test_is_exactly_its_twin(pairs):
 
 
 @pytest.mark.parametrize(
-    ("columns", "full"), [([], False), ([0], True), ([0, 1, 2], True), ([1, 2], False), ([0, 2], False)]
+    ("columns", "full"),
+    [([], False), ([0], True), ([0, 1, 2], True), ([1, 2], False), ([0, 2], False)],
 )
 def test_a_row_is_full_if_no_column_before_its_last_is_missing(columns, full):
     assert is_full(np.array(columns, dtype=np.int32)) == full
@@ -54,7 +59,9 @@ def vectors(n=240, width=21):
     return X, np.digitize(X @ random.normal(size=width), [-2.0, 0.0, 2.0])
 
 
-@pytest.mark.parametrize("learner", [PRank(passes=3), WidrowHoff(passes=3), MulticlassPerceptron(passes=3)])
+@pytest.mark.parametrize(
+    "learner", [PRank(passes=3), WidrowHoff(passes=3), MulticlassPerceptron(passes=3)]
+)
 def test_ratings_of_vectors_of_either_sign_are_learned_from_any_form(learner):
     X, y = vectors()
     dense = as_bytes(learner.fit(X, y))
@@ -70,6 +77,9 @@ def test_documents_with_vectors_of_either_sign_are_learned_from_any_form():
     dense = MapSVM(C=1.0).fit(X, y == 3, query=query)
     sparse = MapSVM(C=1.0).fit(scipy.sparse.csr_array(X), y == 3, query=query)
     assert dense.coef_.tobytes() == sparse.coef_.tobytes()
-    assert dense.decision_function(X).tobytes() == sparse.decision_function(scipy.sparse.csr_array(X)).tobytes()
+    assert (
+        dense.decision_function(X).tobytes()
+        == sparse.decision_function(scipy.sparse.csr_array(X)).tobytes()
+    )
     padded = MapSVM(C=1.0).fit(np.hstack([np.zeros((len(X), 1)), X]), y == 3, query=query)
     assert padded.coef_[1:] == pytest.approx(dense.coef_, abs=1e-3)

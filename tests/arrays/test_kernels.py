@@ -30,14 +30,18 @@ def test_inner_product_and_sum():
 )
 def test_rows_of_unit_length(rows, size):
     """Also of values so small that their squares vanish, or so large that these are infinite."""
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(
+        np.int64
+    )
     plain = [value for row in rows for value in row]
     data = size * np.array(plain, dtype=np.float64)
     with np.errstate(over="ignore"):  # of which NumPy would warn where kernels run uncompiled
         scale_to_unit_length(indptr, data)
     for i, row in enumerate(rows):
         length = np.sqrt(sum(value * value for value in row)) or 1.0
-        assert data[indptr[i] : indptr[i + 1]].tolist() == pytest.approx([value / length for value in row], rel=1e-14)
+        assert data[indptr[i] : indptr[i + 1]].tolist() == pytest.approx(
+            [value / length for value in row], rel=1e-14
+        )
 
 
 @kernel

@@ -1,4 +1,6 @@
-"""Compiled loops are kept between runs, and none is used again after anything it was compiled from has changed."""
+"""Compiled loops are kept between runs, and none is used again after anything it was compiled
+from has changed.
+"""
 
 import importlib
 import os
@@ -59,7 +61,9 @@ def beyond(x):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """A function that runs a small package of kernels as another process would, and says what came from the cache."""
+    """A function that runs a small package of kernels as another process would, and says what
+    came from the cache.
+    """
     monkeypatch.syspath_prepend(tmp_path)
     folder = tmp_path / "kept"
     folder.mkdir()
@@ -70,12 +74,16 @@ def kept(tmp_path, monkeypatch):
         for name in [name for name in sys.modules if name.partition(".")[0] == "kept"]:
             del sys.modules[name]
         importlib.invalidate_caches()
-        kernels, near = importlib.import_module("kept.kernels"), importlib.import_module("kept.near")
+        kernels, near = (
+            importlib.import_module("kept.kernels"),
+            importlib.import_module("kept.near"),
+        )
         found = kernels.answer(near.Pair(1, 2), 5)
         kernels.alone(1)
         return found, *(bool(kernel.stats.cache_hits) for kernel in (kernels.answer, kernels.alone))
 
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two edits within a second would look the same
+    # two edits within a second would look the same
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     run.folder = folder
     assert run() == (5154, False, False)
     assert run() == (5154, True, True), "what did not change is not compiled again"
@@ -100,7 +108,9 @@ def test_an_edit_elsewhere_is_noticed(kept):
         text = path.read_text()
         assert before in text
         path.write_text(text.replace(before, after))
-        assert kept() == (expected, False, True), "only what uses the changed file is compiled again"
+        assert kept() == (expected, False, True), (
+            "only what uses the changed file is compiled again"
+        )
         path.write_text(text)
     path = kept.folder / "near.py"
     path.write_text(path.read_text().replace("FACTOR = 10", "FACTOR = 10  # as before"))
@@ -113,9 +123,11 @@ def elsewhere(kept, code, *arguments):
     """Run something that imports the small package in a process of its own."""
     path = os.pathsep.join([str(kept.folder.parent), str(PACKAGE.parent)])
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-c", code, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
         env=os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-    )  # fmt: skip
+    )
 
 
 def test_a_type_that_has_moved_to_another_file_is_no_error(kept):
@@ -155,7 +167,9 @@ def no_folders(monkeypatch):
 
 @pytest.mark.long
 def test_folders_that_cannot_be_written(kept, no_folders, monkeypatch, tmp_path):
-    """Compiled loops go to the user's own folder; where that is not to be had either, they are compiled each time."""
+    """Compiled loops go to the user's own folder; where that is not to be had either, they are
+    compiled each time.
+    """
     beside = kept.folder / "__pycache__"
     shutil.rmtree(beside)
     beside.write_text("a file in the way of the folder, also for the superuser")
@@ -167,7 +181,9 @@ def test_folders_that_cannot_be_written(kept, no_folders, monkeypatch, tmp_path)
     assert kept() == (5154, False, False)
 
 
-def test_loops_compiled_by_whoever_installed_the_package_are_used(kept, no_folders, monkeypatch, tmp_path):
+def test_loops_compiled_by_whoever_installed_the_package_are_used(
+    kept, no_folders, monkeypatch, tmp_path
+):
     """Where nothing can be written, and where somebody names another folder."""
 
     def refuse(*arguments, **more):
@@ -191,4 +207,6 @@ def test_somebody_at_a_prompt_is_told_once(kept, monkeypatch, capsys):
     for folder in kept.folder.rglob("__pycache__"):
         shutil.rmtree(folder)
     assert kept() == (5154, False, False)
-    assert capsys.readouterr().err == "shortlist: compiling its inner loops, once for this machine…\n"
+    assert (
+        capsys.readouterr().err == "shortlist: compiling its inner loops, once for this machine…\n"
+    )

@@ -28,11 +28,20 @@ shapes = st.tuples(st.integers(0, 5), st.integers(1, 5))
 
 @given(arrays.arrays(float, shapes, elements=st.sampled_from([0.0, 0.0, 1.0, -2.5])))
 def test_rows_hold_what_the_matrix_holds(matrix):
-    for form in (matrix, scipy.sparse.csr_array(matrix), scipy.sparse.coo_matrix(matrix), np.asfortranarray(matrix)):
+    for form in (
+        matrix,
+        scipy.sparse.csr_array(matrix),
+        scipy.sparse.coo_matrix(matrix),
+        np.asfortranarray(matrix),
+    ):
         rows = as_rows(form)
         assert np.array_equal(dense(rows), matrix)
         assert (rows.data != 0).all()
-        assert (rows.indptr.dtype, rows.indices.dtype, rows.data.dtype) == (np.int64, np.int32, np.float64)
+        assert (rows.indptr.dtype, rows.indices.dtype, rows.data.dtype) == (
+            np.int64,
+            np.int32,
+            np.float64,
+        )
         assert all(array.flags.writeable and array.flags.c_contiguous for array in rows[:3])
 
 
@@ -62,7 +71,9 @@ def test_a_sparse_matrix_of_other_than_finite_numbers_is_refused(value):
 
 @pytest.mark.parametrize("zero", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kind", [np.ascontiguousarray, np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2]])
+@pytest.mark.parametrize(
+    "kind", [np.ascontiguousarray, np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2]]
+)
 def test_plain_arrays_of_any_layout(kind, dtype, zero):
     X = np.array([[1.5, -2.0, 3.0], [4.0, 5.0, -6.25]], dtype=dtype)
     X[1, 1] *= not zero
@@ -89,7 +100,9 @@ FAR = 10**7  # so far outside that a loop which follows it leaves its memory
 
 
 def damaged(kind):
-    """A matrix of that kind with a place that is out of range; SciPy makes it, and looks no further."""
+    """A matrix of that kind with a place that is out of range; SciPy makes it, and looks no
+    further.
+    """
     matrix = getattr(scipy.sparse, f"{kind.partition(' ')[0]}_array")(np.eye(50))
     if kind in ("csr", "csc", "bsr"):
         matrix.indices[3] = FAR
@@ -117,7 +130,17 @@ def damaged(kind):
     return matrix
 
 
-DAMAGED = ["csr", "csr negative", "csr offsets", "csr empty", "csr short", "csc", "csc offsets", "bsr", "coo"]
+DAMAGED = [
+    "csr",
+    "csr negative",
+    "csr offsets",
+    "csr empty",
+    "csr short",
+    "csc",
+    "csc offsets",
+    "bsr",
+    "coo",
+]
 DAMAGED += ["coo negative", "lil", "lil short", "dia", "dok"]
 
 
@@ -131,7 +154,9 @@ def test_a_place_out_of_range_is_refused_before_any_loop_follows_it(kind):
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_repeated_columns_that_add_up_to_infinity_are_refused(sign):
-    matrix = scipy.sparse.csr_array((sign * np.array([1e308, 1e308, 1.0]), [1, 1, 2], [0, 0, 3]), (2, 4))
+    matrix = scipy.sparse.csr_array(
+        (sign * np.array([1e308, 1e308, 1.0]), [1, 1, 2], [0, 0, 3]), (2, 4)
+    )
     with pytest.raises(InputError, match="infinity or a sum that is too large, in row 1, column 1"):
         as_rows(matrix)
 
@@ -164,7 +189,8 @@ def test_rows_of_unit_length_are_divided_by_their_length(matrix):
         square = 0.0
         for value in matrix[i]:
             square += value * value
-        assert row.tolist() == (matrix[i] / (np.sqrt(square) if square else 1.0)).tolist()  # to the last bit
+        # to the last bit
+        assert row.tolist() == (matrix[i] / (np.sqrt(square) if square else 1.0)).tolist()
 
 
 @pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-200, 1e-160, 1e160, 1e300, 4e307])
@@ -192,7 +218,11 @@ def test_rows_of_tiny_and_of_huge_values_have_unit_length_too(unit):
 def test_numbers_beyond_their_bounds_are_named(check, sentence):
     with pytest.raises(InputError, match=sentence):
         check()
-    assert (as_whole(2**31 - 1, "k"), as_seed(2**32 - 1), as_seed(None)) == (2**31 - 1, 2**32 - 1, None)
+    assert (as_whole(2**31 - 1, "k"), as_seed(2**32 - 1), as_seed(None)) == (
+        2**31 - 1,
+        2**32 - 1,
+        None,
+    )
     assert (as_size("3GB", "max_memory"), as_size("0.1 TB", "max_memory")) == (3 * 10**9, 10**11)
 
 
@@ -237,7 +267,9 @@ def test_unseen_labels_are_numbered_behind_the_seen_ones():
 
 @pytest.mark.parametrize("which", [[2, 0, 0], [], [1]])
 def test_rows_are_taken_in_any_order_and_more_than_once(which):
-    matrix = np.array([[9.0, 9.0, 9.0], [1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0], [9.0, 9.0, 9.0]])
+    matrix = np.array(
+        [[9.0, 9.0, 9.0], [1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0], [9.0, 9.0, 9.0]]
+    )
     block = as_rows(matrix).block(1, 4)  # shares its arrays with the rows before and behind it
     taken = block.take(which)
     assert dense(taken).tolist() == matrix[1:4][which].tolist()

@@ -1,4 +1,6 @@
-"""A copy of sums is made of what nobody changes while it is made: who asks meanwhile finds all of it added up."""
+"""A copy of sums is made of what nobody changes while it is made: who asks meanwhile finds all
+of it added up.
+"""
 
 import copy
 

@@ -1,4 +1,6 @@
-"""Rankings made on the way are those that ``rank`` would have given just before each example was learned."""
+"""Rankings made on the way are those that ``rank`` would have given just before each example
+was learned.
+"""
 
 import numpy as np
 import pytest
@@ -15,10 +17,15 @@ K = 3
 
 
 def stream(n, seed, features=12, labels=5):
-    """Rows of few features, of which some are new at any time, and one label or several for each."""
+    """Rows of few features, of which some are new at any time, and one label or several for
+    each.
+    """
     draws = np.random.default_rng(seed)
     X = draws.random((n, features + n // 4)) * (draws.random((n, features + n // 4)) < 0.2)
-    Y = [sorted(draws.choice(labels, size=draws.integers(1, 3), replace=False).tolist()) for _ in range(n)]
+    Y = [
+        sorted(draws.choice(labels, size=draws.integers(1, 3), replace=False).tolist())
+        for _ in range(n)
+    ]
     return as_rows(X), Y
 
 
@@ -53,8 +60,11 @@ def test_they_are_those_of_rank(seed, values):
     which = np.flatnonzero(np.random.default_rng(seed).random(40) < 0.3)
     settings = {"values": values, "random_state": None}
     ahead = learned_at_once(TunedIndex(**settings), rows, Y, which)
-    for n, (ids, scores, known) in enumerate(ranked_one_by_one(TunedIndex(**settings), rows, Y, which)):
-        np.testing.assert_allclose(ahead.scores[n], scores, rtol=1e-6, atol=1e-6)  # values are rounded to 32 bits
+    for n, (ids, scores, known) in enumerate(
+        ranked_one_by_one(TunedIndex(**settings), rows, Y, which)
+    ):
+        # values are rounded to 32 bits
+        np.testing.assert_allclose(ahead.scores[n], scores, rtol=1e-6, atol=1e-6)
         assert ahead.known[n] == known
         if known == 1.0:
             assert ahead.scores[n].tobytes() == scores.tobytes(), "nothing is new: the same numbers"
@@ -96,7 +106,9 @@ def test_batches_make_no_difference(most):
     ahead = learned_at_once(at_once, rows, Y, which)
     one_by_one = TunedIndex(max_total_edges=most)
     for i in range(60):
-        own = learned_at_once(one_by_one, rows.take(np.array([i])), Y[i : i + 1], np.zeros(1, dtype=np.int64))
+        own = learned_at_once(
+            one_by_one, rows.take(np.array([i])), Y[i : i + 1], np.zeros(1, dtype=np.int64)
+        )
         if i in which:
             assert own.scores.tobytes() == ahead.scores[i // 5].tobytes()
             assert own.ids.tobytes() == ahead.ids[i // 5].tobytes()

@@ -10,7 +10,9 @@ from tests.compiled import compiled
 keep_best = compiled(keep_best)
 
 
-@given(st.lists(st.integers(0, 4), max_size=12), st.integers(1, 14), st.randoms(use_true_random=False))
+@given(
+    st.lists(st.integers(0, 4), max_size=12), st.integers(1, 14), st.randoms(use_true_random=False)
+)
 def test_the_best_come_first_and_of_equals_the_lower_number(scores, k, random):
     own = np.array(scores, dtype=np.float64)
     candidates = [c for c in range(own.size) if random.random() < 0.8]
@@ -20,7 +22,9 @@ def test_the_best_come_first_and_of_equals_the_lower_number(scores, k, random):
     expected = sorted(candidates, key=lambda c: (-own[c], c))[:k]
     n = len(expected)
     assert ids.tolist() == expected + [-1] * (k - n)
-    assert best.tolist() == [own[c] for c in expected] + [-7.0] * (k - n), "what was not retrieved is left alone"
+    assert best.tolist() == [own[c] for c in expected] + [-7.0] * (k - n), (
+        "what was not retrieved is left alone"
+    )
 
 
 @given(st.integers(99, 102), st.integers(0, 50), st.randoms(use_true_random=False))

@@ -1,4 +1,6 @@
-"""Every learner of categories passes the contract, and the contract notices a learner that breaks it."""
+"""Every learner of categories passes the contract, and the contract notices a learner that
+breaks it.
+"""
 
 import functools
 
@@ -44,7 +46,14 @@ LEARNERS = [
     MMP(margin=1.0, step="passive-aggressive", C=0.1, max_weights=100),
     ExtendedMMP(loss=2, kernel="polynomial"),
     ExtendedMMP(kernel="rbf", gamma=0.3, budget=60, hypothesis="averaged", passes=2),
-    ExtendedMMP(kernel="polynomial", step="passive-aggressive", margin=1.0, hypothesis="voted", voters=4, budget=40),
+    ExtendedMMP(
+        kernel="polynomial",
+        step="passive-aggressive",
+        margin=1.0,
+        hypothesis="voted",
+        voters=4,
+        budget=40,
+    ),
     TopicPerceptron(),
     TopicPerceptron(max_weights=60),
     TopicPerceptron(hypothesis="averaged", random_state=None, max_weights=50),
@@ -61,7 +70,8 @@ LEARNERS = [
 ]
 made = functools.cache(contract.example_data)
 LISTED = {type(learner) for learner in LEARNERS}
-LEARNERS += [entry() for entry in learners("categories").values() if entry.func not in LISTED]  # just added
+# just added
+LEARNERS += [entry() for entry in learners("categories").values() if entry.func not in LISTED]
 
 
 @pytest.fixture(autouse=True)
@@ -76,12 +86,16 @@ def examples_made_once(monkeypatch):
 
 
 def chosen():
-    """The learners; those of the papers, and other settings of one that was there before, are for the long run."""
+    """The learners; those of the papers, and other settings of one that was there before, are
+    for the long run.
+    """
     kinds = set()
     for learner in LEARNERS:
         kind = type(learner)
         again = kind in kinds or kind.__module__.startswith("papers")
-        yield pytest.param(learner, id=" ".join(str(learner).split()), marks=pytest.mark.long if again else ())
+        yield pytest.param(
+            learner, id=" ".join(str(learner).split()), marks=pytest.mark.long if again else ()
+        )
         kinds.add(kind)
 
 

@@ -27,7 +27,9 @@ def edges_of(learner):
     """feature -> [(class number, w')], as the learner holds them."""
     feature, edges = learner._index.all_edges()
     lists = {}
-    for f, c, w in zip(feature.tolist(), edges["label"].tolist(), edges["weight"].tolist(), strict=True):
+    for f, c, w in zip(
+        feature.tolist(), edges["label"].tolist(), edges["weight"].tolist(), strict=True
+    ):
         lists.setdefault(f, []).append((c, w))
     return lists
 
@@ -35,7 +37,9 @@ def edges_of(learner):
 # Few features, few classes, few values: streams full of ties, repeats and drops.
 values = st.sampled_from([0.25, 0.5, 1.0, 1.0, 2.0, 3.0])
 rows = st.dictionaries(st.integers(0, 5), values, max_size=4).map(lambda row: sorted(row.items()))
-examples = st.lists(st.tuples(rows, st.sets(st.integers(0, 6), max_size=3).map(sorted)), min_size=1, max_size=60)
+examples = st.lists(
+    st.tuples(rows, st.sets(st.integers(0, 6), max_size=3).map(sorted)), min_size=1, max_size=60
+)
 
 
 @given(
@@ -53,9 +57,13 @@ def test_kernel_and_twin_hold_the_same_edges(
     stream, min_weight, max_edges, margin, leakage, rare, first, passes, memory
 ):
     options = {
-        "min_weight": min_weight if memory is None else max(min_weight, 0.01), "max_edges": max_edges,
-        "margin": margin, "leakage": leakage, "rare": rare, "first": first,
-    }  # fmt: skip
+        "min_weight": min_weight if memory is None else max(min_weight, 0.01),
+        "max_edges": max_edges,
+        "margin": margin,
+        "leakage": leakage,
+        "rare": rare,
+        "first": first,
+    }
     twin = SlowFeatureFocus(**options, memory=np.inf if memory is None else memory)
     learner = FeatureFocus(values="raw", passes=passes, random_state=None, memory=memory, **options)
     X = np.zeros((len(stream), 6))
@@ -68,7 +76,9 @@ def test_kernel_and_twin_hold_the_same_edges(
         for x, classes in stream:
             twin.learn(x, [number[c] for c in classes], first_pass=n == 0)
 
-    assert edges_of(learner) == {f: [(c, w) for c, w in edges] for f, edges in twin.edges.items() if edges}
+    assert edges_of(learner) == {
+        f: [(c, w) for c, w in edges] for f, edges in twin.edges.items() if edges
+    }
     assert learner.n_edges_ == sum(map(len, twin.edges.values()))
     for f, total in twin.total.items():
         assert learner._index.features["total"][f] == total
@@ -81,7 +91,9 @@ def test_kernel_and_twin_hold_the_same_edges(
 
 @pytest.mark.parametrize("passes", [2, 3])
 def test_rare_features_are_counted_in_the_first_pass_only(passes):
-    """Seen three times in each pass, they vote with three tenths of their weight however many passes there are."""
+    """Seen three times in each pass, they vote with three tenths of their weight however many
+    passes there are.
+    """
     random = np.random.default_rng(5)
     X = np.repeat(np.eye(4), 3, axis=0)
     y = random.integers(0, 3, 12).tolist()
@@ -119,7 +131,9 @@ def test_case_1_lazy_updating_separates_what_constant_updating_does_not():
 
 
 def test_case_2_a_margin_steadies_a_single_feature():
-    """Section 4.3.1: published R1 0.479 ± 0.02 with constant updating, 0.428 ± 0.09 with lazy updating."""
+    """Section 4.3.1: published R1 0.479 ± 0.02 with constant updating, 0.428 ± 0.09 with lazy
+    updating.
+    """
     constant, lazy = [], []
     for trial in range(100):
         y = np.random.default_rng(trial).choice(3, size=2000, p=[0.5, 0.25, 0.25])
@@ -145,7 +159,9 @@ def test_a_weight_is_raised_as_its_twin_is(weight, x, total):
 
 @pytest.mark.parametrize("x", [0.001, 0.1, 1 / 3, 1.0, 1.5])
 def test_a_weight_goes_on_counting_past_the_limits_of_float32(x):
-    """A sum so large that its last digit is 64: what is added counts, not each time, but as much as it should."""
+    """A sum so large that its last digit is 64: what is added counts, not each time, but as
+    much as it should.
+    """
     learner = FeatureFocus(margin=9.0, values="raw", random_state=None, min_weight=0.0)
     learner.fit(np.array([[1e9]]), ["old"])
     n = 20_000
@@ -165,7 +181,9 @@ def _raised_by(values, total):
 
 
 def test_a_long_sum_of_small_values_is_right():
-    """Rounded to the nearest, the first sum would grow by a quarter too much, and the second would never move."""
+    """Rounded to the nearest, the first sum would grow by a quarter too much, and the second
+    would never move.
+    """
     for begin, x in ((1e6, 0.1), (2.0**27, 1.0)):
         weight, total = _raised_by(np.full(100_000, x), begin)
         assert weight - begin == pytest.approx(total - begin, rel=0.02)
@@ -198,18 +216,26 @@ def test_ever_new_words_and_labels_stay_inside_the_edge_cap(cap, leakage):
             X[i, old[i]] = 1.0
         learner.partial_fit(X.tocsr(), [[f"new {step} {i}", f"old {i}"] for i in range(10)])
         assert learner.n_edges_ <= cap
-        assert learner.n_edges_ == learner._index.features["length"].sum() == learner._index.used[EDGES]
+        assert (
+            learner.n_edges_
+            == learner._index.features["length"].sum()
+            == learner._index.used[EDGES]
+        )
     assert learner.n_edges_ > cap // 2
 
 
 def test_a_full_index_keeps_its_strongest_edges():
-    """The cap costs the weak, not the strong: well-founded edges survive a flood of words seen once."""
+    """The cap costs the weak, not the strong: well-founded edges survive a flood of words seen
+    once.
+    """
     learner = FeatureFocus(max_total_edges=100, margin=9.0)
     X = scipy.sparse.identity(20, format="csr")
     for _ in range(20):
         learner.partial_fit(X, [f"label {i}" for i in range(20)])
     for step in range(100):
-        flood = scipy.sparse.csr_array((np.ones(30), (np.zeros(30, int), np.arange(30) + 20 + 30 * step)), (1, 3100))
+        flood = scipy.sparse.csr_array(
+            (np.ones(30), (np.zeros(30, int), np.arange(30) + 20 + 30 * step)), (1, 3100)
+        )
         learner.partial_fit(flood, [["noise"]])
     assert learner.score(X, [f"label {i}" for i in range(20)]) == 1.0
 
@@ -242,12 +268,16 @@ def test_bad_parameters_are_named(options, complaint):
 
 
 def test_the_mark_of_a_retrieved_class_is_no_subnormal_number():
-    """A library may tell the processor to round those to 0; the class would then be listed twice, past the end."""
+    """A library may tell the processor to round those to 0; the class would then be listed
+    twice, past the end.
+    """
     assert LEAST >= np.finfo(np.float64).smallest_normal
 
 
 def test_labels_whose_votes_cancel_are_retrieved_with_the_least_score():
-    """Also where all labels are listed by then: the first of two features votes 1 for each, the second −1 for one."""
+    """Also where all labels are listed by then: the first of two features votes 1 for each, the
+    second −1 for one.
+    """
     edges = make_edges(np.array([0, 1, 0], dtype=np.int32), np.ones(3))
     edges["tuned"] = [0.0, 0.0, -2.0]
     index = make_index(np.array([2, 1], dtype=np.int32), edges, np.ones(2), np.array([9, 9]))
@@ -259,17 +289,22 @@ def test_labels_whose_votes_cancel_are_retrieved_with_the_least_score():
 
 
 def test_a_finite_memory_follows_labels_that_change_their_meaning():
-    """2,000 examples of one feature with the label a, then b: who remembers all of them is not turned by 1,000."""
+    """2,000 examples of one feature with the label a, then b: who remembers all of them is not
+    turned by 1,000.
+    """
     X, y = np.ones((3000, 1)), ["a"] * 2000 + ["b"] * 1000
     options = {"margin": 9.0, "random_state": None}
     assert FeatureFocus(**options).fit(X, y).predict(X[:1])[0] == "a"
     assert FeatureFocus(memory=50, **options).fit(X, y).predict(X[:1])[0] == "b"
-    assert FeatureFocus(memory=50, **options).fit(X[:2030], y[:2030]).predict(X[:1])[0] == "a"  # not at once
+    # not at once
+    assert FeatureFocus(memory=50, **options).fit(X[:2030], y[:2030]).predict(X[:1])[0] == "a"
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=200), st.sampled_from([1.0, 3.0, 20.0]))
 def test_what_is_remembered_is_bounded_and_adds_up(labels, memory):
-    learner = FeatureFocus(memory=memory, margin=9.0, random_state=None).fit(np.ones((len(labels), 1)), labels)
+    learner = FeatureFocus(memory=memory, margin=9.0, random_state=None).fit(
+        np.ones((len(labels), 1)), labels
+    )
     total = learner._index.features["total"][0]
     assert total <= memory
     assert sum(w for _, w in edges_of(learner).get(0, [])) <= total * (1 + 1e-12)

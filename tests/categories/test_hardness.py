@@ -1,8 +1,10 @@
-"""Appendix A of paper 004: with at most one edge a feature, the best index is as hard to find as the smallest cover.
+"""Appendix A of paper 004: with at most one edge a feature, the best index is as hard to find as
+the smallest cover.
 
-The reduction from SET COVER, built and checked on small cases by trying everything: an index that puts the right class
-first on |U| + |S| − C instances exists if and only if a cover of C sets does. The same is true of the sum of reciprocal
-ranks, which HR is made of: the package ranks by each index, and its measures count.
+The reduction from SET COVER, built and checked on small cases by trying everything: an index that
+puts the right class first on |U| + |S| − C instances exists if and only if a cover of C sets does.
+The same is true of the sum of reciprocal ranks, which HR is made of: the package ranks by each
+index, and its measures count.
 """
 
 from itertools import combinations, product
@@ -19,7 +21,9 @@ from shortlist.ranking import Ranking
 
 
 def instances(universe, sets):
-    """Element e: the features of the sets that hold it, class 1. Set i: its own feature alone, class 2."""
+    """Element e: the features of the sets that hold it, class 1. Set i: its own feature alone,
+    class 2.
+    """
     originals = [([i for i, members in enumerate(sets) if e in members], 1) for e in universe]
     extras = [([i], 2) for i in range(len(sets))]
     return originals + extras
@@ -28,8 +32,8 @@ def instances(universe, sets):
 def best_reward(universe, sets):
     """The most instances with the right class first, over every index with one edge a feature.
 
-    With weights to choose, c1 wins an original instance exactly if one of its features points to c1: give those edges
-    a weight above all others.
+    With weights to choose, c1 wins an original instance exactly if one of its features points to
+    c1: give those edges a weight above all others.
     """
     data = instances(universe, sets)
     best = 0
@@ -59,7 +63,9 @@ def test_the_best_index_is_the_smallest_cover(sets):
 
 
 def rewards_by_the_package(universe, sets):
-    """The best sum of R1 and the best sum of reciprocal ranks, over every index with one edge a feature."""
+    """The best sum of R1 and the best sum of reciprocal ranks, over every index with one edge a
+    feature.
+    """
     data = instances(universe, sets)
     X = np.zeros((len(data), len(sets)))
     for row, (features, _) in enumerate(data):
@@ -70,8 +76,12 @@ def rewards_by_the_package(universe, sets):
     for edges in product((1, 2), repeat=len(sets)):
         labels = np.array(edges, dtype=np.int32) - 1
         weights = np.where(labels == 0, len(sets) + 1.0, 1.0)
-        index = make_index(np.ones(len(sets), np.int32), make_edges(labels, weights), np.ones(len(sets)),
-                           np.ones(len(sets), np.int64))  # fmt: skip
+        index = make_index(
+            np.ones(len(sets), np.int32),
+            make_edges(labels, weights),
+            np.ones(len(sets)),
+            np.ones(len(sets), np.int64),
+        )
         ids, scores = np.full((len(data), 2), -1, dtype=np.int32), np.zeros((len(data), 2))
         retrieval.rank(rows, index, np.zeros(2), 1, 0, ids, scores)
         found = evaluate(Ranking(ids, scores, ["c1", "c2"]), truth, list(best), resamples=0)

@@ -11,7 +11,9 @@ from tests.contract import as_bytes, example_data
 from tests.reference.independent import SlowIndependentIndex
 
 examples = st.lists(
-    st.tuples(st.sets(st.integers(0, 5)).map(sorted), st.sets(st.integers(0, 4), max_size=3).map(sorted)),
+    st.tuples(
+        st.sets(st.integers(0, 5)).map(sorted), st.sets(st.integers(0, 4), max_size=3).map(sorted)
+    ),
     min_size=1,
     max_size=40,
 )
@@ -26,14 +28,18 @@ def matrix(stream):
 
 @given(examples, st.sampled_from([0.0, 0.01, 0.3, 0.5, 1.0]))
 def test_scores_are_the_twins(stream, threshold):
-    learner = sl.IndependentIndex(threshold=threshold).fit(matrix(stream), [classes for _, classes in stream])
+    learner = sl.IndependentIndex(threshold=threshold).fit(
+        matrix(stream), [classes for _, classes in stream]
+    )
     twin = SlowIndependentIndex(threshold)
     for features, classes in stream:
         twin.learn(features, classes)
     scores = learner.decision_function(matrix(stream))
     names = learner.classes_.tolist()
     for i, (features, _) in enumerate(stream):
-        found = {name: score for name, score in zip(names, scores[i].tolist(), strict=True) if score}
+        found = {
+            name: score for name, score in zip(names, scores[i].tolist(), strict=True) if score
+        }
         assert found == pytest.approx(twin.scores(features))
 
 
@@ -52,7 +58,9 @@ def test_parts_merge_into_the_whole(stream, cut):
 
 
 def test_the_threshold_is_the_best_on_held_out_rows():
-    """Noise makes the small thresholds worse: the choice is among the candidates and beats the smallest."""
+    """Noise makes the small thresholds worse: the choice is among the candidates and beats the
+    smallest.
+    """
     X, Y = example_data(n=1200)
     chosen = sl.IndependentIndex().fit(X, Y)
     assert chosen.threshold_ in CANDIDATES
@@ -68,7 +76,9 @@ def test_only_its_own_kind_can_be_merged():
 
 
 def test_the_candidates_are_the_papers():
-    """Section 6: 1 % to 10 % in steps of 1 %, then to 60 % in steps of 5 %. The largest can be chosen too."""
+    """Section 6: 1 % to 10 % in steps of 1 %, then to 60 % in steps of 5 %. The largest can be
+    chosen too.
+    """
     by_one, by_five = range(1, 10), range(10, 61, 5)
     assert [round(100 * candidate) for candidate in CANDIDATES] == [*by_one, *by_five]
     learner = sl.IndependentIndex().fit(*example_data())

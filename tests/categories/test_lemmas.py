@@ -50,10 +50,15 @@ def test_scaling_all_weights_changes_no_ranking(factor):
 @given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=12), st.integers(1, 3))
 def test_a_feature_does_best_with_its_most_frequent_classes(stream, k):
     """Lemma 3: no k classes in any order have a higher R_k or a higher mean reciprocal rank."""
-    learner = FeatureFocus(margin=ALWAYS, max_edges=k, min_weight=0.0).fit(np.ones((len(stream), 1)), stream)
+    learner = FeatureFocus(margin=ALWAYS, max_edges=k, min_weight=0.0).fit(
+        np.ones((len(stream), 1)), stream
+    )
     ranking = learner.rank(np.ones((len(stream), 1)), k=k)
     ours = evaluate(ranking, [[label] for label in stream], [f"R{k}", "MRR"], resamples=0)
     shares = {label: stream.count(label) / len(stream) for label in "abcd"}
     for order in permutations("abcd", k):
         assert sum(shares[label] for label in order) <= ours[f"R{k}"] + 1e-12
-        assert sum(shares[label] / (rank + 1) for rank, label in enumerate(order)) <= ours["MRR"] + 1e-12
+        assert (
+            sum(shares[label] / (rank + 1) for rank, label in enumerate(order))
+            <= ours["MRR"] + 1e-12
+        )

@@ -1,4 +1,6 @@
-"""Rows that are learned as they are: too long ones are refused, and so is what they make of a learner."""
+"""Rows that are learned as they are: too long ones are refused, and so is what they make of a
+learner.
+"""
 
 import numpy as np
 import pytest
@@ -60,7 +62,9 @@ def test_a_text_that_is_too_long_is_named_by_its_place_in_the_batch():
     short, labels = ["one two", "two three"], ["a", "b"]
     long = " ".join(f"word{n}" for n in range(400))
     with pytest.raises(InputError, match=r"^row 1 has the length 20, and"):
-        model.learn_batches([(short, labels), (short, labels), ([short[0], long], labels), (short, labels)])
+        model.learn_batches(
+            [(short, labels), (short, labels), ([short[0], long], labels), (short, labels)]
+        )
     assert model.learner_.n_examples_ == 4
     assert "word7" not in model.text_.get_feature_names_out()
 
@@ -77,10 +81,12 @@ def test_a_text_that_is_too_long_is_found_before_fit_learns_any():
 @pytest.mark.parametrize(
     "learner",
     [
-        TunedIndex(values="raw"), TunedIndex(values="raw", vector=2), TunedIndex(values="raw", vector=1),
+        TunedIndex(values="raw"),
+        TunedIndex(values="raw", vector=2),
+        TunedIndex(values="raw", vector=1),
         RowCategorizer(TunedIndex(values="raw")),
     ],
-)  # fmt: skip
+)
 def test_what_refused_its_first_rows_has_learned_nothing(learner):
     for learn in (learner.partial_fit, learner.fit):
         with pytest.raises(InputError, match="has the length"):
@@ -118,7 +124,10 @@ def test_what_could_not_be_merged_has_learned_nothing():
 @pytest.mark.parametrize("vector", [0, 10])
 def test_what_grows_without_end_is_said_and_not_kept(vector):
     random = np.random.default_rng(5)
-    rows, labels = random.random((200, 10)), [[f"l{random.integers(3)}", f"m{random.integers(3)}"] for _ in range(200)]
+    rows, labels = (
+        random.random((200, 10)),
+        [[f"l{random.integers(3)}", f"m{random.integers(3)}"] for _ in range(200)],
+    )
     learner = TunedIndex(values="raw", passes=40, vector=vector).fit(rows[:5], labels[:5])
     before = as_bytes(learner)
     long = rows * (14 / np.linalg.norm(rows, axis=1, keepdims=True))

@@ -1,4 +1,6 @@
-"""Learning apart and merging: exact where the mathematics is, the stated rule elsewhere, the same for any threads."""
+"""Learning apart and merging: exact where the mathematics is, the stated rule elsewhere, the
+same for any threads.
+"""
 
 import copy
 from itertools import pairwise
@@ -10,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from shortlist import MMP, FeatureFocus, IndependentIndex, InputError, Rocchio, TopicPerceptron, TunedIndex, load
+from shortlist import (
+    MMP,
+    FeatureFocus,
+    IndependentIndex,
+    InputError,
+    Rocchio,
+    TopicPerceptron,
+    TunedIndex,
+    load,
+)
 from shortlist.categories.prototypes.weights import mixed, pack
 from tests.categories.test_feature_focus import edges_of, examples
 from tests.contract import as_bytes, example_data
@@ -46,13 +57,17 @@ def weights_by_name(learner):
     names = learner._labels.names
     edges = {(f, names[c]): w for f, listed in edges_of(learner).items() for c, w in listed}
     features = learner._index.features[:WIDTH]
-    return edges, dict(enumerate(zip(features["total"].tolist(), features["seen"].tolist(), strict=True)))
+    return edges, dict(
+        enumerate(zip(features["total"].tolist(), features["seen"].tolist(), strict=True))
+    )
 
 
 @given(examples, examples, st.sampled_from([0.0, 0.1, 0.3]), st.booleans())
 def test_merging_adds_the_running_sums_and_applies_the_rule(here, there, min_weight, leakage):
     options = {"min_weight": min_weight, "leakage": leakage, "values": "raw", "random_state": None}
-    parts = [FeatureFocus(**options).fit(matrix(s), [classes for _, classes in s]) for s in (here, there)]
+    parts = [
+        FeatureFocus(**options).fit(matrix(s), [classes for _, classes in s]) for s in (here, there)
+    ]
     expected = slow_merged([weights_by_name(part) for part in parts], min_weight, leakage)
     merged = parts[0].merge(parts[1])
     edges, features = weights_by_name(merged)
@@ -63,12 +78,16 @@ def test_merging_adds_the_running_sums_and_applies_the_rule(here, there, min_wei
     for listed in edges_of(merged).values():
         assert [w for _, w in listed] == sorted((w for _, w in listed), reverse=True)
     merged.rank(matrix(here), k=3)
-    merged.partial_fit(matrix(there), [classes for _, classes in there])  # the merged index goes on learning
+    # the merged index goes on learning
+    merged.partial_fit(matrix(there), [classes for _, classes in there])
 
 
 def test_merging_keeps_to_the_cap_and_to_its_kind():
     X, Y = example_data()
-    one, other = (FeatureFocus(max_total_edges=100).fit(X[part], Y[part]) for part in (slice(150), slice(150, 300)))
+    one, other = (
+        FeatureFocus(max_total_edges=100).fit(X[part], Y[part])
+        for part in (slice(150), slice(150, 300))
+    )
     assert one.merge(other).n_edges_ <= 100
     assert one.n_examples_ == 300
     with pytest.raises(InputError, match="only a FeatureFocus"):
@@ -85,7 +104,9 @@ def test_learners_of_more_and_of_fewer_columns_merge(kind, here, there):
     assert merged.n_features_in_ == max(here, there)
     assert as_bytes(merged) == as_bytes(copy.deepcopy(one).merge(widened))
     for f in range(max(here, there)):
-        total = sum(part._index.features["total"][f] for part in (one, other) if f < part.n_features_in_)
+        total = sum(
+            part._index.features["total"][f] for part in (one, other) if f < part.n_features_in_
+        )
         assert merged._index.features["total"][f] == pytest.approx(total)
 
 
@@ -100,7 +121,9 @@ def test_a_refused_merge_changes_nothing(kind):
     assert as_bytes(learner) == before
 
 
-@pytest.mark.parametrize("options", [{"passes": 3}, {"passes": 3, "max_total_edges": 100}, {"min_weight": 0.6}])
+@pytest.mark.parametrize(
+    "options", [{"passes": 3}, {"passes": 3, "max_total_edges": 100}, {"min_weight": 0.6}]
+)
 @pytest.mark.parametrize("shards", [1, 4])
 def test_where_nothing_leaks_a_total_is_the_sum_of_its_edges(options, shards, tmp_path):
     random = np.random.default_rng(0)
@@ -108,9 +131,13 @@ def test_where_nothing_leaks_a_total_is_the_sum_of_its_edges(options, shards, tm
     learner, Y = FeatureFocus(leakage=False, **options), random.integers(0, 30, 400)
     learner = learner.fit(X, Y) if shards == 1 else in_parts(learner, X, Y, shards)
     feature, edges = learner._index.all_edges()
-    total, kept = learner._index.features["total"], np.bincount(feature, edges["weight"], minlength=60)
+    total, kept = (
+        learner._index.features["total"],
+        np.bincount(feature, edges["weight"], minlength=60),
+    )
     assert (total >= 0).all()
-    assert shards == 1 or total == pytest.approx(kept)  # learned one by one, examples count for which there was no room
+    # learned one by one, examples count for which there was no room
+    assert shards == 1 or total == pytest.approx(kept)
     learner.save(tmp_path / "model.shortlist")
     assert as_bytes(load(tmp_path / "model.shortlist")) == as_bytes(learner)
 
@@ -150,7 +177,9 @@ def test_later_passes_add_what_the_shards_have_added(stream, min_weight, leakage
                 part.learn(x, [number[c] for c in classes], first_pass=n == 0)
         twin = slow_mixed(twin, parts)
     expected = {(f, c): w for f, edges in twin.edges.items() for c, w in edges}
-    assert {(f, number[c]): w for (f, c), w in weights_by_name(learner)[0].items()} == pytest.approx(expected)
+    assert {
+        (f, number[c]): w for (f, c), w in weights_by_name(learner)[0].items()
+    } == pytest.approx(expected)
     for f, total in twin.total.items():
         assert learner._index.features["total"][f] == pytest.approx(total)
         assert learner._index.features["seen"][f] == twin.seen[f]
@@ -159,7 +188,9 @@ def test_later_passes_add_what_the_shards_have_added(stream, min_weight, leakage
 @pytest.mark.parametrize("kind", [MMP, TopicPerceptron])
 @pytest.mark.parametrize("passes", [1, 3])
 def test_prototypes_of_shards_are_averaged(kind, passes):
-    """Every pass of a shard is a learner of its own, started from the mean; told over with dense weights."""
+    """Every pass of a shard is a learner of its own, started from the mean; told over with
+    dense weights.
+    """
     X, Y = example_data()
     n, n_shards = X.shape[0], 3
     in_shards = in_parts(kind(passes=passes), X, Y, n_shards)
@@ -172,8 +203,12 @@ def test_prototypes_of_shards_are_averaged(kind, passes):
         ends = []
         for rows in np.array_split(np.arange(n), n_shards):
             shard = with_weights(starts, mean, known=number > 0)
-            shard._learn(shard._check(X[rows]), shard._labels.look_up([Y[i] for i in rows], rows.size),
-                         np.arange(rows.size), number == 0)  # fmt: skip
+            shard._learn(
+                shard._check(X[rows]),
+                shard._labels.look_up([Y[i] for i in rows], rows.size),
+                np.arange(rows.size),
+                number == 0,
+            )
             ends.append(shard.decision_function(dense))
         mean = np.mean(ends, axis=0)
     assert np.allclose(in_shards.decision_function(dense), mean)
@@ -196,7 +231,9 @@ def with_weights(learner, weights, known):
 
 
 def test_the_average_over_time_of_shards_is_the_mean_of_their_averages():
-    """With as many rows in each shard, averaging over time and over shards can be done in either order."""
+    """With as many rows in each shard, averaging over time and over shards can be done in
+    either order.
+    """
     X, Y = example_data()
     in_shards = in_parts(MMP(hypothesis="averaged"), X, Y, 3)
     classes = list(in_shards.classes_)
@@ -204,7 +241,9 @@ def test_the_average_over_time_of_shards_is_the_mean_of_their_averages():
     for first in (0, 100, 200):
         part = MMP(hypothesis="averaged").partial_fit(X[:0], [])
         part._labels.learn([[c] for c in classes], len(classes))
-        apart.append(part.partial_fit(X[first : first + 100], Y[first : first + 100]).decision_function(X))
+        apart.append(
+            part.partial_fit(X[first : first + 100], Y[first : first + 100]).decision_function(X)
+        )
     assert np.allclose(in_shards.decision_function(X), np.mean(apart, axis=0))
 
 
@@ -213,19 +252,28 @@ def test_sums_are_the_same_bytes_on_any_number_of_threads(learner):
     random = np.random.default_rng(0)
     X = scipy.sparse.random_array((500, 3000), density=0.02, rng=random, format="csr")
     Y = random.integers(0, 40, 500)
-    one, three = (clone(learner).set_params(n_jobs=n).fit(X, Y).set_params(n_jobs=None) for n in (1, 3))
+    one, three = (
+        clone(learner).set_params(n_jobs=n).fit(X, Y).set_params(n_jobs=None) for n in (1, 3)
+    )
     assert as_bytes(one) == as_bytes(three)
 
 
 def test_moments_are_stretched_to_the_time_of_all_shards():
-    """Of two shards, what one does with its t-th row after time 10 happens at 10 + 2·t, and counts one half."""
+    """Of two shards, what one does with its t-th row after time 10 happens at 10 + 2·t, and
+    counts one half.
+    """
 
     def prototypes(weight, moment):
         one = np.array([weight]), np.array([moment])
-        return pack(np.array([0]), np.array([0], dtype=np.int32), *one, one[0].copy(), one[1].copy())
+        return pack(
+            np.array([0]), np.array([0], dtype=np.int32), *one, one[0].copy(), one[1].copy()
+        )
 
     began = prototypes(3.0, 12.0)
-    parts = [prototypes(3.0 + 1.0, 12.0 + 1.0 * (10 + 3)), prototypes(3.0 + 2.0, 12.0 + 2.0 * (10 + 5))]
+    parts = [
+        prototypes(3.0 + 1.0, 12.0 + 1.0 * (10 + 3)),
+        prototypes(3.0 + 2.0, 12.0 + 2.0 * (10 + 5)),
+    ]
     found = mixed(parts, began, 10, 1)
     moment = 12.0 + 0.5 * 1.0 * (10 + 2 * 3) + 0.5 * 2.0 * (10 + 2 * 5)
     assert (found.weight.tolist(), found.background.tolist()) == ([4.5], [4.5])

@@ -29,7 +29,9 @@ rows = st.dictionaries(st.integers(0, 5), values, min_size=1, max_size=4).map(
 )
 one = st.integers(0, N - 1).map(lambda c: {c})
 several = st.sets(st.integers(0, N - 1), max_size=3)
-judgements = st.tuples(st.one_of(one, one, several), st.one_of(st.none(), st.sets(st.integers(0, N - 1), max_size=4)))
+judgements = st.tuples(
+    st.one_of(one, one, several), st.one_of(st.none(), st.sets(st.integers(0, N - 1), max_size=4))
+)
 
 
 @st.composite
@@ -39,7 +41,8 @@ def examples(draw):
     foreseeable = draw(st.booleans())  # so that labels contend
     right = {int(np.argmax(row))} if foreseeable else right
     wrong = None if wrong is None else sorted(wrong - right)
-    whole = wrong is not None and len(right) + len(wrong) == N  # who has judged all labels has judged completely
+    # who has judged all labels has judged completely
+    whole = wrong is not None and len(right) + len(wrong) == N
     return row, sorted(right), None if whole else wrong
 
 
@@ -65,20 +68,30 @@ def test_tuned_index_is_exactly_its_twin(stream, max_edges, passes):
     learner, slow = started(TunedIndex(passes=passes, values="raw", **own)), SlowTunedIndex(**own)
     slow.learn([], [])
     sets = learner._labels.learn_right(labels, len(stream))
-    pairs = [([(f, v) for f, v in enumerate(row) if v], right, wrong) for row, right, wrong in stream]
+    pairs = [
+        ([(f, v) for f, v in enumerate(row) if v], right, wrong) for row, right, wrong in stream
+    ]
     learner._planned = passes
     for n in range(passes):
-        learner._learn(learner._check(scipy.sparse.csr_array(X)), sets, np.arange(len(stream)), n == 0)
+        learner._learn(
+            learner._check(scipy.sparse.csr_array(X)), sets, np.arange(len(stream)), n == 0
+        )
         for t, (x, right, wrong) in enumerate(pairs):
             to_come, further = (passes - n) * len(stream) - t, max(1, passes - 1) * len(stream)
             slow.learn(x, right, wrong=wrong, again=None if n == 0 else 0.5 * to_come / further)
     assert learned(learner) == learned_by(slow)
 
 
-@given(streams, st.sampled_from([1, 2, 3, "AP", "passive-aggressive", "perceptron"]), st.sampled_from([1, 3, 40]))
+@given(
+    streams,
+    st.sampled_from([1, 2, 3, "AP", "passive-aggressive", "perceptron"]),
+    st.sampled_from([1, 3, 40]),
+)
 @settings(max_examples=100, deadline=None)
 def test_prototypes_and_their_twins_agree(stream, rule, parts):
-    """In parts, and with labels that arrive late: what was crossed out before it was known is nobody's error."""
+    """In parts, and with labels that arrive late: what was crossed out before it was known is
+    nobody's error.
+    """
     X, labels, crossed = parts_of(stream)
     if rule == "perceptron":
         learner, slow = TopicPerceptron(), SlowTopicPerceptron(6)
@@ -91,7 +104,11 @@ def test_prototypes_and_their_twins_agree(stream, rule, parts):
         learner.partial_fit(X[first : first + parts], labels[first : first + parts])
     for row, right, wrong in zip(X, labels, crossed, strict=True):
         known = {*slow.w, *right}
-        slow.learn(row, right, None if wrong is not None and len({*right, *wrong} & known) == len(known) else wrong)
+        slow.learn(
+            row,
+            right,
+            None if wrong is not None and len({*right, *wrong} & known) == len(known) else wrong,
+        )
     scores = dict(zip(learner.classes_.tolist(), learner.decision_function(X).T, strict=True))
     for c, w in slow.w.items():
         assert scores[c] == pytest.approx(X @ w, rel=1e-9, abs=1e-9)
@@ -104,7 +121,9 @@ def test_prototypes_and_their_twins_agree(stream, rule, parts):
 
 
 def fitted(learner, n=300, seed=0):
-    """One that has learned rows of which each label has features of its own, and others that say nothing."""
+    """One that has learned rows of which each label has features of its own, and others that
+    say nothing.
+    """
     random = np.random.default_rng(seed)
     X = (random.random((n, 30)) < 0.1) * 1.0
     Y = [sorted(set(random.integers(0, N, 2).tolist())) for _ in range(n)]
@@ -164,17 +183,23 @@ def test_the_scores_of_labels_that_nobody_judged_do_not_change(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_nothing_right_and_something_wrong(learner):
-    """A label that is crossed out alone falls where it stood too high; MMP, which orders pairs, has none to order."""
+    """A label that is crossed out alone falls where it stood too high; MMP, which orders pairs,
+    has none to order.
+    """
     learner, X = fitted(learner)
     before = learner.decision_function(X)
     learner.partial_fit(X, judged([[]] * len(X), len(X), [[2]] * len(X)))
-    two, others = learner.classes_.tolist().index(2), [c for c in LABELS if learner.classes_.tolist()[c] != 2]
+    two, others = (
+        learner.classes_.tolist().index(2),
+        [c for c in LABELS if learner.classes_.tolist()[c] != 2],
+    )
     after = learner.decision_function(X)
     if isinstance(learner, MMP):
         assert np.array_equal(after, before)
         return
     assert after[:, two].sum() < before[:, two].sum()
-    if not isinstance(learner, TunedIndex) or learner.vector:  # whose words lose weight as they are seen with nothing
+    # whose words lose weight as they are seen with nothing
+    if not isinstance(learner, TunedIndex) or learner.vector:
         assert np.array_equal(after[:, others], before[:, others])
 
 
@@ -202,12 +227,16 @@ def test_an_open_judgement_says_no_less_labels_than_there_are_on_average():
 
 
 def test_open_judgements_do_not_change_how_often_fit_goes_through(monkeypatch):
-    """Thousands of names, each of which teaches one label, do not make examples of many labels ones of few."""
+    """Thousands of names, each of which teaches one label, do not make examples of many labels
+    ones of few.
+    """
     labels = judged([["a", "b", "c", "d"]] * 3 + [["e"]] * 9, 12, complete=[True] * 3 + [False] * 9)
     assert (labels.sets.n_labels, labels.sets.single) == (48, False)
     assert judged([["a"]] * 3, 3, complete=False).sets.n_labels == 3, "nothing else is known"
     asked = []
-    monkeypatch.setattr(TunedIndex, "passes_through", lambda own, rows, labels=0: asked.append((rows, labels)) or 1)
+    monkeypatch.setattr(
+        TunedIndex, "passes_through", lambda own, rows, labels=0: asked.append((rows, labels)) or 1
+    )
     TunedIndex().fit(np.eye(12), labels)
     assert asked == [(12, 48)]
 
@@ -229,4 +258,8 @@ def test_what_is_complete():
     assert judged(Y, 3, [[], [], []]).sets.partial.complete.size == 0
     assert judged(Y, 3, [["b"], [], ["c"]]).sets.partial.complete.tolist() == [False, True, False]
     assert judged(Y, 3, [["b"], [], ["c"]], True).sets.partial.complete.size == 0
-    assert judged(Y, 3, None, [None, False, True]).sets.partial.complete.tolist() == [True, False, True]
+    assert judged(Y, 3, None, [None, False, True]).sets.partial.complete.tolist() == [
+        True,
+        False,
+        True,
+    ]

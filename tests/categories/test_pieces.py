@@ -13,7 +13,9 @@ def some_texts():
     """Texts, and as labels some of their words."""
     rng = np.random.default_rng(3)
     words = [rng.choice(60, size=7, replace=False).tolist() for _ in range(N)]
-    return [" ".join(f"w{word}" for word in own) for own in words], [[f"l{word}" for word in own[:5]] for own in words]
+    return [" ".join(f"w{word}" for word in own) for own in words], [
+        [f"l{word}" for word in own[:5]] for own in words
+    ]
 
 
 def test_learning_does_not_depend_on_how_rows_are_cut(monkeypatch):

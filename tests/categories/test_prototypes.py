@@ -1,4 +1,6 @@
-"""MMP, the per-topic Perceptron and Rocchio against their slow twins, their bounds, and scikit-learn."""
+"""MMP, the per-topic Perceptron and Rocchio against their slow twins, their bounds, and
+scikit-learn.
+"""
 
 import time
 
@@ -15,11 +17,19 @@ from tests.reference.prototypes import SlowMMP, SlowTopicPerceptron, slow_rocchi
 
 
 def stream_of(seed, n=40, n_features=7, n_labels=6, values="real"):
-    """Sparse rows and label sets of all sizes. Real values: scores of different labels tie only when they must."""
+    """Sparse rows and label sets of all sizes. Real values: scores of different labels tie only
+    when they must.
+    """
     random = np.random.default_rng(seed)
-    X = random.normal(size=(n, n_features)) if values == "real" else random.integers(-2, 3, (n, n_features)) * 1.0
+    X = (
+        random.normal(size=(n, n_features))
+        if values == "real"
+        else random.integers(-2, 3, (n, n_features)) * 1.0
+    )
     X[random.random(X.shape) < 0.5] = 0
-    Y = [random.permutation(n_labels)[: random.integers(0, n_labels + 1)].tolist() for _ in range(n)]
+    Y = [
+        random.permutation(n_labels)[: random.integers(0, n_labels + 1)].tolist() for _ in range(n)
+    ]
     return X, Y
 
 
@@ -99,7 +109,9 @@ def test_topic_perceptron_and_twin_agree(seed, parts):
 @given(seeds, st.sampled_from(["mmp", "perceptron"]))
 def test_average_and_twin_agree(seed, kind):
     X, Y = stream_of(seed)
-    learner = MMP(1, hypothesis="averaged") if kind == "mmp" else TopicPerceptron(hypothesis="averaged")
+    learner = (
+        MMP(1, hypothesis="averaged") if kind == "mmp" else TopicPerceptron(hypothesis="averaged")
+    )
     twin = SlowMMP(7, 1) if kind == "mmp" else SlowTopicPerceptron(7)
     learn_both(learner, twin, X, Y, 3)
     agree(learner, {c: X @ w for c, w in twin.averaged().items()}, X)
@@ -142,7 +154,9 @@ def test_mistakes_stay_within_the_bound(seed, k, loss):
 @settings(max_examples=10)
 @given(seeds, st.sampled_from([2, 3, 5]))
 def test_average_precision_lost_stays_within_the_bound(seed, k):
-    """Σ (1 − AP) ≤ 2R²/γ² of the learner that moves by it; the twin counts what it loses, ties as errors."""
+    """Σ (1 − AP) ≤ 2R²/γ² of the learner that moves by it; the twin counts what it loses, ties
+    as errors.
+    """
 
     class Counting(SlowMMP):
         total = 0.0
@@ -162,7 +176,9 @@ def test_average_precision_lost_stays_within_the_bound(seed, k):
 
 @pytest.mark.long
 @pytest.mark.parametrize("loss", [1, 2, 3])
-@pytest.mark.parametrize("damage", ["relevant move the wrong way", "others move the wrong way", "ties teach nothing"])
+@pytest.mark.parametrize(
+    "damage", ["relevant move the wrong way", "others move the wrong way", "ties teach nothing"]
+)
 def test_a_broken_update_breaks_the_bound(loss, damage):
     class Broken(SlowMMP):
         def move(self, x, y, E):
@@ -188,7 +204,9 @@ def test_a_broken_update_breaks_the_bound(loss, damage):
 
 @pytest.mark.long
 def test_a_crowd_of_labels_costs_nothing():
-    """A hundred thousand labels known in advance: all of them err on the first rows, and none of them is stored."""
+    """A hundred thousand labels known in advance: all of them err on the first rows, and none
+    of them is stored.
+    """
     random = np.random.default_rng(0)
     X = scipy.sparse.random_array((200, 5000), density=0.01, rng=random, format="csr")
     Y = random.integers(0, 50, 200)
@@ -222,7 +240,8 @@ def test_weights_stay_inside_their_cap(cap):
     unlimited = MMP(1, random_state=None).fit(X, Y)
     assert unlimited.n_weights_ > cap
     assert np.array_equal(
-        MMP(1, max_weights=cap, random_state=None).fit(X, Y).decision_function(X), learner.decision_function(X)
+        MMP(1, max_weights=cap, random_state=None).fit(X, Y).decision_function(X),
+        learner.decision_function(X),
     )
 
 
@@ -327,6 +346,8 @@ def test_a_share_of_the_terms_is_rounded_up():
 def test_threads_that_rank_make_the_prototypes_once(learner, monkeypatch):
     X = np.abs(np.random.default_rng(0).normal(size=(2000, 9)))
     made, make = [], type(learner)._made_of_sums
-    monkeypatch.setattr(type(learner), "_made_of_sums", lambda self: made.append(time.sleep(0.05)) or make(self))
+    monkeypatch.setattr(
+        type(learner), "_made_of_sums", lambda self: made.append(time.sleep(0.05)) or make(self)
+    )
     learner.partial_fit(X, ["a", "b"] * 1000).partial_fit(X, ["b", "c"] * 1000).rank(X)
     assert len(made) == 1

@@ -1,4 +1,6 @@
-"""Making room in an index: the right edges go, everything else stays, and nothing is left between the lists."""
+"""Making room in an index: the right edges go, everything else stays, and nothing is left
+between the lists.
+"""
 
 import copy
 
@@ -25,7 +27,9 @@ def learned(**options):
 def test_the_weakest_edges_go_among_equals_the_oldest(keep, rare, leakage):
     learner, _, _ = learned(values="boolean", rare=rare)
     index, features = copy.deepcopy(learner._index), learner._index.features
-    edges = [(f, place, c, w) for f, own in edges_of(learner).items() for place, (c, w) in enumerate(own)]
+    edges = [
+        (f, place, c, w) for f, own in edges_of(learner).items() for place, (c, w) in enumerate(own)
+    ]
 
     def strength(edge):
         rating = min(1.0, features["seen"][edge[0]] / rare) if rare else 1.0
@@ -37,9 +41,13 @@ def test_the_weakest_edges_go_among_equals_the_oldest(keep, rare, leakage):
     left = [(f, c, w) for f, own in edges_of(learner).items() for c, w in own]
     assert left == [(f, c, w) for f, place, c, w in edges if (f, place, c, w) not in dropped]
     assert index.used[EDGES] == len(left)
-    lost = np.zeros(features.size) if leakage else np.bincount(
-        [f for f, _, _, _ in dropped], [w for _, _, _, w in dropped], minlength=features.size
-    )  # fmt: skip
+    lost = (
+        np.zeros(features.size)
+        if leakage
+        else np.bincount(
+            [f for f, _, _, _ in dropped], [w for _, _, _, w in dropped], minlength=features.size
+        )
+    )
     assert np.allclose(index.features["total"], features["total"] - lost)
 
 
@@ -63,7 +71,8 @@ def test_the_pool_of_a_capped_index_stays_small(cap):
         X[np.arange(200), random.integers(0, 500, 200)] = 1.0
         learner.partial_fit(X, random.integers(0, 1000, 200))
         assert learner.n_edges_ <= cap
-        assert learner._index.edges.size <= 2 * cap + 8 * cap  # and the slots that one example may want
+        # and the slots that one example may want
+        assert learner._index.edges.size <= 2 * cap + 8 * cap
 
 
 def test_forgotten_columns_leave_the_others_as_they_were():
@@ -79,7 +88,9 @@ def test_forgotten_columns_leave_the_others_as_they_were():
 
 def test_a_small_index_that_is_full_makes_room_too():
     """An eighth of three edges is less than one: one goes, or nothing new could ever be learned."""
-    learner = FeatureFocus(max_total_edges=3, random_state=None).fit(np.eye(6), [f"label {i}" for i in range(6)])
+    learner = FeatureFocus(max_total_edges=3, random_state=None).fit(
+        np.eye(6), [f"label {i}" for i in range(6)]
+    )
     assert learner.n_edges_ == 3
     assert [label for label, _ in learner.rank(np.eye(6)[5:])[0]] == ["label 5"]
 

@@ -44,7 +44,9 @@ def test_newsgroups_without_margin_are_as_much_worse_as_published(newsgroups, ne
     X, y = newsgroup_rows, newsgroups[1]
     order = np.random.default_rng(0).permutation(y.size)
     train, test = order[: int(0.8 * y.size)], order[int(0.8 * y.size) :]
-    assert sl.FeatureFocus(margin=0).fit(X[train], y[train]).score(X[test], y[test]) == pytest.approx(0.798, abs=0.03)
+    assert sl.FeatureFocus(margin=0).fit(X[train], y[train]).score(
+        X[test], y[test]
+    ) == pytest.approx(0.798, abs=0.03)
 
 
 def test_austen(data_folder):

@@ -1,4 +1,6 @@
-"""The last examples of a stream: exactly the twin's, however it is cut, saved, renumbered or merged."""
+"""The last examples of a stream: exactly the twin's, however it is cut, saved, renumbered or
+merged.
+"""
 
 from itertools import pairwise
 
@@ -20,7 +22,9 @@ from tests.contract import as_bytes
 from tests.reference.tuned_index import SlowTunedIndex
 
 N, RULES = 7, {"min_weight": 0.05, "rare": 3}
-long_enough = st.lists(any_stream, min_size=1, max_size=3).map(lambda parts: [one for part in parts for one in part])
+long_enough = st.lists(any_stream, min_size=1, max_size=3).map(
+    lambda parts: [one for part in parts for one in part]
+)
 
 
 def kept_by(learner):
@@ -42,12 +46,15 @@ def test_a_stream_is_exactly_its_twin_however_it_is_cut(stream, max_edges, data)
     slow.learn([], [])
     wrong = [data.draw(st.sampled_from([None, None, None, [3]])) for _ in stream]
     for (x, classes), own in zip(stream, wrong, strict=True):
-        whole = own is None or len({*classes, *own}) == N  # who has judged all labels has judged completely
+        # who has judged all labels has judged completely
+        whole = own is None or len({*classes, *own}) == N
         slow.learn_next(x, classes, wrong=None if whole else [c for c in own if c not in classes])
     cuts = sorted(data.draw(st.sets(st.integers(1, len(stream)), max_size=3)) | {0, len(stream)})
     for first, last in pairwise(cuts):
         Y, said = [classes for _, classes in stream[first:last]], wrong[first:last]
-        crossed = [[c for c in own or [] if c not in classes] for own, classes in zip(said, Y, strict=True)]
+        crossed = [
+            [c for c in own or [] if c not in classes] for own, classes in zip(said, Y, strict=True)
+        ]
         labels = judged(Y, len(Y), crossed, [own is None for own in said])
         learner.partial_fit(matrix(stream[first:last]), labels)
     assert learned(learner) == learned_by(slow)
@@ -66,13 +73,19 @@ def random_rows(n, longest, seed):
     random = np.random.default_rng(seed)
     indptr = np.append(0, np.cumsum(random.integers(0, longest, size=n))).astype(np.int64)
     indices = random.integers(0, 1000, size=indptr[-1]).astype(np.int32)
-    return Rows(indptr, indices, random.random(indices.size).astype(np.float32).astype(np.float64), 1000)
+    return Rows(
+        indptr, indices, random.random(indices.size).astype(np.float32).astype(np.float64), 1000
+    )
 
 
-@pytest.mark.parametrize(("n", "longest"), [(0, 3), (1500, 4), (1500, 1000), (700, 3000), (5, 600_000)])
+@pytest.mark.parametrize(
+    ("n", "longest"), [(0, 3), (1500, 4), (1500, 1000), (700, 3000), (5, 600_000)]
+)
 @pytest.mark.parametrize("n_vector", [0, 2])
 def test_the_last_examples_are_kept_whole(n, longest, n_vector):
-    """The last so many, or as many as there is room for entries; a ring that was saved on the way goes on alike."""
+    """The last so many, or as many as there is room for entries; a ring that was saved on the
+    way goes on alike.
+    """
     rows, ids = random_rows(n, longest, n), np.arange(n, dtype=np.int32)
     vectors = np.random.default_rng(1).normal(size=(n, n_vector)).astype(np.float32)
     labels = LabelSets(np.arange(n + 1, dtype=np.int64), ids)
@@ -92,12 +105,16 @@ def test_the_last_examples_are_kept_whole(n, longest, n_vector):
 
 
 def of_words(n, wrong=0.1, of_a_label=14):
-    """Examples of eight words, three of which are of their label, which shares those beyond seven with two others."""
+    """Examples of eight words, three of which are of their label, which shares those beyond
+    seven with two others.
+    """
     random = np.random.default_rng(0)
     y = random.integers(20, size=n)
     own, common = random.integers(of_a_label, size=(n, 3)), random.integers(100, size=(n, 5))
     columns = np.hstack([100 + (7 * y[:, None] + own) % 140, common])
-    X = scipy.sparse.csr_array((np.ones(8 * n), columns.ravel(), np.arange(0, 8 * n + 1, 8)), shape=(n, 240))
+    X = scipy.sparse.csr_array(
+        (np.ones(8 * n), columns.ravel(), np.arange(0, 8 * n + 1, 8)), shape=(n, 240)
+    )
     X.sum_duplicates()
     said = np.where(random.random(n) < wrong, random.integers(20, size=n), y)
     return X, said.tolist(), y.tolist()
@@ -106,7 +123,9 @@ def of_words(n, wrong=0.1, of_a_label=14):
 @pytest.mark.parametrize("wrong", [0.0, 0.3])
 def test_it_ranks_better_than_what_goes_through_each_example_once(wrong):
     X, Y, true = of_words(3000, wrong)
-    once, again = (TunedIndex(passes=passes).partial_fit(X[:2000], Y[:2000]) for passes in (6, None))
+    once, again = (
+        TunedIndex(passes=passes).partial_fit(X[:2000], Y[:2000]) for passes in (6, None)
+    )
     assert again.score(X[2000:], true[2000:]) > once.score(X[2000:], true[2000:]) + 0.02
     assert kept_by(once) == []
 
@@ -151,7 +170,9 @@ def test_fit_keeps_nothing_and_a_compact_file_has_nothing(tmp_path):
 
 
 def test_columns_that_are_forgotten_are_so_there_too():
-    learner = TunedIndex(values="raw").partial_fit([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0], [5.0, 0.0, 0.0]], ["a", "b", "c"])
+    learner = TunedIndex(values="raw").partial_fit(
+        [[1.0, 2.0, 0.0], [0.0, 3.0, 4.0], [5.0, 0.0, 0.0]], ["a", "b", "c"]
+    )
     learner.forget_columns(np.array([False, True, True]))
     assert kept_by(learner) == [([(0, 2.0)], "a"), ([(0, 3.0), (1, 4.0)], "b"), ([], "c")]
     assert learner.partial_fit([[1.0, 0.0], [0.0, 2.0]], ["a", "b"]).predict([[0.0, 1.0]]) == ["b"]
@@ -179,28 +200,43 @@ def test_merged_learners_have_the_last_of_both():
 def changed(**arrays):
     learner = TunedIndex().partial_fit(np.eye(3), ["a", "b", "c"])
     state = learner.to_state()
-    return State(state.kind, state.settings, state.arrays | {name: np.array(*own) for name, own in arrays.items()})
+    return State(
+        state.kind,
+        state.settings,
+        state.arrays | {name: np.array(*own) for name, own in arrays.items()},
+    )
 
 
 @pytest.mark.parametrize(
     "arrays",
     [
-        {"recent_labels": ([0, 1, 3], np.int32)}, {"recent_labels": ([0, 1, -1], np.int32)},
-        {"recent_labels": ([0, 1], np.int32)}, {"recent_labels": ([], np.int32)},
+        {"recent_labels": ([0, 1, 3], np.int32)},
+        {"recent_labels": ([0, 1, -1], np.int32)},
+        {"recent_labels": ([0, 1], np.int32)},
+        {"recent_labels": ([], np.int32)},
         {"recent_labels": ([0, 1, 2], np.int64)},
-        {"recent_ends": ([2, 1, 3], np.int64)}, {"recent_ends": ([1, 2, 4], np.int64)},
-        {"recent_ends": ([-1, 2, 3], np.int64)}, {"recent_ends": ([1, 2], np.int64)},
-        {"recent_ends": ([], np.int64)}, {"recent_ends": ([2**62, -(2**62), 3], np.int64)},
-        {"recent_columns": ([0, 1, 3], np.int32)}, {"recent_columns": ([0, 1, -1], np.int32)},
-        {"recent_values": ([1, 1, np.nan], np.float32)}, {"recent_values": ([1, 1, np.inf], np.float32)},
-        {"recent_values": ([1, 1, 2], np.float32)}, {"recent_values": ([1, 1, -1], np.float32)},
-        {"recent_values": ([1, 1, 0], np.float32)}, {"recent_values": ([1, 1], np.float32)},
+        {"recent_ends": ([2, 1, 3], np.int64)},
+        {"recent_ends": ([1, 2, 4], np.int64)},
+        {"recent_ends": ([-1, 2, 3], np.int64)},
+        {"recent_ends": ([1, 2], np.int64)},
+        {"recent_ends": ([], np.int64)},
+        {"recent_ends": ([2**62, -(2**62), 3], np.int64)},
+        {"recent_columns": ([0, 1, 3], np.int32)},
+        {"recent_columns": ([0, 1, -1], np.int32)},
+        {"recent_values": ([1, 1, np.nan], np.float32)},
+        {"recent_values": ([1, 1, np.inf], np.float32)},
+        {"recent_values": ([1, 1, 2], np.float32)},
+        {"recent_values": ([1, 1, -1], np.float32)},
+        {"recent_values": ([1, 1, 0], np.float32)},
+        {"recent_values": ([1, 1], np.float32)},
     ],
-)  # fmt: skip
+)
 def test_a_damaged_file_is_refused(arrays):
     with pytest.raises(ModelFileError):
         TunedIndex.from_state(changed(**arrays))
-    assert kept_by(TunedIndex.from_state(changed())) == [([(i, 1.0)], label) for i, label in enumerate("abc")]
+    assert kept_by(TunedIndex.from_state(changed())) == [
+        ([(i, 1.0)], label) for i, label in enumerate("abc")
+    ]
 
 
 @pytest.mark.parametrize("values", ["l2", "raw", "boolean"])
@@ -225,7 +261,9 @@ def test_a_text_is_kept_the_same_way_by_learn_and_by_learn_many():
 
 
 def test_what_a_retired_label_was_taught_by_is_not_gone_through_again():
-    model = Categorizer().learn_many(["red apple", "green pear", "red plum"], ["apple", "pear", "plum"])
+    model = Categorizer().learn_many(
+        ["red apple", "green pear", "red plum"], ["apple", "pear", "plum"]
+    )
     model.retire_labels(["pear"])
     assert [label for _, label in kept_by(model.learner_)] == ["apple", "plum"]
 
@@ -243,7 +281,11 @@ def test_rows_that_are_too_long_for_other_settings_are_let_go(settings):
     assert kept_by(TunedIndex.from_state(learner.to_state())) == []
     learner.partial_fit([[0.5, 0.5]], ["a"])
     assert [label for _, label in kept_by(learner)] == ["a"]
-    other = TunedIndex(**settings).partial_fit([[0.0, 0.1]], ["b"]).merge(TunedIndex(values="raw").partial_fit(X, Y))
+    other = (
+        TunedIndex(**settings)
+        .partial_fit([[0.0, 0.1]], ["b"])
+        .merge(TunedIndex(values="raw").partial_fit(X, Y))
+    )
     assert kept_by(other) == kept_by(TunedIndex.from_state(other.to_state())) == []
 
 

@@ -1,4 +1,6 @@
-"""Adding up votes, of few labels and of many: the sums of a twin with dicts, and who has a vote is retrieved."""
+"""Adding up votes, of few labels and of many: the sums of a twin with dicts, and who has a vote
+is retrieved.
+"""
 
 import numpy as np
 import pytest
@@ -14,12 +16,15 @@ from tests.compiled import compiled
 add_votes = compiled(add_votes)
 
 SIZES = [3, 64, 200]  # numbers of labels
-EIGHTHS = st.integers(-8, 8).map(lambda n: n / 8)  # sums of these are exact, and some of them cancel
+# sums of these are exact, and some of them cancel
+EIGHTHS = st.integers(-8, 8).map(lambda n: n / 8)
 
 
 @st.composite
 def an_index(draw):
-    """So many labels, the lists of some features (label, weight, correction), and a row (feature, value)."""
+    """So many labels, the lists of some features (label, weight, correction), and a row
+    (feature, value).
+    """
     n_labels = draw(st.sampled_from(SIZES))
     edge = st.tuples(st.integers(0, n_labels - 1), st.integers(1, 8).map(lambda n: n / 8), EIGHTHS)
     wide = draw(st.booleans())  # more votes than labels
@@ -27,7 +32,8 @@ def an_index(draw):
     one_list = st.lists(edge, min_size=n // 2 if wide else 0, max_size=n, unique_by=lambda e: e[0])
     lists = draw(st.lists(one_list, min_size=1, max_size=5))
     lists = [sorted(own, key=lambda e: -e[1]) for own in lists]
-    features = draw(st.lists(st.integers(0, len(lists)), min_size=1, max_size=6, unique=True))  # the last is unknown
+    # the last is unknown
+    features = draw(st.lists(st.integers(0, len(lists)), min_size=1, max_size=6, unique=True))
     return n_labels, lists, [(f, draw(st.sampled_from([0.5, 1.0, 2.0]))) for f in sorted(features)]
 
 
@@ -42,10 +48,14 @@ def added_up(lists, row, max_edges):
 
 def as_kernels_take_them(n_labels, lists, row):
     edges = [edge for own in lists for edge in own]
-    made = make_edges(np.array([c for c, _, _ in edges], dtype=np.int32), np.array([w for _, w, _ in edges]))
+    made = make_edges(
+        np.array([c for c, _, _ in edges], dtype=np.int32), np.array([w for _, w, _ in edges])
+    )
     made["tuned"] = [u for _, _, u in edges]
     length = np.array([len(own) for own in lists], dtype=np.int32)
-    index = make_index(length, made, np.full(len(lists), 4.0), np.full(len(lists), 10, dtype=np.int64))
+    index = make_index(
+        length, made, np.full(len(lists), 4.0), np.full(len(lists), 10, dtype=np.int64)
+    )
     columns, values = np.array([f for f, _ in row], dtype=np.int32), np.array([x for _, x in row])
     rows = Rows(np.array([0, len(row)], dtype=np.int64), columns, values, len(lists) + 1)
     return index, rows, np.zeros(n_labels), room_for_touched(n_labels)
@@ -67,7 +77,10 @@ def test_votes_add_up_as_in_the_twin(case, max_edges):
 
 @pytest.mark.parametrize("n_labels", SIZES)
 def test_a_label_whose_votes_cancel_is_retrieved_with_the_least_score(n_labels):
-    lists = [[(c, 1.0, -0.25 if c == 1 else 0.5) for c in range(2)], [(c, 0.5, 0.0) for c in range(2, n_labels)]]
+    lists = [
+        [(c, 1.0, -0.25 if c == 1 else 0.5) for c in range(2)],
+        [(c, 0.5, 0.0) for c in range(2, n_labels)],
+    ]
     index, rows, scores, touched = as_kernels_take_them(n_labels, lists, [(0, 1.0), (1, 1.0)])
     assert add_votes(rows, 0, index, 1000, 10, scores, touched) == n_labels
     assert scores[1] == LEAST

@@ -1,4 +1,6 @@
-"""Slots of the pool: lists that grow and are cut move from block to block of them; none is lost or has two owners."""
+"""Slots of the pool: lists that grow and are cut move from block to block of them; none is lost
+or has two owners.
+"""
 
 import itertools
 
@@ -16,7 +18,9 @@ FEATURES = 6
 
 def blocks_of(index):
     """First and last + 1 slot of each block that a list has, and of each that is free."""
-    found = [(int(f["start"]), int(f["start"] + f["capacity"])) for f in index.features if f["capacity"]]
+    found = [
+        (int(f["start"]), int(f["start"] + f["capacity"])) for f in index.features if f["capacity"]
+    ]
     for size, first in enumerate(index.free.tolist()):
         while first >= 0:
             found.append((first, first + int(slots_of(size))))

@@ -1,4 +1,6 @@
-"""TunedIndex: exactly its twin; better than its counts where labels are right and where they are not; mergeable."""
+"""TunedIndex: exactly its twin; better than its counts where labels are right and where they
+are not; mergeable.
+"""
 
 import numpy as np
 import pytest
@@ -16,7 +18,9 @@ from tests.contract import as_bytes
 from tests.reference.tuned_index import SlowTunedIndex, share_of_vector
 
 values = st.sampled_from([0.25, 0.5, 1.0, 3.0])
-rows = st.dictionaries(st.integers(0, 5), values, min_size=1, max_size=4).map(lambda row: sorted(row.items()))
+rows = st.dictionaries(st.integers(0, 5), values, min_size=1, max_size=4).map(
+    lambda row: sorted(row.items())
+)
 labels = st.sets(st.integers(0, 6), min_size=1, max_size=3).map(sorted)
 one_label = st.integers(0, 6).map(lambda c: [c])
 examples = st.lists(st.tuples(rows, labels), min_size=1, max_size=40)
@@ -40,8 +44,14 @@ def learned(learner):
     """{(f, c): (w', u)}, {f: (total, seen)}, {c: bias}, without what is 0."""
     feature, edges = learner._index.all_edges()
     names = learner.classes_.tolist()
-    pairs = zip(feature.tolist(), *(edges[name].tolist() for name in ("label", "weight", "tuned")), strict=True)
-    features = enumerate(zip(*(learner._index.features[name].tolist() for name in ("total", "seen")), strict=True))
+    pairs = zip(
+        feature.tolist(),
+        *(edges[name].tolist() for name in ("label", "weight", "tuned")),
+        strict=True,
+    )
+    features = enumerate(
+        zip(*(learner._index.features[name].tolist() for name in ("total", "seen")), strict=True)
+    )
     return (
         {(f, names[c]): (w, u) for f, c, w, u in pairs},
         {f: known for f, known in features if known[1]},
@@ -64,18 +74,26 @@ vectors = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 2.0]), min_size=2, ma
 def weights_of(learner):
     """{(g, c): U_gc}, without what is 0."""
     names = learner.classes_.tolist()
-    return {(g, names[c]): float(learner._weights[g, c]) for g, c in zip(*learner._weights.nonzero(), strict=True)}
+    return {
+        (g, names[c]): float(learner._weights[g, c])
+        for g, c in zip(*learner._weights.nonzero(), strict=True)
+    }
 
 
 @given(any_stream, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([1, 2, 25]), st.integers(1, 3))
 @settings(max_examples=200, deadline=None)
 def test_is_exactly_its_twin(stream, step, max_edges, passes):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3, "step": step}
-    slow, learner = SlowTunedIndex(**own), TunedIndex(passes=passes, values="raw", random_state=None, **own)
+    slow, learner = (
+        SlowTunedIndex(**own),
+        TunedIndex(passes=passes, values="raw", random_state=None, **own),
+    )
     # Ties go by the number of a label: number all of them before learning begins.
     learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
     slow.learn([], [])
-    for _ in learner._learn_passes(learner._check(matrix(stream)), [classes for _, classes in stream]):
+    for _ in learner._learn_passes(
+        learner._check(matrix(stream)), [classes for _, classes in stream]
+    ):
         pass
     slow.fit(stream, passes)
     assert learned(learner) == learned_by(slow)
@@ -96,7 +114,10 @@ def test_words_and_vectors_are_exactly_its_twin(stream, data, max_edges, passes)
     X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(stream)]).tocsr()
     for _ in learner._learn_passes(learner._check(X), [classes for _, classes in stream]):
         pass
-    shifted = [([(f + 2, x) for f, x in row], classes, v) for (row, classes), v in zip(stream, V, strict=True)]
+    shifted = [
+        ([(f + 2, x) for f, x in row], classes, v)
+        for (row, classes), v in zip(stream, V, strict=True)
+    ]
     slow.fit(shifted, passes)
     assert learned(learner) == learned_by(slow)
     assert weights_of(learner) == {pair: u for pair, u in slow.weights.items() if u}
@@ -141,11 +162,15 @@ def test_names_are_as_long_as_the_weights_beside_them(labels_each, times):
     learner.name_labels(["late"], lambda labels: np.eye(6, dtype=np.float32)[[0] * len(labels)])
     learner.fit(np.hstack([V, words]), y)
     lengths = np.linalg.norm(learner._weights[:, :6], axis=0)
-    assert lengths[learner._labels.find("late")] == pytest.approx(times * lengths[learner.label_counts_ > 0].mean())
+    assert lengths[learner._labels.find("late")] == pytest.approx(
+        times * lengths[learner.label_counts_ > 0].mean()
+    )
 
 
 def test_the_loop_knows_of_each_label_whether_it_has_examples_or_of_none(monkeypatch, tmp_path):
-    """Also in a learner from a file that learns a part of a pass, as on a cluster: Numba checks no bounds."""
+    """Also in a learner from a file that learns a part of a pass, as on a cluster: Numba checks
+    no bounds.
+    """
     X, Y = np.eye(3) - 0.1, ["a", "b", "c"]
     TunedIndex().fit(X, Y).save(tmp_path / "m.shortlist")
     shard, sizes = load(tmp_path / "m.shortlist")._shard(2), []
@@ -155,7 +180,9 @@ def test_the_loop_knows_of_each_label_whether_it_has_examples_or_of_none(monkeyp
         return order.size, DONE, 0
 
     monkeypatch.setattr("shortlist.categories.index.tuned_index.learn", learn)
-    shard._learn(shard._prepare(shard._as_rows(X)), shard._labels.look_up(Y, 3), np.arange(3), False)
+    shard._learn(
+        shard._prepare(shard._as_rows(X)), shard._labels.look_up(Y, 3), np.arange(3), False
+    )
     TunedIndex().fit(X, Y)
     TunedIndex().fit(abs(X), Y)
     assert (sizes[0], sizes[1], sizes[-1]) == ((0, 3), (3, 3), (0, 3))
@@ -164,7 +191,9 @@ def test_the_loop_knows_of_each_label_whether_it_has_examples_or_of_none(monkeyp
 @given(any_stream)
 @settings(max_examples=50, deadline=None)
 def test_lists_stay_sorted_and_bounded_under_a_cap(stream):
-    learner = TunedIndex(min_weight=0.1, max_total_edges=12).fit(matrix(stream), [classes for _, classes in stream])
+    learner = TunedIndex(min_weight=0.1, max_total_edges=12).fit(
+        matrix(stream), [classes for _, classes in stream]
+    )
     feature, edges = learner._index.all_edges()
     assert learner.n_edges_ == edges.size <= 12
     same = feature[1:] == feature[:-1]
@@ -173,7 +202,9 @@ def test_lists_stay_sorted_and_bounded_under_a_cap(stream):
 
 
 def noisy_stream(n, right, seed=0):
-    """Examples with one label each, which is the right one with this probability and any one otherwise."""
+    """Examples with one label each, which is the right one with this probability and any one
+    otherwise.
+    """
     random = np.random.default_rng(seed)
     true = random.integers(0, 40, n)
     X = scipy.sparse.lil_array((n, 400))
@@ -187,15 +218,22 @@ def noisy_stream(n, right, seed=0):
 @pytest.mark.long
 @pytest.mark.parametrize("right", [1.0, 0.5])
 def test_wrong_labels_cost_corrections_little(right):
-    """Here each word speaks for itself, and counting is all one can do: the worst that can happen to corrections."""
+    """Here each word speaks for itself, and counting is all one can do: the worst that can
+    happen to corrections.
+    """
     X, Y, _ = noisy_stream(4000, right)
     new, _, true = noisy_stream(1000, right, seed=1)
-    counted, tuned = TunedIndex(step=0).fit(X, Y).score(new, true), TunedIndex().fit(X, Y).score(new, true)
+    counted, tuned = (
+        TunedIndex(step=0).fit(X, Y).score(new, true),
+        TunedIndex().fit(X, Y).score(new, true),
+    )
     assert tuned > counted - 0.1
 
 
 def test_corrections_weigh_words_against_each_other():
-    """Word 0 goes with "often" most of the time, but never together with word 1 or word 2: counting misses that."""
+    """Word 0 goes with "often" most of the time, but never together with word 1 or word 2:
+    counting misses that.
+    """
     X = np.array([[1, 0, 0]] * 90 + [[1, 1, 0]] * 5 + [[1, 0, 1]] * 5 + [[0, 1, 1]] * 30)
     Y = ["often"] * 90 + ["first"] * 5 + ["second"] * 5 + ["third"] * 30
     counted, tuned = TunedIndex(step=0, rare=0), TunedIndex(rare=0)
@@ -210,7 +248,9 @@ def labelled(n_labels, n=60, seed=0):
     """Examples of three words each, with so many labels each that these words foretell."""
     random = np.random.default_rng(seed)
     words = np.array([random.permutation(30)[:3] for _ in range(n)])
-    X = scipy.sparse.csr_array((np.ones(3 * n), words.ravel(), np.arange(0, 3 * n + 1, 3)), shape=(n, 30))
+    X = scipy.sparse.csr_array(
+        (np.ones(3 * n), words.ravel(), np.arange(0, 3 * n + 1, 3)), shape=(n, 30)
+    )
     return X, [[int(c) for c in (word[0] + np.arange(n_labels)) % 30] for word in words]
 
 
@@ -223,10 +263,13 @@ def test_a_list_has_at_most_so_many_edges_and_the_newest_label_is_among_them(max
     assert learner.classes_.tolist().index(40) in edges["label"].tolist()
 
 
-@pytest.mark.parametrize(("n_rows", "passes"), [(1, 10), (2500, 10), (4000, 7), (9000, 3), (12_500, 2), (10**6, 2)])
+@pytest.mark.parametrize(
+    ("n_rows", "passes"), [(1, 10), (2500, 10), (4000, 7), (9000, 3), (12_500, 2), (10**6, 2)]
+)
 def test_few_rows_are_gone_through_more_often(n_rows, passes):
     assert TunedIndex().passes_through(n_rows, n_rows) == passes
-    assert TunedIndex().passes_through(n_rows, 2 * n_rows) == (2 if n_rows >= 50_000 else 3)  # with several labels
+    # with several labels
+    assert TunedIndex().passes_through(n_rows, 2 * n_rows) == (2 if n_rows >= 50_000 else 3)
     assert TunedIndex(passes=4).passes_through(n_rows, n_rows) == 4
 
 
@@ -244,7 +287,9 @@ def test_a_correct_score_teaches_nothing():
 
 @pytest.mark.long
 def test_a_change_of_meaning_is_learned_soon():
-    """The labels of all words change; surprises are rare before, so each of them is taken seriously."""
+    """The labels of all words change; surprises are rare before, so each of them is taken
+    seriously.
+    """
     X, Y, _ = noisy_stream(6000, right=1.0)
     changed = [[(own[0] + 1) % 40] for own in Y]
     learner = TunedIndex().partial_fit(X[:4000], Y[:4000])
@@ -274,20 +319,28 @@ def corrections(learner):
     """By feature and label."""
     feature, edges = learner._index.all_edges()
     names = [learner.classes_[c] for c in edges["label"]]
-    return {(f, name): u for f, name, u in zip(feature.tolist(), names, edges["tuned"].tolist(), strict=True)}
+    return {
+        (f, name): u
+        for f, name, u in zip(feature.tolist(), names, edges["tuned"].tolist(), strict=True)
+    }
 
 
 def test_what_one_of_two_has_met_alone_keeps_its_corrections():
     X = np.array([[1.0, 0, 2], [1, 0, 3], [0, 2, 1], [0, 1, 1]])
     Y = [["a"], ["b"], ["a"], ["c"]]
-    one, other = (TunedIndex(passes=1, random_state=None).fit(X[part], Y[part]) for part in (slice(2), slice(2, None)))
+    one, other = (
+        TunedIndex(passes=1, random_state=None).fit(X[part], Y[part])
+        for part in (slice(2), slice(2, None))
+    )
     alone = {edge: u for edge, u in (corrections(one) | corrections(other)).items() if edge[0] < 2}
     assert any(alone.values())
     one.merge(other)
     assert {edge: u for edge, u in corrections(one).items() if edge[0] < 2} == alone
 
 
-@pytest.mark.parametrize("bad", [{"step": -1.0}, {"rare": -1}, {"step": "far"}, {"vector": -1}, {"vector": "all"}])
+@pytest.mark.parametrize(
+    "bad", [{"step": -1.0}, {"rare": -1}, {"step": "far"}, {"vector": -1}, {"vector": "all"}]
+)
 def test_bad_settings_are_refused(bad):
     X, Y, _ = noisy_stream(10, right=1.0)
     with pytest.raises(InputError):
@@ -312,7 +365,9 @@ def test_what_has_diverged_says_so_and_replaces_no_file(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [FeatureFocus, TunedIndex])
-@pytest.mark.parametrize("values", [[1e-200, 1e-170], [1e-323, 1e-310], [1e200, 1e300], [1e-320, 1e300]])
+@pytest.mark.parametrize(
+    "values", [[1e-200, 1e-170], [1e-323, 1e-310], [1e200, 1e300], [1e-320, 1e300]]
+)
 def test_tiny_and_huge_values_are_learned_and_saved(kind, values, tmp_path):
     small, large = values
     learner = kind().fit(np.array([[small, 0.0], [0.0, large], [small, large]]), ["a", "b", "b"])
@@ -349,7 +404,10 @@ def test_any_number_of_threads_learns_the_same_bytes(own):
     rng = np.random.default_rng(3)
     X = scipy.sparse.random_array((3000, 500), density=0.02, format="csr", rng=rng)
     Y = [sorted(set(rng.integers(40, size=rng.integers(1, 4)).tolist())) for _ in range(3000)]
-    models = [as_bytes(TunedIndex(n_jobs=n, **own).fit(X, Y).set_params(n_jobs=None)) for n in (1, 2, 3, 8)]
+    models = [
+        as_bytes(TunedIndex(n_jobs=n, **own).fit(X, Y).set_params(n_jobs=None))
+        for n in (1, 2, 3, 8)
+    ]
     assert all(model == models[0] for model in models)
 
 
@@ -357,12 +415,15 @@ def test_any_number_of_threads_learns_the_same_bytes(own):
 
 
 def confusable(n, seed=0, labels=12):
-    """Neighbouring labels share words: which of them it is, a word or two decide among many that say little."""
+    """Neighbouring labels share words: which of them it is, a word or two decide among many
+    that say little.
+    """
     random = np.random.default_rng(seed)
     true = random.integers(0, labels, n)
     X = scipy.sparse.lil_array((n, 3 * labels + 40))
     for i, c in enumerate(true):
-        shared = (c + random.integers(0, 2, 3)) % labels  # its own words and those of the next label
+        # its own words and those of the next label
+        shared = (c + random.integers(0, 2, 3)) % labels
         X[i, shared] = 1.0
         X[i, labels + 2 * c + random.integers(0, 2)] = 0.5
         X[i, 3 * labels + random.integers(0, 40, 5)] = 1.0
@@ -392,7 +453,8 @@ def test_parts_of_a_contest_can_be_put_together():
 def test_an_example_that_stays_behind_teaches_nothing_more():
     X, Y = np.repeat(np.eye(2), 60, axis=0), ["a"] * 60 + ["b"] * 60
     learner = TunedIndex(passes=2).partial_fit(X, Y)
-    rows, labels = learner._check(X), learner._labels.learn(Y[::-1], len(Y))  # the words of the other label
+    # the words of the other label
+    rows, labels = learner._check(X), learner._labels.learn(Y[::-1], len(Y))
     learner._pass, before = 0, learner.decision_function(X)
     assert abs(before[0, 0] - before[0, 1]) > 1
     learner._learn(rows, labels, np.array([0]), False)
@@ -415,13 +477,19 @@ def meanings(n=900, n_labels=8, seed=0):
     """Words that tell half of a label, and vectors that tell the other half."""
     random = np.random.default_rng(seed)
     y = random.integers(n_labels, size=n)
-    V = np.eye(n_labels // 2)[y // 2] * 1.5 - 0.7 + random.normal(scale=0.5, size=(n, n_labels // 2))
+    V = (
+        np.eye(n_labels // 2)[y // 2] * 1.5
+        - 0.7
+        + random.normal(scale=0.5, size=(n, n_labels // 2))
+    )
     X = np.eye(2)[y % 2] + (random.random((n, 2)) < 0.2)
     return V, X, y.tolist()
 
 
 def test_vectors_too_small_for_float32_give_no_nan():
-    learner = TunedIndex(vector=1).partial_fit([[1e-40, 1.0], [-1e-40, 1.0], [1.0, 0.0]], ["a", "b", "a"])
+    learner = TunedIndex(vector=1).partial_fit(
+        [[1e-40, 1.0], [-1e-40, 1.0], [1.0, 0.0]], ["a", "b", "a"]
+    )
     assert np.isfinite(learner.rank([[1e-40, 1.0]], k=2).scores).all()
 
 
@@ -438,22 +506,39 @@ def test_signed_dense_rows_are_vectors():
 def test_words_and_vector_have_their_shares_of_a_row():
     V, X, Y = meanings(60)
     learner = TunedIndex(vector=4).partial_fit(np.hstack([V, X]), Y)
-    for v, x, of_words, of_vector in [(V, X, 0.35, 0.65), (V, 0 * X, 0.0, 1.0), (0 * V, X, 1.0, 0.0)]:
+    for v, x, of_words, of_vector in [
+        (V, X, 0.35, 0.65),
+        (V, 0 * X, 0.0, 1.0),
+        (0 * V, X, 1.0, 0.0),
+    ]:
         words, vectors = learner._split(learner._check(3 * np.hstack([v, x])))
         np.testing.assert_allclose((vectors.astype(float) ** 2).sum(axis=1), of_vector, atol=1e-6)
-        squares = np.add.reduceat(np.append(words.data**2, 0.0), words.indptr[:-1]) if of_words else np.zeros(1)
+        squares = (
+            np.add.reduceat(np.append(words.data**2, 0.0), words.indptr[:-1])
+            if of_words
+            else np.zeros(1)
+        )
         np.testing.assert_allclose(squares, of_words, atol=1e-6)
 
 
 def few_with_vectors(n_labels, each, told, seed):
-    """A word for each label that an example has with probability ``told``, two common words, and a vector."""
+    """A word for each label that an example has with probability ``told``, two common words,
+    and a vector.
+    """
     random = np.random.default_rng(seed)
     y = np.repeat(np.arange(n_labels), each)
-    words = np.hstack([np.eye(n_labels)[y] * (random.random((y.size, 1)) < told), random.random((y.size, 2)) < 0.5])
+    words = np.hstack(
+        [
+            np.eye(n_labels)[y] * (random.random((y.size, 1)) < told),
+            random.random((y.size, 2)) < 0.5,
+        ]
+    )
     return random.normal(size=(n_labels, 6))[y] + 0.5 * random.normal(size=(y.size, 6)), words, y
 
 
-@pytest.mark.parametrize(("each", "told"), [(1, 0.5), (3, 0.2), (3, 0.6), (3, 0.9), (12, 0.4), (12, 1.0)])
+@pytest.mark.parametrize(
+    ("each", "told"), [(1, 0.5), (3, 0.2), (3, 0.6), (3, 0.9), (12, 0.4), (12, 1.0)]
+)
 def test_fit_gives_the_vector_a_larger_share_where_words_err_more(each, told):
     V, words, y = few_with_vectors(9, each, told, seed=each)
     expected = share_of_vector(words, V, y.tolist())
@@ -493,8 +578,12 @@ def test_vectors_are_saved_merged_and_relabelled(tmp_path):
     learner.save(tmp_path / "model")
     opened = load(tmp_path / "model")
     assert as_bytes(opened) == as_bytes(learner)
-    assert as_bytes(opened.partial_fit(both[:9], Y[:9])) == as_bytes(learner.partial_fit(both[:9], Y[:9]))
-    halves = [TunedIndex(vector=4).fit(both[part], Y[part]) for part in (slice(150), slice(150, None))]
+    assert as_bytes(opened.partial_fit(both[:9], Y[:9])) == as_bytes(
+        learner.partial_fit(both[:9], Y[:9])
+    )
+    halves = [
+        TunedIndex(vector=4).fit(both[part], Y[part]) for part in (slice(150), slice(150, None))
+    ]
     assert halves[0].merge(halves[1]).score(both, Y) > 0.8
     two = merged(learner, [0], 1)
     names = learner.classes_.tolist()
@@ -533,13 +622,20 @@ def changed(**arrays):
 @pytest.mark.parametrize(
     "arrays",
     [
-        {"vector_weights": np.zeros((2, 3), dtype=np.float32)}, {"vector_weights": np.zeros(4, dtype=np.float32)},
-        {"vector_weights": np.full((2, 2), np.nan, dtype=np.float32)}, {"vector_weights": NO_WEIGHTS},
-        {"vector_weights": np.zeros((2, 2))}, {"vector_share": np.array([1.0])}, {"vector_share": np.zeros(0)},
-        {"bias": np.array([0.0, np.inf])}, {"bias": np.zeros(3)},
-        {"counts": np.array([1.0, -1.0])}, {"counts": np.zeros(3)}, {"pass": np.array([-1])},
+        {"vector_weights": np.zeros((2, 3), dtype=np.float32)},
+        {"vector_weights": np.zeros(4, dtype=np.float32)},
+        {"vector_weights": np.full((2, 2), np.nan, dtype=np.float32)},
+        {"vector_weights": NO_WEIGHTS},
+        {"vector_weights": np.zeros((2, 2))},
+        {"vector_share": np.array([1.0])},
+        {"vector_share": np.zeros(0)},
+        {"bias": np.array([0.0, np.inf])},
+        {"bias": np.zeros(3)},
+        {"counts": np.array([1.0, -1.0])},
+        {"counts": np.zeros(3)},
+        {"pass": np.array([-1])},
     ],
-)  # fmt: skip
+)
 def test_a_damaged_file_is_refused(arrays):
     with pytest.raises(ModelFileError):
         TunedIndex.from_state(changed(**arrays))

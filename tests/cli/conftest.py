@@ -32,23 +32,31 @@ def run(capsys, monkeypatch, tmp_path):
         with pytest.raises(SystemExit) as ended:
             main(command)
         printed = capsys.readouterr()
-        said = printed.err.replace("shortlist: compiling its inner loops, once for this machine…\n", "")
+        said = printed.err.replace(
+            "shortlist: compiling its inner loops, once for this machine…\n", ""
+        )
         return Result(int(ended.value.code or 0), printed.out, said)
 
     return call
 
 
 EXAMPLES = [
-    ("wheat exports rose", ["grain", "trade"]), ("wheat and corn prices", ["grain"]), ("corn harvest", ["grain"]),
-    ("the bank raised its rates", ["money"]), ("rates of the central bank", ["money"]), ("bank rates fell", ["money"]),
-]  # fmt: skip
+    ("wheat exports rose", ["grain", "trade"]),
+    ("wheat and corn prices", ["grain"]),
+    ("corn harvest", ["grain"]),
+    ("the bank raised its rates", ["money"]),
+    ("rates of the central bank", ["money"]),
+    ("bank rates fell", ["money"]),
+]
 
 
 @pytest.fixture
 def news(tmp_path):
     """A small file of labelled texts."""
     path = tmp_path / "news.jsonl"
-    path.write_text("".join(json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in EXAMPLES))
+    path.write_text(
+        "".join(json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in EXAMPLES)
+    )
     return path
 
 

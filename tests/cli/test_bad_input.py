@@ -47,14 +47,25 @@ def test_absent_files(run, model):
 def test_a_model_that_could_not_be_written_is_not_learned(run, model, tmp_path, monkeypatch):
     (tmp_path / "folder").mkdir()
     for verb in (("train",), ("learn", model)):
-        refused(run(*verb, "absent.jsonl", "-o", "nowhere/new"), "cannot write nowhere/new: there is no folder")
+        refused(
+            run(*verb, "absent.jsonl", "-o", "nowhere/new"),
+            "cannot write nowhere/new: there is no folder",
+        )
         refused(run(*verb, "absent.jsonl", "-o", "folder"), "cannot write folder: it is a folder")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    refused(run("train", "absent.jsonl", "-o", "folder/new"), "cannot write folder/new: you may not write to")
+    refused(
+        run("train", "absent.jsonl", "-o", "folder/new"),
+        "cannot write folder/new: you may not write to",
+    )
 
 
 def test_bad_records_can_be_left_out_but_not_in_silence(run, tmp_path):
-    records = ['{"text": "a b", "labels": ["x"]}', "not json", '{"text": "b c", "labels": ["y"]}', '{"text": "c d"}']
+    records = [
+        '{"text": "a b", "labels": ["x"]}',
+        "not json",
+        '{"text": "b c", "labels": ["y"]}',
+        '{"text": "c d"}',
+    ]
     (tmp_path / "some.jsonl").write_text("\n".join(records))
     result = run("train", "some.jsonl", "--skip-bad", "--json")
     assert (result.code, result.json["examples"], result.json["skipped"]) == (0, 2, 2)
@@ -72,7 +83,10 @@ UNLABELLED = {  # and the line of the example that has no label
     "some.json": ('[{"text": "a", "labels": ["x"]},\n\n{"text": "b", "labels": []}]\n', 3),
     "some.ft": ("__label__a foo\n\nbar baz\n", 3),
     "some.svm": ("1 1:1\n\n# a comment\n 2:1\n", 4),
-    "some.arff": ("@relation 'x: -C 1'\n@attribute l {0,1}\n@attribute a numeric\n@data\n1,1\n%\n0,1\n", 7),
+    "some.arff": (
+        "@relation 'x: -C 1'\n@attribute l {0,1}\n@attribute a numeric\n@data\n1,1\n%\n0,1\n",
+        7,
+    ),
 }
 
 
@@ -81,7 +95,9 @@ def test_an_example_without_a_label_is_named_by_its_line(run, tmp_path, name):
     content, line = UNLABELLED[name]
     (tmp_path / name).write_text(content)
     more = ["--option", "label_count=1"] if name.endswith("arff") else []
-    refused(run("train", name, *more), f"{name}, line {line}: example 2 has no label; give it one, or")
+    refused(
+        run("train", name, *more), f"{name}, line {line}: example 2 has no label; give it one, or"
+    )
     said = run("train", name, "--skip-bad", "-o", "left.shortlist", *more).err
     assert f"{name}, line {line}: example 2 has no label\n" in said
 
@@ -89,7 +105,10 @@ def test_an_example_without_a_label_is_named_by_its_line(run, tmp_path, name):
 def test_an_example_of_numbers_without_a_label_is_named_by_its_line(run, tmp_path):
     (tmp_path / "some.csv").write_text("a,t\n1,x\n\n2,\n")
     refused(run("train", "some.csv", "--target", "t"), "some.csv, line 4: example 2 has no label")
-    refused(run("train", "-", "--target", "t", stdin="a,t\n1,x\n\n2,\n"), "standard input, line 4: example 2 has no")
+    refused(
+        run("train", "-", "--target", "t", stdin="a,t\n1,x\n\n2,\n"),
+        "standard input, line 4: example 2 has no",
+    )
 
 
 def test_a_row_that_cannot_be_learned_is_named_by_its_line(run, tmp_path):
@@ -98,18 +117,30 @@ def test_a_row_that_cannot_be_learned_is_named_by_its_line(run, tmp_path):
     raw = ("--set", "values=raw", "--option", "batch=1")
     for learner in ("tuned-index",):
         assert run("train", "first.svm", "--learner", learner, *raw, "--force").code == 0
-        for verb in (("train", "--learner", learner, *raw), ("learn", "--option", "batch=1", "first.shortlist")):
+        for verb in (
+            ("train", "--learner", learner, *raw),
+            ("learn", "--option", "batch=1", "first.shortlist"),
+        ):
             said = run(*verb, "long.svm", "--skip-bad")
             assert said.code == 2
-            assert "shortlist: long.svm, line 5: the row has the length 500, and with step=" in said.err
+            assert (
+                "shortlist: long.svm, line 5: the row has the length 500, and with step="
+                in said.err
+            )
     (tmp_path / "negative.svm").write_text("1 1:1\n\n2 2:-1\n")
     negative = run("train", "negative.svm", "--learner", "feature-focus")
     refused(negative, "negative.svm, line 3: the row holds -1 in column ")
 
 
 HEADERS = {
-    "head.csv": ("text,labels\n", "expected lines below the one that names the columns, in the format csv"),
-    "head.tsv": ("text\tlabels\n", "expected lines below the one that names the columns, in the format tsv"),
+    "head.csv": (
+        "text,labels\n",
+        "expected lines below the one that names the columns, in the format csv",
+    ),
+    "head.tsv": (
+        "text\tlabels\n",
+        "expected lines below the one that names the columns, in the format tsv",
+    ),
     "head.json": ("[]", "expected at least one, in the format json"),
     "head.svm": ("# nothing yet\n", "expected at least one, in the format svmlight"),
 }
@@ -129,8 +160,13 @@ def test_a_file_all_of_which_is_left_out_is_named(run, tmp_path):
         (tmp_path / "left.csv").write_text(content)
         said = run("train", "left.csv", "--skip-bad")
         assert said.code == 2
-        assert said.err.endswith("shortlist: left.csv has no examples but those that were left out\n")
-    refused(run("train", "-", stdin="text,labels\n"), "standard input has no examples; expected lines below")
+        assert said.err.endswith(
+            "shortlist: left.csv has no examples but those that were left out\n"
+        )
+    refused(
+        run("train", "-", stdin="text,labels\n"),
+        "standard input has no examples; expected lines below",
+    )
 
 
 def test_what_is_left_out_does_not_depend_on_where_blocks_end(run, tmp_path):
@@ -138,20 +174,31 @@ def test_what_is_left_out_does_not_depend_on_where_blocks_end(run, tmp_path):
     for records in (bare + labelled + bare, labelled + bare + bare):
         (tmp_path / "some.jsonl").write_text(records)
         for batch in (1, 1000):
-            result = run("train", "some.jsonl", "--skip-bad", "--json", "--option", f"batch={batch}")
+            result = run(
+                "train", "some.jsonl", "--skip-bad", "--json", "--option", f"batch={batch}"
+            )
             assert (result.code, result.json["examples"], result.json["skipped"]) == (0, 1, 2)
     refused(run("train", "some.jsonl", "--option", "batch=1"), "example 2 has no label")
     (tmp_path / "bare.jsonl").write_text(bare * 2)
-    refused(run("train", "bare.jsonl"), "has no labels (it has 'text'); name their column with --label-column")
+    refused(
+        run("train", "bare.jsonl"),
+        "has no labels (it has 'text'); name their column with --label-column",
+    )
     said = run("train", "bare.jsonl", "--skip-bad", "--option", "batch=1").err
-    assert said.splitlines()[-1].startswith("shortlist: bare.jsonl has no labels (it has 'text'); name")
+    assert said.splitlines()[-1].startswith(
+        "shortlist: bare.jsonl has no labels (it has 'text'); name"
+    )
 
 
 def test_a_damaged_model(run, model):
     whole = model.read_bytes()
     for damaged in (whole[: len(whole) // 2], whole[:-1] + b"\x00\x01", b"", b"not a model at all"):
         model.write_bytes(damaged)
-        for call in (("rank", model, "--text", "x"), ("explain", model, "--text", "x"), ("learn", model, "x")):
+        for call in (
+            ("rank", model, "--text", "x"),
+            ("explain", model, "--text", "x"),
+            ("learn", model, "x"),
+        ):
             refused(run(*call), "news.shortlist")
         assert model.read_bytes() == damaged
 
@@ -207,7 +254,9 @@ def test_a_missing_column_is_named(run, tmp_path):
     assert run("train", "t.csv", "--text-column", "title", "--label-column", "subjects").code == 0
 
 
-@pytest.mark.parametrize("arguments", [("explain", "--text", "wheat", "-n", -1), ("inspect", "-n", 0)])
+@pytest.mark.parametrize(
+    "arguments", [("explain", "--text", "wheat", "-n", -1), ("inspect", "-n", 0)]
+)
 def test_how_much_to_show(run, model, arguments):
     verb, *options = arguments
     result = run(verb, model, *options)
@@ -216,14 +265,23 @@ def test_how_much_to_show(run, model, arguments):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="there is no device that is always full"
+)
 def test_a_full_disk(model, news):
-    for arguments in (("rank", model, news), ("evaluate", model, news), ("inspect", model, "--json")):
+    for arguments in (
+        ("rank", model, news),
+        ("evaluate", model, news),
+        ("inspect", model, "--json"),
+    ):
         with open("/dev/full", "w") as full:
             command = [sys.executable, "-m", "shortlist.cli", *arguments]
             done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE)
         lines = [line for line in done.stderr.decode().splitlines() if "compiling" not in line]
-        assert (done.returncode, lines) == (2, ["shortlist: cannot write the result: No space left on device"])
+        assert (done.returncode, lines) == (
+            2,
+            ["shortlist: cannot write the result: No space left on device"],
+        )
 
 
 @pytest.mark.long
@@ -244,6 +302,8 @@ def test_json_stays_json_when_things_are_said(run, tmp_path):
     assert json.loads(run("train", "some.jsonl", "--skip-bad", "--json").out)["skipped"] == 1
 
 
-@pytest.mark.parametrize("words", [["wheat exports rose"], ["wheat", "exports", "rose"], ["wheat " * 999], ["a\0b"]])
+@pytest.mark.parametrize(
+    "words", [["wheat exports rose"], ["wheat", "exports", "rose"], ["wheat " * 999], ["a\0b"]]
+)
 def test_a_text_where_a_file_belongs(run, model, words):
     refused(run("rank", model, *words), "there is no file or folder", "--text")

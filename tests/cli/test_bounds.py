@@ -14,7 +14,12 @@ def test_a_bound_is_kept_in_the_model_and_can_be_changed(run, news):
     assert run("train", news, "--max-memory", "500MB").code == 0
     assert sl.load("news.shortlist").max_memory == 500 * 10**6 - MOST.libraries
     more = json.dumps({"text": "satellites in orbit", "labels": ["space"]})
-    assert run("learn", "news.shortlist", "--max-memory", "2GB", "--format", "json-lines", stdin=more).code == 0
+    assert (
+        run(
+            "learn", "news.shortlist", "--max-memory", "2GB", "--format", "json-lines", stdin=more
+        ).code
+        == 0
+    )
     assert sl.load("news.shortlist").max_memory == 2 * 10**9 - MOST.libraries
 
 
@@ -37,7 +42,10 @@ def test_what_cannot_be_bounded_is_refused(run, news, tmp_path):
         result = run("train", news, "--max-memory", size)
         assert (result.code, result.err.count("\n")) == (2, 1)
         assert "--max-memory must be" in result.err
-    assert "is for --task categories" in run("train", news, "--task", "ratings", "--max-memory", "1GB").err
+    assert (
+        "is for --task categories"
+        in run("train", news, "--task", "ratings", "--max-memory", "1GB").err
+    )
     (tmp_path / "rows.svm").write_text("a 1:1 2:1\nb 3:2\na,c 1:2\n" * 5)
     refused = run("train", "rows.svm", "--format", "svmlight", "--max-memory", "1GB")
     assert (refused.code, "max_total_edges" in refused.err) == (2, True)

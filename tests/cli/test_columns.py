@@ -1,4 +1,6 @@
-"""Every command that reads examples, with one column of text, with two, and with fields beside them."""
+"""Every command that reads examples, with one column of text, with two, and with fields beside
+them.
+"""
 
 import random
 
@@ -7,7 +9,11 @@ import pytest
 import shortlist as sl
 from shortlist.server.rehearsal import as_trained
 
-WORDS = {"grain": ["wheat", "corn", "rye"], "money": ["bank", "rates", "loan"], "animals": ["zebra", "lion", "wolf"]}
+WORDS = {
+    "grain": ["wheat", "corn", "rye"],
+    "money": ["bank", "rates", "loan"],
+    "animals": ["zebra", "lion", "wolf"],
+}
 ONE = ["--text-column", "Subject"]
 TWO = [*ONE, "--text-column", "Body"]
 FIELDS = [*TWO, "--feature-column", "Price", "--feature-column", "City"]
@@ -20,7 +26,9 @@ def table(tmp_path):
     for n in range(60):
         label = list(WORDS)[n % 3]
         words = [" ".join(drawn.sample(WORDS[label], 2)) for _ in range(2)]
-        rows.append(f"{words[0]},{words[1]} x{n % 7},{label if n % 11 else 'grain'},{n % 9},{'ab'[n % 2]}")
+        rows.append(
+            f"{words[0]},{words[1]} x{n % 7},{label if n % 11 else 'grain'},{n % 9},{'ab'[n % 2]}"
+        )
     path.write_text("\n".join(rows) + "\n")
     return path
 

@@ -54,13 +54,18 @@ def test_the_usual_learner_is_compared_as_a_categorizer_has_it(run, many):
     test, train = order[:12], order[12:]
     model = Categorizer().fit([texts[i] for i in train], [labels[i] for i in train])
     assert compared[0].weights == model.learner_.n_edges_
-    assert compared[0].quality["R1"] == [model.score([texts[i] for i in test], [labels[i] for i in test])]
+    assert compared[0].quality["R1"] == [
+        model.score([texts[i] for i in test], [labels[i] for i in test])
+    ]
 
 
 def test_what_is_tested_is_what_the_learners_are_ordered_by():
-    """One is right a little more often; the other is nearer wherever both are wrong, which reciprocal ranks reward."""
+    """One is right a little more often; the other is nearer wherever both are wrong, which
+    reciprocal ranks reward.
+    """
     bold, careful = np.array([1.0] * 52 + [0.05] * 48), np.array([1.0] * 50 + [0.5] * 50)
-    assert wilcoxon(bold, careful).p_value < 0.001  # were reciprocal ranks tested, "bold" would seem surely better
+    # were reciprocal ranks tested, "bold" would seem surely better
+    assert wilcoxon(bold, careful).p_value < 0.001
     first, second = Contestant("careful"), Contestant("bold")
     for one, ranks in ((first, careful), (second, bold)):
         one.per_row.append(np.float64(ranks == 1))

@@ -51,15 +51,22 @@ def test_lists_grow_with_coverage(run, trained):
 def test_labels_are_assigned_or_not_and_why(run, trained):
     truth = [json.loads(line)["labels"] for line in Path("test.jsonl").read_text().splitlines()]
     found = records(run("rank", trained, "test.jsonl", "--json", "--precision", "0.9"))
-    decided = [(own["labels"], true) for own, true in zip(found, truth, strict=True) if own["labels"]]
+    decided = [
+        (own["labels"], true) for own, true in zip(found, truth, strict=True) if own["labels"]
+    ]
     assert 300 < len(decided) < 2000
     assert np.mean([labels == true for labels, true in decided]) > 0.85
     assert all(own["labels"] or own["reason"] for own in found)
-    lines = run("rank", trained, "--format", "lines", "--assign", stdin="w1x1 w1x2 w1x3\nnever seen\n").out.split("\n")
+    lines = run(
+        "rank", trained, "--format", "lines", "--assign", stdin="w1x1 w1x2 w1x3\nnever seen\n"
+    ).out.split("\n")
     assert lines[0].startswith("label 1\t0.")
     assert lines[1:] == ["", ""]
     assert "no known word" in run("rank", trained, "--text", "never seen", "--assign").out
-    assert run("rank", trained, "--text", "never seen", "--assign", "--json").json["reason"] == "no known word"
+    assert (
+        run("rank", trained, "--text", "never seen", "--assign", "--json").json["reason"]
+        == "no known word"
+    )
 
 
 def test_what_cannot_be_asked_for_says_so(run, trained, model):
@@ -75,24 +82,36 @@ def test_rows_of_features_are_decided_as_texts_are(run):
     Path("rows.svm").write_text("a 1:1 2:1\nb 3:2\n" * 100)
     assert run("train", "rows.svm", "--format", "svmlight", "-o", "rows").code == 0
     Path("new.svm").write_text("a 1:1 2:1\nb 3:2\na 9:1\n")
-    found = records(run("rank", "rows", "new.svm", "--format", "svmlight", "--precision", "0.9", "--json"))
+    found = records(
+        run("rank", "rows", "new.svm", "--format", "svmlight", "--precision", "0.9", "--json")
+    )
     assert [own["labels"] for own in found] == [["a"], ["b"], []]
     assert found[2]["reason"] == "no known feature"
-    lists = records(run("rank", "rows", "new.svm", "--format", "svmlight", "--coverage", "0.9", "--json"))
+    lists = records(
+        run("rank", "rows", "new.svm", "--format", "svmlight", "--coverage", "0.9", "--json")
+    )
     assert [own["labels"] for own in lists] == [["a"], ["b"], []]
     assert "Deciding alone" in run("evaluate", "rows", "rows.svm", "--format", "svmlight").out
 
 
 def test_evaluate_says_how_well_decisions_fare(run, trained):
     shown = run("evaluate", trained, "test.jsonl").out
-    for words in ("calibration error", "Right as often as it says", "Shortlists of all true labels",
-                  "Deciding alone", "micro-F1"):  # fmt: skip
+    for words in (
+        "calibration error",
+        "Right as often as it says",
+        "Shortlists of all true labels",
+        "Deciding alone",
+        "micro-F1",
+    ):
         assert words in shown
     found = run("evaluate", trained, "test.jsonl", "--json", "--per-label").json
     assert found["labels"]
     sure = found["confidence"]
     assert 0 <= sure["calibration error"] < 0.1
-    assert [abs(row["covered"] - row["coverage"]) < 0.04 for row in sure["shortlists"]] == [True, True]
+    assert [abs(row["covered"] - row["coverage"]) < 0.04 for row in sure["shortlists"]] == [
+        True,
+        True,
+    ]
     assert sum(one["n"] for one in sure["reliability"]) == 2000
     shares = [row["share"] for row in sure["automation"]]
     assert shares == sorted(shares, reverse=True)
@@ -102,11 +121,18 @@ def test_evaluate_says_how_well_decisions_fare(run, trained):
 @pytest.mark.long
 def test_evaluate_draws_how_sure_it_is(run, trained, tmp_path):
     pytest.importorskip("matplotlib")
-    found = run("evaluate", trained, "test.jsonl", "--plot", "pictures", "--json").json["confidence"]
-    assert {path.name for path in (tmp_path / "pictures").iterdir()} >= {"reliability.png", "automation.png"}
+    found = run("evaluate", trained, "test.jsonl", "--plot", "pictures", "--json").json[
+        "confidence"
+    ]
+    assert {path.name for path in (tmp_path / "pictures").iterdir()} >= {
+        "reliability.png",
+        "automation.png",
+    }
     curve = found["automation by share"]
     assert [row["share"] for row in curve] == pytest.approx(np.arange(1, 21) / 20)
-    assert [row["threshold"] for row in curve] == sorted((row["threshold"] for row in curve), reverse=True)
+    assert [row["threshold"] for row in curve] == sorted(
+        (row["threshold"] for row in curve), reverse=True
+    )
     assert curve[0]["right"] > curve[-1]["right"]
 
 
@@ -117,7 +143,10 @@ def test_a_model_that_has_seen_little_is_evaluated_as_before(run, model, news):
 def test_a_promise_that_cannot_be_kept_is_told_in_a_sentence(run, tmp_path):
     chance = random.Random(0)
     lines = [
-        {"text": f"word{chance.randrange(40)} word{chance.randrange(40)}", "labels": [f"l{chance.randrange(400)}"]}
+        {
+            "text": f"word{chance.randrange(40)} word{chance.randrange(40)}",
+            "labels": [f"l{chance.randrange(400)}"],
+        }
         for _ in range(1500)
     ]
     (tmp_path / "blind.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -11,7 +11,9 @@ from tests.cli.test_bad_input import refused
 
 @pytest.fixture
 def letor(tmp_path):
-    """Twenty queries of ten documents; feature 1 tells the relevant ones, on another scale for each query."""
+    """Twenty queries of ten documents; feature 1 tells the relevant ones, on another scale for
+    each query.
+    """
     random = np.random.default_rng(0)
     lines = []
     for query in range(20):
@@ -79,9 +81,13 @@ def test_what_cannot_be_done(run, ranker, letor, tmp_path):
     (tmp_path / "split.txt").write_text("1 qid:1 1:1\n0 qid:2 1:1\n0 qid:1 1:0\n")
     refused(run("train", "split.txt", "--task", "documents"), "split.txt, line 3", "together")
     (tmp_path / "no-query.txt").write_text("1 qid:1 1:1\n0 1:1\n")
-    refused(run("train", "no-query.txt", "--task", "documents", "--format", "letor"), "line 2", "qid")
+    refused(
+        run("train", "no-query.txt", "--task", "documents", "--format", "letor"), "line 2", "qid"
+    )
     (tmp_path / "words.txt").write_text("good qid:1 1:1\n")
-    refused(run("train", "words.txt", "--task", "documents", "--format", "letor"), "line 1", "relevance")
+    refused(
+        run("train", "words.txt", "--task", "documents", "--format", "letor"), "line 1", "relevance"
+    )
     (tmp_path / "wide.txt").write_text("1 qid:1 1:1 7:2\n0 qid:1 1:0\n")
     refused(run("rank", ranker, "wide.txt"), "7 features", "2")
     (tmp_path / "one.txt").write_text("1 qid:1 1:1\n1 qid:1 1:0\n")
@@ -89,4 +95,7 @@ def test_what_cannot_be_done(run, ranker, letor, tmp_path):
 
 
 def test_documents_are_not_taken_for_texts_without_labels(run, letor):
-    refused(run("train", letor), "holds documents of queries, which have no labels; train with --task documents")
+    refused(
+        run("train", letor),
+        "holds documents of queries, which have no labels; train with --task documents",
+    )

@@ -1,4 +1,6 @@
-"""What is printed where the output cannot take every letter: on Windows, in old locales, or half a character."""
+"""What is printed where the output cannot take every letter: on Windows, in old locales, or
+half a character.
+"""
 
 import io
 import json
@@ -14,7 +16,9 @@ LABELS = ["caf\u00e9", "\U0001f600", "half \ud800 a character"]
 
 @pytest.fixture
 def printed(monkeypatch, tmp_path):
-    Categorizer().fit(["one two", "two three", "three one"], LABELS).save(tmp_path / "odd.shortlist")
+    Categorizer().fit(["one two", "two three", "three one"], LABELS).save(
+        tmp_path / "odd.shortlist"
+    )
     (tmp_path / "some.jsonl").write_text(json.dumps({"text": "one two", "labels": [LABELS[0]]}))
     monkeypatch.chdir(tmp_path)
 
@@ -32,7 +36,9 @@ def printed(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp1252"])
 def test_every_label_can_be_printed(printed, encoding):
-    answer = json.loads(printed(encoding, "rank", "odd.shortlist", "--text", "one two three", "-k", "3", "--json"))
+    answer = json.loads(
+        printed(encoding, "rank", "odd.shortlist", "--text", "one two three", "-k", "3", "--json")
+    )
     assert sorted(answer["labels"]) == sorted(LABELS)
     assert "half \\ud800 a character" in printed(
         encoding, "rank", "odd.shortlist", "--text", "one two three", "-k", "3"

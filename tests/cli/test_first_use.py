@@ -21,7 +21,9 @@ def test_version(run):
 
 
 def test_the_terminal_as_a_module():
-    shown = subprocess.run([sys.executable, "-m", "shortlist", "--help"], capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [sys.executable, "-m", "shortlist", "--help"], capture_output=True, text=True, check=True
+    )
     assert "warmup" in shown.stdout
 
 
@@ -37,7 +39,9 @@ def test_help_says_in_full_what_each_command_does(run):
     for name, group in GROUPS.items():
         listed = shown.partition(f"{name}:\n")[2].partition("\n\n")[0]
         found = dict(line.split(None, 1) for line in listed.strip().splitlines())
-        assert found == {command.__name__.replace("_", "-"): said for command, said in group.items()}
+        assert found == {
+            command.__name__.replace("_", "-"): said for command, said in group.items()
+        }
 
 
 def test_help_names_the_learners_and_measures_that_there_are():
@@ -53,7 +57,8 @@ def test_help_names_the_learners_and_measures_that_there_are():
 
 
 def test_the_shell_can_complete(run, monkeypatch):
-    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "bash"))  # whatever runs the tests
+    # whatever runs the tests
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "bash"))
     shown = run("--show-completion")
     assert "COMPREPLY" in shown.out
 
@@ -61,14 +66,28 @@ def test_the_shell_can_complete(run, monkeypatch):
 @pytest.mark.parametrize("code", ["import shortlist", "from shortlist.cli import app"])
 def test_beginning_imports_nothing_heavy(code):
     """Counted, not timed: a busy machine changes nothing."""
-    heavy = ("numpy", "numba", "scipy", "sklearn", "polars", "pandas", "matplotlib", "fastapi", "dask", "rich.table")
+    heavy = (
+        "numpy",
+        "numba",
+        "scipy",
+        "sklearn",
+        "polars",
+        "pandas",
+        "matplotlib",
+        "fastapi",
+        "dask",
+        "rich.table",
+    )
     code += f"; import sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr
 
 
 def test_import_shortlist_loads_few_modules():
-    count = "import sys; before = set(sys.modules); import shortlist; print(len(set(sys.modules) - before))"
+    count = (
+        "import sys; before = set(sys.modules); import shortlist; print(len(set(sys.modules) - "
+        "before))"
+    )
     done = subprocess.run([sys.executable, "-c", count], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 35
 
@@ -80,7 +99,10 @@ def test_train_does_not_replace_a_model_that_has_learned_since(run, model, news)
     kept = model.read_bytes()
     result = run("train", news)
     assert result.code == 0
-    assert "news.shortlist has learned from 7 examples, the new model from 6; --force replaces it" in result.err
+    assert (
+        "news.shortlist has learned from 7 examples, the new model from 6; --force replaces it"
+        in result.err
+    )
     assert "Wrote news-new.shortlist" in result.out
     assert model.read_bytes() == kept
     assert run("train", news, "--force").code == 0

@@ -14,7 +14,11 @@ NAMES = {
 
 @pytest.fixture
 def data(tmp_path):
-    rows = [("wheat exports rose", "c2"), ("corn fell again", "c3"), ("the bank raised rates", "c4")] * 8
+    rows = [
+        ("wheat exports rose", "c2"),
+        ("corn fell again", "c3"),
+        ("the bank raised rates", "c4"),
+    ] * 8
     lines = (json.dumps({"text": text, "labels": [label]}) + "\n" for text, label in rows)
     (tmp_path / "data.jsonl").write_text("".join(lines))
     (tmp_path / "names.json").write_text(json.dumps(NAMES))
@@ -25,8 +29,11 @@ def test_evaluate_knows_what_is_near(run, data, tmp_path):
     assert run("train", data, "--vocabulary", "names.json").code == 0
     (tmp_path / "near.jsonl").write_text('{"text": "wheat exports rose", "labels": ["c3"]}\n' * 2)
     found = run("evaluate", "data.shortlist", "near.jsonl", "--json").json["hierarchy"]
-    assert found["the best"] == pytest.approx({"hP": 0.5, "hR": 0.5, "hF": 0.5})  # wheat for corn: crops is right
-    assert "By the hierarchy of the vocabulary" in run("evaluate", "data.shortlist", "near.jsonl").out
+    # wheat for corn: crops is right
+    assert found["the best"] == pytest.approx({"hP": 0.5, "hR": 0.5, "hF": 0.5})
+    assert (
+        "By the hierarchy of the vocabulary" in run("evaluate", "data.shortlist", "near.jsonl").out
+    )
 
 
 def test_a_vocabulary_without_a_hierarchy_says_nothing_of_it(run, data, tmp_path):

@@ -9,11 +9,15 @@ from tests.cli.test_bad_input import refused
 @pytest.fixture
 def model(run, tmp_path):
     lines = [
-        '{"text": "wheat exports rose", "labels": ["c1"]}', '{"text": "corn fell", "labels": ["c2"]}',
-        '{"text": "bank rates", "labels": ["c3"]}', '{"text": "wheat corn bank", "labels": ["c1", "c2", "c3"]}',
-    ]  # fmt: skip
+        '{"text": "wheat exports rose", "labels": ["c1"]}',
+        '{"text": "corn fell", "labels": ["c2"]}',
+        '{"text": "bank rates", "labels": ["c3"]}',
+        '{"text": "wheat corn bank", "labels": ["c1", "c2", "c3"]}',
+    ]
     (tmp_path / "data.jsonl").write_text("\n".join(lines * 4) + "\n")
-    (tmp_path / "names.json").write_text('{"c1": "wheat", "c2": {"name": "corn", "broader": ["c1"]}, "c3": "money"}')
+    (tmp_path / "names.json").write_text(
+        '{"c1": "wheat", "c2": {"name": "corn", "broader": ["c1"]}, "c3": "money"}'
+    )
     assert run("train", "data.jsonl", "--vocabulary", "names.json").code == 0
     return tmp_path / "data.shortlist"
 
@@ -45,7 +49,10 @@ def test_list_and_name(run, model, tmp_path):
     assert [(one["label"], one["name"]) for one in found] == [("c2", "corn")]
     assert "3 labels" in run("labels", model).out
     (tmp_path / "fi.tsv").write_text("c1\tvehnä\n")
-    assert "gave names to 1 label" in run("labels", model, "name", "--vocabulary", "fi.tsv").out.lower()
+    assert (
+        "gave names to 1 label"
+        in run("labels", model, "name", "--vocabulary", "fi.tsv").out.lower()
+    )
     assert sl.load(model).name_of("c1") == "vehnä"
     refused(run("labels", model, "name"), "with --vocabulary")
 
@@ -66,9 +73,12 @@ def test_labels_by_their_names(run, tmp_path, news):
     (tmp_path / "names.tsv").write_text("grain\tCereals\nmoney\tFinance\n")
     assert run("train", news, "--vocabulary", tmp_path / "names.tsv").code == 0
     model = news.with_name("news.shortlist")
-    news.write_text(news.read_text() + '{"text": "wheat and corn prices", "labels": ["money"]}\n')  # equal texts
+    # equal texts
+    news.write_text(news.read_text() + '{"text": "wheat and corn prices", "labels": ["money"]}\n')
     assert "Cereals" in run("audit", news, "--model", model).out
     assert run("labels", model, "rename", "Cereals", "crops").code == 0
-    assert "crops" in [one["label"] for one in run("labels", model, "list", "--json").json["labels"]]
+    assert "crops" in [
+        one["label"] for one in run("labels", model, "list", "--json").json["labels"]
+    ]
     refused = run("rank", model, "--text", "wheat", "--only", "grian")
     assert (refused.code, "a rule names 'grian'" in refused.err) == (2, True)

@@ -12,7 +12,10 @@ from tests.cli.test_bad_input import refused
 
 @pytest.fixture
 def model(run, tmp_path):
-    lines = '{"text": "wheat exports rose", "labels": ["c1"]}\n{"text": "bank rates", "labels": ["c2"]}\n' * 6
+    lines = (
+        '{"text": "wheat exports rose", "labels": ["c1"]}\n{"text": "bank rates", "labels": ["c2"]}\n'
+        * 6
+    )
     (tmp_path / "data.jsonl").write_text(lines)
     (tmp_path / "names.tsv").write_text("c1\tgrain\nc2\tmoney\n")
     result = run("train", "data.jsonl", "--vocabulary", "names.tsv", "--policy", "known")
@@ -21,9 +24,16 @@ def model(run, tmp_path):
 
 
 def test_names_are_shown_in_every_form(run, model):
-    assert run("rank", model, "data.jsonl", "-k", "1").out.splitlines()[0].split("\t")[:2] == ["c1", "grain"]
-    assert json.loads(run("rank", model, "data.jsonl", "-k", "1", "--json").out.splitlines()[1])["names"] == ["money"]
-    rows = list(csv.DictReader(io.StringIO(run("rank", model, "data.jsonl", "-k", "1", "--csv").out)))
+    assert run("rank", model, "data.jsonl", "-k", "1").out.splitlines()[0].split("\t")[:2] == [
+        "c1",
+        "grain",
+    ]
+    assert json.loads(run("rank", model, "data.jsonl", "-k", "1", "--json").out.splitlines()[1])[
+        "names"
+    ] == ["money"]
+    rows = list(
+        csv.DictReader(io.StringIO(run("rank", model, "data.jsonl", "-k", "1", "--csv").out))
+    )
     assert (rows[0]["label 1"], rows[0]["name 1"]) == ("c1", "grain")
     assert "grain" in run("rank", model, "--text", "wheat").out
     assert run("rank", model, "--text", "wheat", "--json").json["names"][0] == "grain"
@@ -33,9 +43,17 @@ def test_names_are_shown_in_every_form(run, model):
 
 
 def test_the_policy_is_obeyed(run, model):
-    refused(run("learn", model, stdin='{"text": "a", "labels": ["c9"]}\n'), "the label 'c9' is not one of the 2")
+    refused(
+        run("learn", model, stdin='{"text": "a", "labels": ["c9"]}\n'),
+        "the label 'c9' is not one of the 2",
+    )
     refused(run("train", "data.jsonl", "--policy", "known"), "name its file with --vocabulary")
-    refused(run("train", "data.jsonl", "--vocabulary", "names.tsv", "--policy", "x"), "--policy must be grow or known")
-    grown = run("learn", model, "--vocabulary", "names.tsv", stdin='{"text": "a", "labels": ["c9"]}\n')
+    refused(
+        run("train", "data.jsonl", "--vocabulary", "names.tsv", "--policy", "x"),
+        "--policy must be grow or known",
+    )
+    grown = run(
+        "learn", model, "--vocabulary", "names.tsv", stdin='{"text": "a", "labels": ["c9"]}\n'
+    )
     assert grown.code == 0, grown.err
     assert "c9" in sl.load(model).classes_.tolist()

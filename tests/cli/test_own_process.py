@@ -1,4 +1,6 @@
-"""The commands' process loads what it uses: no scikit-learn, SciPy or tables for a ranking of texts."""
+"""The commands' process loads what it uses: no scikit-learn, SciPy or tables for a ranking of
+texts.
+"""
 
 import subprocess
 import sys
@@ -31,7 +33,9 @@ print("nothing breaks where there is no such library")
 
 
 def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True
+    )
 
 
 @pytest.mark.long

@@ -64,14 +64,27 @@ def test_letters_with_a_given_order(run, tmp_path):
     (tmp_path / "grades.csv").write_text("points,grade\n" + "\n".join(rows) + "\n")
     train = ("train", "grades.csv", "--task", "ratings", "--target", "grade")
     assert run(*train, "--set", 'scale=["D","C","B","A"]', "--set", "passes=50").code == 0
-    assert run("rank", "grades.shortlist", "grades.csv", "--target", "grade").out.split("\n")[0].startswith("D\t")
+    assert (
+        run("rank", "grades.shortlist", "grades.csv", "--target", "grade")
+        .out.split("\n")[0]
+        .startswith("D\t")
+    )
 
 
 def test_bad_tables(run, rater, tmp_path):
     (tmp_path / "bad.csv").write_text("length,price,stars,weight\n1,2,3,4\n1,x,3,4\n")
-    refused(run("train", "bad.csv", "--task", "ratings", "--target", "stars"), "bad.csv, line 3", "'price'", "'x'")
+    refused(
+        run("train", "bad.csv", "--task", "ratings", "--target", "stars"),
+        "bad.csv, line 3",
+        "'price'",
+        "'x'",
+    )
     refused(run("train", "stars.csv", "--task", "ratings"), "--target")
-    refused(run("train", "bad.csv", "--task", "ratings", "--target", "star"), "'star' for the target", "'stars'")
+    refused(
+        run("train", "bad.csv", "--task", "ratings", "--target", "star"),
+        "'star' for the target",
+        "'stars'",
+    )
     (tmp_path / "other.csv").write_text("height,price,weight\n1,2,3\n")
     refused(run("rank", rater, "other.csv"), "height", "length")
     (tmp_path / "one.csv").write_text("a,stars\n1,3\n2,3\n")
@@ -83,8 +96,17 @@ def test_bad_tables(run, rater, tmp_path):
 
 def test_a_table_of_texts_is_told_how_to_be_read(run, tmp_path):
     (tmp_path / "films.csv").write_text("text,stars\na dull film,1\na joy of a film,3\n")
-    refused(run("train", "films.csv", "--task", "ratings", "--target", "stars"), "line 2", "--text-column")
-    assert run("train", "films.csv", "--task", "ratings", "--target", "stars", "--text-column", "text").code == 0
+    refused(
+        run("train", "films.csv", "--task", "ratings", "--target", "stars"),
+        "line 2",
+        "--text-column",
+    )
+    assert (
+        run(
+            "train", "films.csv", "--task", "ratings", "--target", "stars", "--text-column", "text"
+        ).code
+        == 0
+    )
     (tmp_path / "gaps.csv").write_text("size,stars\nn/a,1\n")
     result = run("train", "gaps.csv", "--task", "ratings", "--target", "stars")
     refused(result, "found 'n/a'")

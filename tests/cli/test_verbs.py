@@ -26,7 +26,10 @@ def test_train_in_json(run, news):
 
 
 def test_train_with_settings(run, news):
-    assert run("train", news, "--set", "step=0.7", "--set", "text.ngrams=2", "--set", "passes=2").code == 0
+    assert (
+        run("train", news, "--set", "step=0.7", "--set", "text.ngrams=2", "--set", "passes=2").code
+        == 0
+    )
     model = sl.load("news.shortlist")
     assert (model.learner_.step, model.learner_.passes, model.text_.ngrams) == (0.7, 2, 2)
     assert run("train", news, "--learner", "independent", "--set", "threshold=0.1").code == 0
@@ -38,7 +41,11 @@ def test_train_on_rows_of_features(run, tmp_path):
     result = run("train", "rows.svm", "--format", "svmlight", "-o", "m")
     assert result.code == 0, result.err
     assert isinstance(sl.load("m").learner_, sl.TunedIndex)
-    assert run("rank", "m", "rows.svm", "--format", "svmlight", "-k", "1").out.splitlines()[0].startswith("a\t")
+    assert (
+        run("rank", "m", "rows.svm", "--format", "svmlight", "-k", "1")
+        .out.splitlines()[0]
+        .startswith("a\t")
+    )
 
 
 def test_learn_goes_on(run, model):
@@ -52,14 +59,26 @@ def test_learn_goes_on(run, model):
 
 
 def test_rank_a_stream(run, model):
-    lines = run("rank", model, "--format", "lines", "-k", 1, stdin="wheat prices\nnothing known\nbank rates\n").out
+    lines = run(
+        "rank",
+        model,
+        "--format",
+        "lines",
+        "-k",
+        1,
+        stdin="wheat prices\nnothing known\nbank rates\n",
+    ).out
     assert [line.split("\t")[0] for line in lines.splitlines()] == ["grain", "", "money"]
-    rows = run("rank", model, "--json", "--format", "lines", stdin="wheat prices\n").out.splitlines()
+    rows = run(
+        "rank", model, "--json", "--format", "lines", stdin="wheat prices\n"
+    ).out.splitlines()
     assert json.loads(rows[0])["labels"][0] == "grain"
 
 
 def test_a_label_stays_on_its_line(run, tmp_path):
-    (tmp_path / "odd.jsonl").write_text(json.dumps({"text": "wheat prices", "labels": ["a\rb\nc\td"]}) + "\n")
+    (tmp_path / "odd.jsonl").write_text(
+        json.dumps({"text": "wheat prices", "labels": ["a\rb\nc\td"]}) + "\n"
+    )
     assert run("train", "odd.jsonl").code == 0
     assert run("rank", "odd.shortlist", "odd.jsonl").out.startswith("a b c d\t")
 
@@ -87,16 +106,27 @@ def test_evaluate(run, model, news):
 
 def test_evaluate_a_model_of_few_examples(run, tmp_path):
     data = tmp_path / "few.jsonl"
-    data.write_text('{"text": "wheat", "labels": ["grain"]}\n{"text": "bank", "labels": ["money"]}\n')
+    data.write_text(
+        '{"text": "wheat", "labels": ["grain"]}\n{"text": "bank", "labels": ["money"]}\n'
+    )
     assert run("train", data).code == 0
     model = data.with_suffix(".shortlist")
-    assert run("evaluate", model, data, "-m", "R1", "-m", "P@1000000", "--json").json["measures"]["R1"]["value"] == 1.0
+    assert (
+        run("evaluate", model, data, "-m", "R1", "-m", "P@1000000", "--json").json["measures"][
+            "R1"
+        ]["value"]
+        == 1.0
+    )
     assert "n_examples must be at least 3" in run("evaluate", model, data, "-m", "PSP@1").err
 
 
 def test_evaluate_each_label(run, model, news):
     rows = run("evaluate", model, news, "--per-label", "--json").json["labels"]
-    assert {row["label"]: row["recall"] for row in rows} == {"grain": 1.0, "money": 1.0, "trade": 1.0}
+    assert {row["label"]: row["recall"] for row in rows} == {
+        "grain": 1.0,
+        "money": 1.0,
+        "trade": 1.0,
+    }
     assert "precision" in run("evaluate", model, news, "--per-label").out
 
 
@@ -111,12 +141,17 @@ def test_evaluate_draws(run, model, news, tmp_path):
 def test_evaluate_lists_the_worst_errors(run, model, tmp_path):
     pytest.importorskip("matplotlib")
     wrong = tmp_path / "wrong.jsonl"
-    wrong.write_text('{"text": "wheat and corn", "labels": ["money"]}\n{"text": "bank rates", "labels": ["money"]}\n'
-                     '{"text": "bank", "labels": ["unknown"]}\n')  # fmt: skip
-    found = run("evaluate", model, wrong, "--errors", 5, "--plot", "pictures", "--json").json["errors"]
+    wrong.write_text(
+        '{"text": "wheat and corn", "labels": ["money"]}\n{"text": "bank rates", "labels": ["money"]}\n'
+        '{"text": "bank", "labels": ["unknown"]}\n'
+    )
+    found = run("evaluate", model, wrong, "--errors", 5, "--plot", "pictures", "--json").json[
+        "errors"
+    ]
     assert {(row["example"], row["true"], row["ranked first"]) for row in found} == {
-        (1, "money", "grain"), (3, "unknown", "money"),
-    }  # fmt: skip
+        (1, "money", "grain"),
+        (3, "unknown", "money"),
+    }
     assert (tmp_path / "pictures" / "confusion.png").exists()
     shown = run("evaluate", model, wrong, "--errors", 1).out
     assert "The worst errors" in shown
@@ -144,7 +179,8 @@ def test_demo(run):
     measures = facts["measures"]
     assert measures["R1"]["learned"] > 0.6 > 0.2 > measures["R1"]["frequency"]
     first, second, third = (sentence["labels"] for sentence in facts["sentences"])
-    assert (first[0], second[0]) == ("calendar", "xml")  # as a person would say, in every Python's library
+    # as a person would say, in every Python's library
+    assert (first[0], second[0]) == ("calendar", "xml")
     assert set(third[:2]) == {"concurrent", "multiprocessing"}
     shown = run("demo").out
     assert "frequency baseline" in shown
@@ -158,7 +194,9 @@ def shell(*arguments, **options):
 
 @pytest.mark.long
 def test_a_stream_is_ranked_in_constant_memory(model, tmp_path):
-    """Many lines go through a process that may not grow by more than a little over what ten lines need."""
+    """Many lines go through a process that may not grow by more than a little over what ten
+    lines need.
+    """
     pytest.importorskip("resource")
     script = f"""
 import resource, sys
@@ -183,9 +221,14 @@ except SystemExit:
 @pytest.mark.long
 def test_whoever_reads_may_stop_reading(model):
     done = subprocess.run(
-        f"yes 'wheat prices' | {sys.executable} -m shortlist.cli rank {model} --format lines | head -n 3",
-        shell=True, capture_output=True, check=True, text=True, timeout=300,
-    )  # fmt: skip
+        f"yes 'wheat prices' | {sys.executable} -m shortlist.cli rank {model} --format lines | "
+        "head -n 3",
+        shell=True,
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=300,
+    )
     assert done.stdout.count("\n") == 3
     assert "Traceback" not in done.stderr
 
@@ -207,7 +250,11 @@ except SystemExit:
 @pytest.mark.long
 def test_train_the_best(run, tmp_path):
     words = {"grain": ["wheat", "corn", "barley"], "money": ["bank", "rates", "loan"]}
-    rows = [{"text": f"the {words[own][n % 3]} of day {n}", "labels": [own]} for n in range(40) for own in words]
+    rows = [
+        {"text": f"the {words[own][n % 3]} of day {n}", "labels": [own]}
+        for n in range(40)
+        for own in words
+    ]
     (tmp_path / "days.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     shown = run("train", "days.jsonl", "--best", "--minutes", 5)
     assert shown.code == 0, shown.err
@@ -217,7 +264,10 @@ def test_train_the_best(run, tmp_path):
     found = run("inspect", "days.shortlist", "--json").json
     assert found["search"]["chosen"] == "the usual"
     assert found["settings"].startswith("TunedIndex, text ")
-    assert run("train", "days.jsonl", "--best", "--minutes", 0, "--json").json["search"]["measure"] == "R1"
+    assert (
+        run("train", "days.jsonl", "--best", "--minutes", 0, "--json").json["search"]["measure"]
+        == "R1"
+    )
 
 
 def test_what_does_not_go_with_best(run, news):

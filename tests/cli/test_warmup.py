@@ -45,10 +45,17 @@ for one, signatures in later.items():
 
 def test_ordinary_use_compiles_nothing_more(tmp_path):
     for name, labels in (("one", "a"), ("several", ["a", "b"])):
-        rows = [{"text": f"{text} only{n}", "labels": labels if n % 3 else "b"} for n, text in enumerate(TEXTS * 15)]
+        rows = [
+            {"text": f"{text} only{n}", "labels": labels if n % 3 else "b"}
+            for n, text in enumerate(TEXTS * 15)
+        ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "texts.txt").write_text("\n".join([*TEXTS, "never seen before", "rates and unheard"]) + "\n")
-    done = subprocess.run([sys.executable, "-c", ORDINARY], capture_output=True, text=True, cwd=tmp_path)
+    (tmp_path / "texts.txt").write_text(
+        "\n".join([*TEXTS, "never seen before", "rates and unheard"]) + "\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", ORDINARY], capture_output=True, text=True, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "several.shortlist").exists(), done.stderr
     assert done.stdout == "", "these were compiled only when they were needed"
@@ -75,7 +82,9 @@ print("compiled while it is timed:", sorted(ranked - began))
 
 
 def test_the_demo_times_learning_and_not_compiling(tmp_path):
-    done = subprocess.run([sys.executable, "-c", TIMED], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", TIMED], capture_output=True, text=True, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("compiled while it is timed: []\n"), done.stdout[-2000:]
 

@@ -46,16 +46,21 @@ TURTLE = """
 @pytest.mark.parametrize(
     ("name", "text", "whole"),
     [
-        ("names.tsv", TSV, False), ("wide.tsv", WIDE, True), ("wide.csv", WIDE.replace("\t", ","), True),
-        ("objects.json", json.dumps(OBJECTS), True), ("listed.json", json.dumps(LISTED), True),
+        ("names.tsv", TSV, False),
+        ("wide.tsv", WIDE, True),
+        ("wide.csv", WIDE.replace("\t", ","), True),
+        ("objects.json", json.dumps(OBJECTS), True),
+        ("listed.json", json.dumps(LISTED), True),
     ],
-)  # fmt: skip
+)
 def test_read(tmp_path, name, text, whole):
     (tmp_path / name).write_text(text)
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
     for file in (name, f"{name}.gz"):
         found = sl.read_vocabulary(tmp_path / file)
-        assert [(one.label, one.name) for one in found] == [(one.label, one.name) for one in CONCEPTS]
+        assert [(one.label, one.name) for one in found] == [
+            (one.label, one.name) for one in CONCEPTS
+        ]
         if whole:
             assert list(found) == CONCEPTS
 
@@ -80,7 +85,11 @@ def test_skos(tmp_path, form):
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("a.tsv", "c1\tgrain\nc2\n", "a.tsv, line 2: expected a label, a tab and a name, found 1 column"),
+        (
+            "a.tsv",
+            "c1\tgrain\nc2\n",
+            "a.tsv, line 2: expected a label, a tab and a name, found 1 column",
+        ),
         ("a.tsv", "c1\tgrain\nc1\twheat\n", "the vocabulary has the label 'c1' twice"),
         ("a.tsv", "\tgrain\n", "a.tsv, line 1: expected a label, found none"),
         ("a.tsv", "\n", "holds no concepts"),
@@ -138,7 +147,9 @@ def test_a_model_keeps_its_vocabulary(tmp_path):
         model.set_vocabulary({})
 
 
-@pytest.mark.parametrize("learn", ["learn", "learn_many", "fit", "learn_batches", "fit_batches", "bounded"])
+@pytest.mark.parametrize(
+    "learn", ["learn", "learn_many", "fit", "learn_batches", "fit_batches", "bounded"]
+)
 def test_known_labels_only(learn):
     model = sl.Categorizer(max_memory="300MB" if learn == "bounded" else None).fit(TEXTS, LABELS)
     model.set_vocabulary(LabelVocabulary(CONCEPTS, "known"))
@@ -152,7 +163,9 @@ def test_known_labels_only(learn):
             getattr(model, "fit" if learn == "bounded" else learn)(["a text"], [[label]])
 
     before = model.rank(TEXTS, 1).scores.tolist()
-    with pytest.raises(sl.InputError, match="the label 'other' is not one of the 4 of the vocabulary"):
+    with pytest.raises(
+        sl.InputError, match="the label 'other' is not one of the 4 of the vocabulary"
+    ):
         teach("other")
     with pytest.raises(sl.InputError, match=r"the label 'c3' \(corn\) is deprecated"):
         teach("c3")
@@ -166,7 +179,9 @@ def test_known_labels_only(learn):
 
 @pytest.mark.parametrize("memory", [None, "300MB"])
 def test_names_teach_labels_of_few_examples(tmp_path, memory):
-    """Labels that were never seen are ranked, in the same explanation; those with many examples are left alone."""
+    """Labels that were never seen are ranked, in the same explanation; those with many examples
+    are left alone.
+    """
     plain = sl.Categorizer(max_memory=memory).fit(TEXTS, LABELS)
     names = LabelVocabulary([*CONCEPTS, Concept("c5", "durum pasta", ("noodles",))], teach=5)
     model = sl.Categorizer(max_memory=memory).set_vocabulary(names).fit(TEXTS, LABELS)
@@ -185,7 +200,10 @@ def test_names_teach_labels_of_few_examples(tmp_path, memory):
 def test_names_take_nothing_from_other_labels():
     """A name has words that labels of many examples have too, which it does not say to be wrong."""
     names = LabelVocabulary([*CONCEPTS, Concept("c5", "wheat exports to the bank")], teach=5)
-    plain, taught = (sl.Categorizer(max_memory="300MB").set_vocabulary(own).fit(TEXTS, LABELS) for own in (None, names))
+    plain, taught = (
+        sl.Categorizer(max_memory="300MB").set_vocabulary(own).fit(TEXTS, LABELS)
+        for own in (None, names)
+    )
     assert dict(taught.rank("wheat exports to the bank", 5)).keys() >= {"c5", "c1"}
     n = len(plain.classes_)
     assert taught.classes_.tolist()[:n] == plain.classes_.tolist()
@@ -203,6 +221,10 @@ def test_learners_that_know_complete_judgements_alone_are_taught_by_names_too():
 
 def test_labels_that_are_numbers_are_taught_as_such():
     names = LabelVocabulary([Concept("7", "pasta"), Concept("8", "noodles")], teach=5)
-    model = sl.Categorizer(text=sl.TextVectorizer()).set_vocabulary(names).fit(["wheat", "corn"], [7, 9])
+    model = (
+        sl.Categorizer(text=sl.TextVectorizer())
+        .set_vocabulary(names)
+        .fit(["wheat", "corn"], [7, 9])
+    )
     assert model.classes_.tolist() == [7, 9, "8"]
     assert model.rank("pasta", 1).labels.tolist() == [7]

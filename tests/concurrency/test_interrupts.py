@@ -1,4 +1,6 @@
-"""Ctrl-C is heard where a whole number of examples has been learned; a fit that fails changes nothing."""
+"""Ctrl-C is heard where a whole number of examples has been learned; a fit that fails changes
+nothing.
+"""
 
 import os
 import signal
@@ -95,7 +97,9 @@ def test_partial_fit_stops_after_a_run_of_rows(kind, monkeypatch):
     assert np.array_equal(learner.decision_function(X), expected.decision_function(X))
 
 
-@pytest.mark.parametrize("learner", [sl.TunedIndex(), sl.MMP(), sl.FeatureFocus(), sl.IndependentIndex()])
+@pytest.mark.parametrize(
+    "learner", [sl.TunedIndex(), sl.MMP(), sl.FeatureFocus(), sl.IndependentIndex()]
+)
 def test_a_fit_that_is_stopped_leaves_what_was_there(learner, monkeypatch):
     X, Y = example_data()
     learner.fit(*example_data(seed=1))
@@ -151,27 +155,63 @@ BAD_Y = [["a"], [None], ["b"]]
 @pytest.mark.parametrize(
     ("model", "good", "bad", "ask"),
     [
-        (sl.FeatureFocus(), (np.eye(3), "abc"), (np.eye(3), BAD_Y), lambda m: m.rank(np.eye(3), 1).ids.tolist()),
-        (sl.MMP(), (np.eye(3), "abc"), (np.eye(3), BAD_Y), lambda m: m.decision_function(np.eye(3)).tolist()),
-        (sl.Categorizer(), (["x x", "yy"], "ab"), (["x x", 5], "ab"), lambda m: list(m.rank("yy"))),
-        (sl.Categorizer(), (["x x", "yy"], "ab"), (["x x", "yy"], "a"), lambda m: m.learner_ and list(m.rank("yy"))),
-        (sl.TextVectorizer(), (["xx", "yy"],), (["xx", 7],), lambda m: m.transform(["yy zz"]).toarray().tolist()),
-        (sl.PRank(), (np.eye(3), [1, 2, 3]), (np.eye(3), [1, 2]), lambda m: m.predict(np.eye(3)).tolist()),
-        (sl.Rater(), (np.eye(3), [1, 2, 3]), (np.eye(3), [1, 2]), lambda m: m.predict(np.eye(3)).tolist()),
         (
-            sl.MapSVM(), (np.eye(4), [1, 0, 1, 0], [1, 1, 2, 2]), (np.eye(4), [0, 0, 0, 0], [1, 1, 2, 2]),
+            sl.FeatureFocus(),
+            (np.eye(3), "abc"),
+            (np.eye(3), BAD_Y),
+            lambda m: m.rank(np.eye(3), 1).ids.tolist(),
+        ),
+        (
+            sl.MMP(),
+            (np.eye(3), "abc"),
+            (np.eye(3), BAD_Y),
+            lambda m: m.decision_function(np.eye(3)).tolist(),
+        ),
+        (sl.Categorizer(), (["x x", "yy"], "ab"), (["x x", 5], "ab"), lambda m: list(m.rank("yy"))),
+        (
+            sl.Categorizer(),
+            (["x x", "yy"], "ab"),
+            (["x x", "yy"], "a"),
+            lambda m: m.learner_ and list(m.rank("yy")),
+        ),
+        (
+            sl.TextVectorizer(),
+            (["xx", "yy"],),
+            (["xx", 7],),
+            lambda m: m.transform(["yy zz"]).toarray().tolist(),
+        ),
+        (
+            sl.PRank(),
+            (np.eye(3), [1, 2, 3]),
+            (np.eye(3), [1, 2]),
+            lambda m: m.predict(np.eye(3)).tolist(),
+        ),
+        (
+            sl.Rater(),
+            (np.eye(3), [1, 2, 3]),
+            (np.eye(3), [1, 2]),
+            lambda m: m.predict(np.eye(3)).tolist(),
+        ),
+        (
+            sl.MapSVM(),
+            (np.eye(4), [1, 0, 1, 0], [1, 1, 2, 2]),
+            (np.eye(4), [0, 0, 0, 0], [1, 1, 2, 2]),
             lambda m: m.decision_function(np.eye(4)).tolist(),
         ),
         (
-            sl.DocumentRanker(), (np.eye(4), [1, 0, 1, 0], [1, 1, 2, 2]), (np.eye(4), [1, 0], [1, 1, 2, 2]),
+            sl.DocumentRanker(),
+            (np.eye(4), [1, 0, 1, 0], [1, 1, 2, 2]),
+            (np.eye(4), [1, 0], [1, 1, 2, 2]),
             lambda m: m.decision_function(np.eye(4), [1, 1, 2, 2]).tolist(),
         ),
     ],
     ids=lambda value: type(value).__name__,
-)  # fmt: skip
+)
 @pytest.mark.filterwarnings("ignore:.*queries have no relevant")
 def test_a_fit_that_fails_changes_nothing(model, good, bad, ask):
-    good, bad = ([list(part) if isinstance(part, str) else part for part in data] for data in (good, bad))
+    good, bad = (
+        [list(part) if isinstance(part, str) else part for part in data] for data in (good, bad)
+    )
     with pytest.raises(sl.InputError):
         model.fit(*bad)
     with pytest.raises((NotFittedError, AttributeError), match=r"fit|learn"):
@@ -184,7 +224,9 @@ def test_a_fit_that_fails_changes_nothing(model, good, bad, ask):
 
 
 @pytest.mark.parametrize("verb", ["save", "to_state"])
-@pytest.mark.parametrize("kind", [sl.FeatureFocus, sl.Categorizer, sl.Rater, sl.PRank, sl.DocumentRanker, sl.MapSVM])
+@pytest.mark.parametrize(
+    "kind", [sl.FeatureFocus, sl.Categorizer, sl.Rater, sl.PRank, sl.DocumentRanker, sl.MapSVM]
+)
 def test_what_has_learned_nothing_says_so(kind, verb, tmp_path):
     with pytest.raises(NotFittedError, match="fit"):
         kind().save(tmp_path / "m.shortlist") if verb == "save" else kind().to_state()

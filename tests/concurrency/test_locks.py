@@ -113,7 +113,9 @@ def test_an_exception_leaves_nothing_locked(verb):
 
 
 def test_what_an_interruption_left_behind_holds_nothing():
-    """A reader's lock is let go in any case; that it stands among the readers does not count without it."""
+    """A reader's lock is let go in any case; that it stands among the readers does not count
+    without it.
+    """
     model, thread = Model(), threading.get_ident()
     lock_of(model).readers[thread] = left = threading.Lock()
     assert not lock_of(model).is_held(thread)
@@ -192,7 +194,15 @@ def learned(name):
     return model, lambda model: model.learn_many([*TEXTS, "w1 other words"], [*LABELS, ["l9"]])
 
 
-ONLINE = ["tuned-index", "feature-focus", "mmp", "topic-perceptron", "rocchio", "independent", "unweighted-index"]
+ONLINE = [
+    "tuned-index",
+    "feature-focus",
+    "mmp",
+    "topic-perceptron",
+    "rocchio",
+    "independent",
+    "unweighted-index",
+]
 ONLINE += ["frequency", "prank", "widrow-hoff", "multiclass-perceptron"]
 
 

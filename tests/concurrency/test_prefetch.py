@@ -1,4 +1,6 @@
-"""Stages that work at the same time give what they give one after the other, errors at their place included."""
+"""Stages that work at the same time give what they give one after the other, errors at their
+place included.
+"""
 
 import signal
 import subprocess
@@ -55,13 +57,17 @@ def test_the_user_can_stop_what_waits_for_input(tmp_path):
     Categorizer().learn("wheat", "grain").save(tmp_path / "model")
     code = (
         "import signal, sys\nfrom shortlist.cli import main\nfrom shortlist import Categorizer\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\nlearn = Categorizer.learn_batches\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\nlearn = "
+        "Categorizer.learn_batches\n"
         "def say_and_learn(*all):\n    print('learning', flush=True)\n    learn(*all)\n"
         "Categorizer.learn_batches = say_and_learn\n"
-        f"sys.argv = ['shortlist', 'learn', {str(tmp_path / 'model')!r}, '-', '--format', 'fasttext']\nmain()\n"
+        f"sys.argv = ['shortlist', 'learn', {str(tmp_path / 'model')!r}, '-', '--format', "
+        "'fasttext']\nmain()\n"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", code], **pipes, cwd=Path(__file__).parents[2]) as running:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], **pipes, cwd=Path(__file__).parents[2]
+    ) as running:
         running.stdin.write(b"__label__grain corn and more\n")
         running.stdin.flush()
         assert running.stdout.readline() == b"learning\n"
@@ -72,7 +78,9 @@ def test_the_user_can_stop_what_waits_for_input(tmp_path):
 
 
 def test_stages_overlap():
-    """The second stage holds on to its first item until the first stage has begun the next, and so does the third."""
+    """The second stage holds on to its first item until the first stage has begun the next, and
+    so does the third.
+    """
     begun = [threading.Event(), threading.Event()]
 
     def first():
@@ -100,7 +108,9 @@ WORDS = ["wheat", "corn", "bank", "rates", "oil", "ship", "grain", "gold", "suga
 def batches(n=20, size=30):
     for b in range(n):
         numbers = range(b * size, (b + 1) * size)
-        texts = [" ".join(WORDS[(i * k) % 10] for k in (1, 3, 7)) + f" word{i % 50}" for i in numbers]
+        texts = [
+            " ".join(WORDS[(i * k) % 10] for k in (1, 3, 7)) + f" word{i % 50}" for i in numbers
+        ]
         yield texts, [[WORDS[i % 10], f"label {i % 7}"] for i in numbers]
 
 

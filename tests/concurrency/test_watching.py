@@ -9,7 +9,10 @@ from shortlist.concurrency import tell, watched_by
 
 def test_learning_tells(monkeypatch):
     monkeypatch.setattr("shortlist.categories.index.learner.PIECE", 64)
-    texts, labels = [f"word{n % 7} text{n % 11}" for n in range(200)], [f"label{n % 7}" for n in range(200)]
+    texts, labels = (
+        [f"word{n % 7} text{n % 11}" for n in range(200)],
+        [f"label{n % 7}" for n in range(200)],
+    )
     told = []
     with watched_by(told.append):
         Categorizer(FeatureFocus(passes=2)).fit(texts, labels)

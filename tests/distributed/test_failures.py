@@ -1,4 +1,6 @@
-"""Workers that die, tasks that run twice, and whole clusters that vanish: no result changes, and nothing is lost."""
+"""Workers that die, tasks that run twice, and whole clusters that vanish: no result changes,
+and nothing is lost.
+"""
 
 import os
 import signal
@@ -16,7 +18,9 @@ pytestmark = pytest.mark.long
 
 
 class Deadly(Part):
-    """A part that kills the worker that opens it, so many times as its address has files beside it that say so."""
+    """A part that kills the worker that opens it, so many times as its address has files beside
+    it that say so.
+    """
 
     def open(self):
         for n in range(2):
@@ -66,17 +70,24 @@ class Killing(Cluster):
 def expected(json_file, tmp_path_factory):
     path = tmp_path_factory.mktemp("expected") / "model"
     batches = sl.read(json_file)
-    return saved(sl.Categorizer(sl.Rocchio(), WORDS).fit_batches((one.texts, one.labels) for one in batches), path)
+    return saved(
+        sl.Categorizer(sl.Rocchio(), WORDS).fit_batches((one.texts, one.labels) for one in batches),
+        path,
+    )
 
 
-def test_workers_killed_while_they_survey_and_while_they_learn(client, json_file, tmp_path, expected):
+def test_workers_killed_while_they_survey_and_while_they_learn(
+    client, json_file, tmp_path, expected
+):
     path = tmp_path / "texts.jsonl"
     path.write_bytes(json_file.read_bytes())
     parts = cut(str(path), part_size=7000)
     parts[1] = Deadly(*parts[1])
     for n in range(2):
         (tmp_path / f"texts.jsonl.kill{n}").touch()
-    model = categories.train(Cluster(client, patience=PATIENCE), parts, sl.Categorizer(sl.Rocchio(), WORDS))
+    model = categories.train(
+        Cluster(client, patience=PATIENCE), parts, sl.Categorizer(sl.Rocchio(), WORDS)
+    )
     assert not list(tmp_path.glob("*.kill*"))
     assert saved(model, tmp_path / "model") == expected
 
@@ -91,7 +102,9 @@ def test_a_worker_killed_between_passes(client, json_file, tmp_path):
 
 def test_tasks_that_run_twice(client, json_file, tmp_path, expected):
     parts = cut(str(json_file), part_size=7000)
-    model = categories.train(Twice(client, tmp_path / "kept"), parts, sl.Categorizer(sl.Rocchio(), WORDS))
+    model = categories.train(
+        Twice(client, tmp_path / "kept"), parts, sl.Categorizer(sl.Rocchio(), WORDS)
+    )
     assert saved(model, tmp_path / "model") == expected
 
 
@@ -103,7 +116,9 @@ def test_a_part_that_kills_every_worker_is_named(client, json_file, monkeypatch)
             os.kill(os.getpid(), signal.SIGKILL)
 
     part = Always(*cut(str(json_file))[0])
-    with pytest.raises(ClusterLost, match=r"workers died over the same task \(survey, part 1 of 1\)"):
+    with pytest.raises(
+        ClusterLost, match=r"workers died over the same task \(survey, part 1 of 1\)"
+    ):
         categories.train(Cluster(client), [part], sl.Categorizer(sl.Rocchio(), WORDS))
 
 
@@ -122,7 +137,9 @@ def test_a_lost_cluster_is_named_and_the_next_one_goes_on(client, json_file, tmp
                         process.kill()
                 return super().each(function, *arguments)
 
-        with pytest.raises(ClusterLost, match=r"are kept in .*: run the same again to continue from there") as lost:
+        with pytest.raises(
+            ClusterLost, match=r"are kept in .*: run the same again to continue from there"
+        ) as lost:
             categories.train(Vanishing(doomed, kept), parts, sl.Categorizer(sl.Rocchio(), WORDS))
     assert f"{len(parts)} finished results" in str(lost.value)
     assert len(opened.read_text().split()) == len(parts)  # all surveyed, none learned
@@ -135,7 +152,9 @@ def test_a_lost_cluster_is_named_and_the_next_one_goes_on(client, json_file, tmp
 
 
 def test_what_was_finished_is_found_again_when_all_workers_are_gone_for_good():
-    """A worker that dies while it starts, or is slow to start again, is given up by Dask: another takes its place."""
+    """A worker that dies while it starts, or is slow to start again, is given up by Dask:
+    another takes its place.
+    """
     soon = dask.config.set({"distributed.deploy.lost-worker-timeout": "100ms"})
     with soon, connect(workers=1) as client:
         cluster = Cluster(client, patience=PATIENCE)
@@ -154,7 +173,10 @@ def test_no_workers_and_no_scheduler(json_file, monkeypatch):
         with pytest.raises(ClusterLost, match=r"no workers\. Nothing was kept; with a folder"):
             categories.train(cluster, cut(str(json_file)), sl.Categorizer(sl.Rocchio(), WORDS))
     monkeypatch.setattr("shortlist.distributed.cluster.ANSWER", 1.0)
-    with pytest.raises(ClusterLost, match="no Dask scheduler answers at tcp://127"), connect("tcp://127.0.0.1:9"):
+    with (
+        pytest.raises(ClusterLost, match="no Dask scheduler answers at tcp://127"),
+        connect("tcp://127.0.0.1:9"),
+    ):
         pass
     with pytest.raises(sl.InputError, match="either the address"), connect():
         pass

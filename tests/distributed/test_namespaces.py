@@ -1,4 +1,6 @@
-"""Workers on machines of their own, as far as the network is concerned: each in a network namespace."""
+"""Workers on machines of their own, as far as the network is concerned: each in a network
+namespace.
+"""
 
 import os
 import subprocess
@@ -25,7 +27,9 @@ def ip(*words):
 
 @pytest.fixture
 def network():
-    """Three namespaces on one bridge: 10.213.0.1, where the scheduler is to be, and 10.213.0.2 and .3. No way out."""
+    """Three namespaces on one bridge: 10.213.0.1, where the scheduler is to be, and 10.213.0.2
+    and .3. No way out.
+    """
     hub = NAMES[0]
     try:
         for name in NAMES:
@@ -35,7 +39,20 @@ def network():
         ip("-n", hub, "addr", "add", "10.213.0.1/24", "dev", "bridge")
         ip("-n", hub, "link", "set", "bridge", "up")
         for n, name in enumerate(NAMES[1:], 2):
-            ip("link", "add", f"to{n}", "netns", hub, "type", "veth", "peer", "name", "eth0", "netns", name)
+            ip(
+                "link",
+                "add",
+                f"to{n}",
+                "netns",
+                hub,
+                "type",
+                "veth",
+                "peer",
+                "name",
+                "eth0",
+                "netns",
+                name,
+            )
             ip("-n", hub, "link", "set", f"to{n}", "master", "bridge", "up")
             ip("-n", name, "addr", "add", f"10.213.0.{n}/24", "dev", "eth0")
             ip("-n", name, "link", "set", "eth0", "up")
@@ -50,10 +67,21 @@ def network():
 def test_training_across_namespaces_is_that_of_one_machine(network, json_file, tmp_path):
     hub, *others = network
     with cluster_of_processes(tmp_path, "10.213.0.1", hub, others) as (address, _):
-        train = [*hub, sys.executable, "-m", "shortlist.cli", "train", json_file, "-o", tmp_path / "there"]
+        train = [
+            *hub,
+            sys.executable,
+            "-m",
+            "shortlist.cli",
+            "train",
+            json_file,
+            "-o",
+            tmp_path / "there",
+        ]
         options = ["--learner", "rocchio", "--dask", address, "--part-size", "0.007", "--json"]
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-        done = subprocess.run([*train, *options], env=environment, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [*train, *options], env=environment, capture_output=True, text=True, timeout=300
+        )
     assert done.returncode == 0, done.stderr
     model = Settings(learner="rocchio").model(of_texts=True)
     here = model.fit_batches((batch.texts, batch.labels) for batch in read(json_file))

@@ -1,4 +1,6 @@
-"""Files cut into parts: whatever the size of the parts, together they hold what the whole file does."""
+"""Files cut into parts: whatever the size of the parts, together they hold what the whole file
+does.
+"""
 
 import gzip
 import json
@@ -15,10 +17,14 @@ from shortlist.distributed.parts import cut
 from shortlist.inputs import read
 
 FILES = {
-    "a.jsonl": "".join(json.dumps({"text": f"ö {i}\u2028" * (i % 4), "labels": [f"l{i}"]}) + "\n" for i in range(40)),
+    "a.jsonl": "".join(
+        json.dumps({"text": f"ö {i}\u2028" * (i % 4), "labels": [f"l{i}"]}) + "\n"
+        for i in range(40)
+    ),
     "a.ft": "".join(f"__label__a{i % 4} some words {i}\n" for i in range(40)),
     "a.tsv": "id\ttext\tlabels\n" + "".join(f"{i}\ttext {i}\tl{i % 3}\n" for i in range(40)),
-    "unnamed.tsv": "l0\tstart\n" + "".join(f"l{i % 3} m\t{'text' if i % 2 else 'labels'}\n" for i in range(40)),
+    "unnamed.tsv": "l0\tstart\n"
+    + "".join(f"l{i % 3} m\t{'text' if i % 2 else 'labels'}\n" for i in range(40)),
     "marked.tsv": "\ufeffl1 m\ttitle\n" + "".join(f"l{i % 3}\ttitle {i}\n" for i in range(9)),
     "a.csv": "text,labels\n" + "".join(f'"a, ""{i}""\nb",l{i}\n' for i in range(20)),
     "a.svm": "".join(f"{i % 3},{i % 5} {i + 1}:0.5 {i + 7}:2\n" for i in range(40)),
@@ -108,7 +114,9 @@ def test_addresses_and_patterns(written, tmp_path):
         (tmp_path / "b" / f"part-{n}.txt").write_text(f"number {n}\n")
     (tmp_path / "b" / "part-3.txt").write_text("")
     parts = cut(f"{tmp_path}/b/part-*.txt")
-    assert contents(part.open() for part in parts) == {"texts": ["number 0", "number 1", "number 2"]}
+    assert contents(part.open() for part in parts) == {
+        "texts": ["number 0", "number 1", "number 2"]
+    }
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("a.jsonl", FILES["a.jsonl"])
     parts = cut(f"zip://a.jsonl::file://{tmp_path}/all.zip", part_size=300)
@@ -116,12 +124,15 @@ def test_addresses_and_patterns(written, tmp_path):
     assert contents(part.open() for part in parts) == contents([read(written / "a.jsonl")])
 
 
-@pytest.mark.parametrize(("address", "sentence"), [
-    ("nowhere.jsonl", "there is no file nowhere.jsonl"),
-    ("nowhere-*.jsonl", "there is no file nowhere-"),
-    (".", "is a folder"),
-    ("nonsense://x", "cannot find nonsense://x"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("nowhere.jsonl", "there is no file nowhere.jsonl"),
+        ("nowhere-*.jsonl", "there is no file nowhere-"),
+        (".", "is a folder"),
+        ("nonsense://x", "cannot find nonsense://x"),
+    ],
+)
 def test_what_is_not_there_is_refused(address, sentence):
     with pytest.raises(InputError, match=sentence):
         cut(address)
@@ -129,5 +140,9 @@ def test_what_is_not_there_is_refused(address, sentence):
 
 def test_values_are_the_same_to_the_last_bit(written):
     whole = np.concatenate([batch.rows.data for batch in read(written / "a.svm")])
-    pieces = [batch.rows.data for part in cut(str(written / "a.svm"), part_size=50) for batch in part.open()]
+    pieces = [
+        batch.rows.data
+        for part in cut(str(written / "a.svm"), part_size=50)
+        for batch in part.open()
+    ]
     assert np.concatenate(pieces).tobytes() == whole.tobytes()

@@ -1,4 +1,6 @@
-"""What a cluster trains knows how sure it is, from examples that were ranked before anybody had taught them."""
+"""What a cluster trains knows how sure it is, from examples that were ranked before anybody had
+taught them.
+"""
 
 import json
 import random
@@ -33,7 +35,9 @@ class Alone:
 
 
 def written(path, examples):
-    path.write_text("".join(json.dumps({"text": text, "labels": own}) + "\n" for text, own in examples))
+    path.write_text(
+        "".join(json.dumps({"text": text, "labels": own}) + "\n" for text, own in examples)
+    )
     return str(path)
 
 
@@ -42,9 +46,13 @@ def tickets(n, seed):
     chance, examples = random.Random(seed), []
     for _ in range(n):
         topic = chance.randrange(8)
-        own = [f"topic{topic if chance.random() < 0.8 else chance.randrange(8)}word{chance.randrange(40)}"
-               for _ in range(chance.randrange(1, 4))]  # fmt: skip
-        examples.append((" ".join(own + [f"any{chance.randrange(60)}" for _ in range(3)]), [f"topic{topic}"]))
+        own = [
+            f"topic{topic if chance.random() < 0.8 else chance.randrange(8)}word{chance.randrange(40)}"
+            for _ in range(chance.randrange(1, 4))
+        ]
+        examples.append(
+            (" ".join(own + [f"any{chance.randrange(60)}" for _ in range(3)]), [f"topic{topic}"])
+        )
     return examples
 
 
@@ -53,7 +61,9 @@ def trained(parts, learner=None, cluster=None):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=["TunedIndex", "FeatureFocus"])
-@pytest.mark.parametrize("part_size", [3000, 20_000, 10**6], ids=["many parts", "two or three", "one"])
+@pytest.mark.parametrize(
+    "part_size", [3000, 20_000, 10**6], ids=["many parts", "two or three", "one"]
+)
 def test_the_same_whoever_does_it(client, json_file, learner, part_size):
     parts = cut(str(json_file), part_size=part_size)
     here, there = trained(parts, learner), trained(parts, learner, Cluster(client))
@@ -74,11 +84,15 @@ def test_the_model_is_the_same_without(json_file, monkeypatch, part_size):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("part_size", "within"), [(35_000, 0.08), (90_000, 0.05), (10**6, 0.05)], ids=["five parts", "two", "one"]
+    ("part_size", "within"),
+    [(35_000, 0.08), (90_000, 0.05), (10**6, 0.05)],
+    ids=["five parts", "two", "one"],
 )
 @pytest.mark.parametrize("in_order", [False, True], ids=["mixed", "by label"])
 def test_what_it_says_of_itself_is_true_of_new_texts(tmp_path, part_size, within, in_order):
-    """Probabilities from parts of 400 examples are 2 to 7 points too high, depending on where files are cut."""
+    """Probabilities from parts of 400 examples are 2 to 7 points too high, depending on where
+    files are cut.
+    """
     learned, (words, labels) = tickets(2000, seed=1), zip(*tickets(1000, seed=2), strict=True)
     learned = sorted(learned, key=itemgetter(1)) if in_order else learned
     model = trained(cut(written(tmp_path / "train.jsonl", learned), part_size=part_size))
@@ -88,7 +102,9 @@ def test_what_it_says_of_itself_is_true_of_new_texts(tmp_path, part_size, within
     assert best.mean() == pytest.approx(right.mean(), abs=within)
 
 
-@pytest.mark.parametrize("part_size", [7000, 20_000, 10**6], ids=["several parts", "two or three", "one"])
+@pytest.mark.parametrize(
+    "part_size", [7000, 20_000, 10**6], ids=["several parts", "two or three", "one"]
+)
 def test_random_labels_teach_nothing_and_it_knows(tmp_path, part_size):
     chance = random.Random(3)
     examples = [(text, [str(chance.randrange(10))]) for text, _ in texts(600)]

@@ -28,7 +28,12 @@ def test_labels_of_texts(there, json_file, tmp_path):
     run("train", json_file, "-o", here, "--learner", "independent")
     run("train", json_file, "-o", elsewhere, "--learner", "independent", *there)
     assert here.read_bytes() == elsewhere.read_bytes()
-    for verb in (["rank"], ["rank", "--json", "-k", "2"], ["evaluate"], ["evaluate", "--per-label", "--json"]):
+    for verb in (
+        ["rank"],
+        ["rank", "--json", "-k", "2"],
+        ["evaluate"],
+        ["evaluate", "--per-label", "--json"],
+    ):
         expected = run(verb[0], here, json_file, *verb[1:])
         assert run(verb[0], here, json_file, *verb[1:], *there) == expected
     half = tmp_path / "half.jsonl"
@@ -40,7 +45,10 @@ def test_labels_of_texts(there, json_file, tmp_path):
 
 def test_how_sure_a_model_is_is_said_as_here(there, json_file, tmp_path):
     run("train", json_file, "-o", tmp_path / "m")
-    for verb, shown in ((["evaluate"], "Deciding alone"), (["rank", "--json", "-k", "2"], "probabilities")):
+    for verb, shown in (
+        (["evaluate"], "Deciding alone"),
+        (["rank", "--json", "-k", "2"], "probabilities"),
+    ):
         expected = run(verb[0], tmp_path / "m", json_file, *verb[1:])
         assert shown in expected
         assert run(verb[0], tmp_path / "m", json_file, *verb[1:], *there) == expected
@@ -54,9 +62,18 @@ def test_what_makes_no_sense_is_refused(there, json_file, tmp_path):
         (["train", json_file, "--keep", tmp_path], "--keep is for a cluster"),
         (["train", "-", *there], "standard input cannot be read in parts"),
         (["train", json_file, "--task", "ratings", *there], "ratings are learned on one machine"),
-        (["train", json_file, "--task", "documents", "--workers", 2], "documents are learned on one machine"),
-        (["train", json_file, "--max-memory", "1GB", "--workers", 2], "--max-memory is for one machine"),
-        (["evaluate", model, json_file, "--plot", tmp_path, *there], "--plot and --errors need the examples here"),
+        (
+            ["train", json_file, "--task", "documents", "--workers", 2],
+            "documents are learned on one machine",
+        ),
+        (
+            ["train", json_file, "--max-memory", "1GB", "--workers", 2],
+            "--max-memory is for one machine",
+        ),
+        (
+            ["evaluate", model, json_file, "--plot", tmp_path, *there],
+            "--plot and --errors need the examples here",
+        ),
     ):
         with pytest.raises(InputError, match=sentence):
             run(*words)
@@ -73,7 +90,17 @@ def test_files_without_examples_are_named(there, json_file, tmp_path):
         run("train", nothing, "-o", tmp_path / "model", *there)
     with pytest.raises(InputError, match=r"header\.csv, .*other\.csv have no examples"):
         run("train", header, tmp_path / "other.csv", "-o", tmp_path / "model", *there)
-    words = ["train", json_file, header, nothing, "--learner", "rocchio", "-o", tmp_path / "model", *there]
+    words = [
+        "train",
+        json_file,
+        header,
+        nothing,
+        "--learner",
+        "rocchio",
+        "-o",
+        tmp_path / "model",
+        *there,
+    ]
     done = CliRunner().invoke(app, list(map(str, words)))
     assert done.exit_code == 0
     for file in (header, nothing):
@@ -85,8 +112,20 @@ def test_workers_of_this_machine(json_file, tmp_path):
     import sys
 
     model = tmp_path / "model"
-    words = ["train", str(json_file), "-o", str(model), "--learner", "rocchio", "--workers", "1", "--json"]
-    done = subprocess.run([sys.executable, "-m", "shortlist.cli", *words], capture_output=True, text=True, timeout=300)
+    words = [
+        "train",
+        str(json_file),
+        "-o",
+        str(model),
+        "--learner",
+        "rocchio",
+        "--workers",
+        "1",
+        "--json",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "shortlist.cli", *words], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr.strip() == "1 part on 1 worker"
     run("train", json_file, "-o", tmp_path / "here", "--learner", "rocchio")

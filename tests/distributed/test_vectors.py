@@ -1,4 +1,6 @@
-"""Texts with vectors on a cluster: learned in parts, ranked as on one machine, refused where they do not fit."""
+"""Texts with vectors on a cluster: learned in parts, ranked as on one machine, refused where
+they do not fit.
+"""
 
 import json
 
@@ -22,7 +24,11 @@ def records(n, seed=0, wide=WIDE):
     topics = random.integers(4, size=n)
     vectors = centres[topics // 2] + 0.3 * random.normal(size=(n, wide))
     return [
-        {"text": f"{'up' if c % 2 else 'down'} on day {n % 31}", "labels": [TOPICS[c]], "v": v.round(3).tolist()}
+        {
+            "text": f"{'up' if c % 2 else 'down'} on day {n % 31}",
+            "labels": [TOPICS[c]],
+            "v": v.round(3).tolist(),
+        }
         for n, (c, v) in enumerate(zip(topics, vectors, strict=True))
     ]
 
@@ -49,7 +55,9 @@ def test_parts_teach_nearly_what_one_machine_learns(client, tmp_path):
     found, expected = there.score(batch.texts, batch.labels), here.score(batch.texts, batch.labels)
     assert expected > 0.9
     assert found > expected - 0.06
-    words = sl.Categorizer().fit_batches((some.texts.texts, some.labels) for some in read(path, vector="v"))
+    words = sl.Categorizer().fit_batches(
+        (some.texts.texts, some.labels) for some in read(path, vector="v")
+    )
     assert found > words.score(batch.texts.texts, batch.labels) + 0.2
 
 
@@ -60,14 +68,25 @@ def test_one_part_is_what_a_pass_over_it_teaches(client, tmp_path):
     here = sl.Categorizer(learner).fit_batches(read(path, vector="v"))
     batch = next(iter(read(path, vector="v")))
     assert there.learner_._weights[:, :4] == pytest.approx(here.learner_._weights[:, :4], abs=1e-5)
-    assert there.rank(batch.texts, 4).scores == pytest.approx(here.rank(batch.texts, 4).scores, abs=1e-5)
+    assert there.rank(batch.texts, 4).scores == pytest.approx(
+        here.rank(batch.texts, 4).scores, abs=1e-5
+    )
 
 
 def test_what_does_not_fit_is_refused(client, tmp_path):
-    files = [written(tmp_path / "a.jsonl", records(30)), written(tmp_path / "b.jsonl", records(30, wide=5))]
-    with pytest.raises(sl.InputError, match=r"vectors have 5 numbers in .*b.jsonl and 8 in .*a.jsonl; all must"):
+    files = [
+        written(tmp_path / "a.jsonl", records(30)),
+        written(tmp_path / "b.jsonl", records(30, wide=5)),
+    ]
+    with pytest.raises(
+        sl.InputError, match=r"vectors have 5 numbers in .*b.jsonl and 8 in .*a.jsonl; all must"
+    ):
         categories.train(Cluster(client), cut(files, vector="v"), sl.Categorizer())
     with pytest.raises(sl.InputError, match="vectors need the learner TunedIndex"):
         categories.train(Cluster(client), cut(files[0], vector="v"), sl.Categorizer(sl.Rocchio()))
     with pytest.raises(sl.InputError, match="an encoder works on one machine"):
-        categories.train(Cluster(client), cut(files[0]), sl.Categorizer(encoder=lambda texts: np.ones((len(texts), 2))))
+        categories.train(
+            Cluster(client),
+            cut(files[0]),
+            sl.Categorizer(encoder=lambda texts: np.ones((len(texts), 2))),
+        )

@@ -1,4 +1,6 @@
-"""Scores to features: scaling by query, bins, retrieval functions, and the classification SVM that works on them."""
+"""Scores to features: scaling by query, bins, retrieval functions, and the classification SVM
+that works on them.
+"""
 
 import math
 
@@ -38,9 +40,16 @@ def data():
 def test_scaling_by_hand():
     X, query = np.array([[1.0, 5], [3, 5], [2, 5], [7, 0]]), [1, 1, 1, 2]
     assert QueryScaler().transform(X, query=query).tolist() == [[0, 0], [1, 0], [0.5, 0], [0, 0]]
-    assert QueryScaler("percentile").transform(X, query=query).tolist() == [[0, 0], [1, 0], [0.5, 0], [0, 0]]
+    assert QueryScaler("percentile").transform(X, query=query).tolist() == [
+        [0, 0],
+        [1, 0],
+        [0.5, 0],
+        [0, 0],
+    ]
     ties = np.array([[0.0], [0], [4], [9]])
-    assert QueryScaler("percentile").transform(ties, query=[1] * 4)[:, 0] == pytest.approx([0, 0, 2 / 3, 1])
+    assert QueryScaler("percentile").transform(ties, query=[1] * 4)[:, 0] == pytest.approx(
+        [0, 0, 2 / 3, 1]
+    )
     assert QueryScaler().transform(scipy.sparse.csr_array(X), query=query)[1].tolist() == [1, 0]
     with pytest.raises(InputError, match="method must be one of"):
         QueryScaler("best").fit(X)
@@ -62,14 +71,19 @@ def test_scaling_keeps_the_order_within_a_query(method, scores):
 def test_bins_are_the_indicators_of_the_paper(spacing, scores, count):
     X = np.column_stack([scores, np.negative(scores)])
     bins = ScoreBins(count, spacing).fit(X)
-    expected = [[score > t for score, row in zip(x, bins.thresholds_, strict=True) for t in row] for x in X]
+    expected = [
+        [score > t for score, row in zip(x, bins.thresholds_, strict=True) for t in row] for x in X
+    ]
     binned = bins.transform(X)
     assert binned.shape == (len(scores), 2 * count)
     assert (binned.toarray() == np.array(expected)).all()
     assert as_rows(binned).indptr.tolist() == binned.indptr.tolist()  # no repeats, ascending
     weights = np.arange(2.0 * count)
     steps = bins.steps(weights)
-    passed = [[sum(score > t for t in row) for score, row in zip(x, bins.thresholds_, strict=True)] for x in X]
+    passed = [
+        [sum(score > t for t in row) for score, row in zip(x, bins.thresholds_, strict=True)]
+        for x in X
+    ]
     assert binned @ weights == pytest.approx([steps[0, a] + steps[1, b] for a, b in passed])
 
 
@@ -77,7 +91,11 @@ def test_where_thresholds_stand():
     X = np.array([[0.0], [1], [2], [3], [100]])
     assert ScoreBins(3, "even").fit(X).thresholds_.tolist() == [[25, 50, 75]]
     assert ScoreBins(3).fit(X).thresholds_.tolist() == [[1, 2, 3]]
-    assert ScoreBins(3).fit(X).get_feature_names_out(["bm25"]).tolist() == ["bm25>1", "bm25>2", "bm25>3"]
+    assert ScoreBins(3).fit(X).get_feature_names_out(["bm25"]).tolist() == [
+        "bm25>1",
+        "bm25>2",
+        "bm25>3",
+    ]
 
 
 def test_bins_refuse_what_does_not_fit():
@@ -119,10 +137,14 @@ TEXTS = ["the wing in the flow", "flows of heat and heat", "", "a plate, a wing:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("query", ["wing", "heat flow the the", "wing plate wing unheard", "unheard", ""])
+@pytest.mark.parametrize(
+    "query", ["wing", "heat flow the the", "wing plate wing unheard", "unheard", ""]
+)
 def test_retrieval_functions_against_their_formulas(method, query):
     documents = [text.lower().replace(",", " ").replace(":", " ").split() for text in TEXTS]
-    expected = [retrieval_score(method, query.split(), document, documents) for document in documents]
+    expected = [
+        retrieval_score(method, query.split(), document, documents) for document in documents
+    ]
     assert RetrievalIndex(TEXTS).scores(["a plate", query], method)[1] == pytest.approx(expected)
 
 
@@ -158,9 +180,13 @@ def test_accuracy_svm(variant, data, tmp_path):
 
 
 def test_accuracy_variant_2_weighs_relevant_documents_up(data):
-    """Fewer documents are relevant than not, so balanced costs call more of them relevant than equal costs do."""
+    """Fewer documents are relevant than not, so balanced costs call more of them relevant than
+    equal costs do.
+    """
     X, y, query = data
-    called = [(AccuracySVM(C=1.0, variant=v).fit(X, y, query=query).predict(X) > 0).mean() for v in (1, 2)]
+    called = [
+        (AccuracySVM(C=1.0, variant=v).fit(X, y, query=query).predict(X) > 0).mean() for v in (1, 2)
+    ]
     assert y.mean() < 0.4
     assert called[0] < called[1]
 
@@ -168,11 +194,17 @@ def test_accuracy_variant_2_weighs_relevant_documents_up(data):
 def test_accuracy_svm_refuses(data):
     X, y, query = data
     for bad, message in [
-        (lambda: AccuracySVM(variant=5).fit(X, y, query=query), "variant must be one of 1, 2, 3, 4"),
+        (
+            lambda: AccuracySVM(variant=5).fit(X, y, query=query),
+            "variant must be one of 1, 2, 3, 4",
+        ),
         (lambda: AccuracySVM(C=0).fit(X, y, query=query), "C must be at least 1e-09"),
         (lambda: AccuracySVM().fit(1e200 * X, y, query=query), "scale the features first"),
         (lambda: AccuracySVM().fit(X, y), "query is missing"),
-        (lambda: AccuracySVM().fit(X, np.zeros(180), query=query), "both relevant and non-relevant"),
+        (
+            lambda: AccuracySVM().fit(X, np.zeros(180), query=query),
+            "both relevant and non-relevant",
+        ),
         (lambda: AccuracySVM(variant=4).fit(X, y, query=query).predict(X), "query is missing"),
         (lambda: AccuracySVM().fit(X, y, query=query).predict(X[:, :2]), "X has 2 features, but"),
     ]:
@@ -181,7 +213,9 @@ def test_accuracy_svm_refuses(data):
 
 
 def test_reference_bm25_by_hand():
-    """One document in three has the term, once, among two words: so that the twin itself is anchored."""
+    """One document in three has the term, once, among two words: so that the twin itself is
+    anchored.
+    """
     documents = [["a", "b"], ["b", "b"], ["c", "b"]]
     expected = math.log(1 + 2.5 / 1.5) * 2.2 / (1 + 1.2)
     assert retrieval_score("bm25", ["a"], documents[0], documents) == pytest.approx(expected)

@@ -44,14 +44,20 @@ def test_it_learns_what_matters(kind, data):
 @pytest.mark.parametrize("kind", KINDS)
 def test_sparse_and_dense_learn_the_same(kind, data):
     X, y, query = data
-    dense, sparse = kind(C=10).fit(X, y, query=query), kind(C=10).fit(scipy.sparse.csc_matrix(X), y, query=query)
+    dense, sparse = (
+        kind(C=10).fit(X, y, query=query),
+        kind(C=10).fit(scipy.sparse.csc_matrix(X), y, query=query),
+    )
     assert (dense.coef_ == sparse.coef_).all()
 
 
 def test_the_order_of_rows_within_a_query_does_not_matter(data):
     X, y, query = data
     mixed = np.concatenate([np.random.default_rng(i).permutation(15) + 15 * i for i in range(12)])
-    a, b = MapSVM(C=10, tol=1e-6).fit(X, y, query), MapSVM(C=10, tol=1e-6).fit(X[mixed], y[mixed], query)
+    a, b = (
+        MapSVM(C=10, tol=1e-6).fit(X, y, query),
+        MapSVM(C=10, tol=1e-6).fit(X[mixed], y[mixed], query),
+    )
     assert a.coef_ == pytest.approx(b.coef_, abs=1e-3)
 
 
@@ -66,7 +72,9 @@ def test_scores_agree_with_scikit_learn(data):
     assert ranker.score(X, y, query) == pytest.approx(expected)
     grades = y * (1 + np.arange(180) % 3)
     ranker = NdcgSVM(k=5).fit(X, grades, query)
-    expected = np.mean([ndcg_score([2 ** grades[part] - 1], [ranker.predict(X)[part]], k=5) for part in parts])
+    expected = np.mean(
+        [ndcg_score([2 ** grades[part] - 1], [ranker.predict(X)[part]], k=5) for part in parts]
+    )
     assert ranker.score(X, grades, query) == pytest.approx(expected)
 
 
@@ -79,9 +87,14 @@ def test_queries_that_teach_nothing_are_set_aside_and_named(data):
     assert ranker.queries_set_aside_.tolist() == ["q3", "q7"]
     without = ~np.isin(query, ["q3", "q7"])
     assert (ranker.coef_ == MapSVM().fit(X[without], y[without], query=query[without]).coef_).all()
-    # A query without relevant documents has no average precision; one whose documents are all relevant has 1.
+    # A query without relevant documents has no average precision; one whose documents are all
+    # relevant has 1.
     alone, both = query == "q7", np.isin(query, ["q3", "q7"])
-    assert ranker.score(X[both], y[both], query[both]) == ranker.score(X[alone], y[alone], query[alone]) == 1
+    assert (
+        ranker.score(X[both], y[both], query[both])
+        == ranker.score(X[alone], y[alone], query[alone])
+        == 1
+    )
     with pytest.raises(InputError, match="nothing to average"):
         ranker.score(X[query == "q3"], y[query == "q3"], query[query == "q3"])
     with pytest.raises(InputError, match="nothing to learn"), pytest.warns(QueriesSetAside):
@@ -114,7 +127,11 @@ def test_run_file_keeps_the_order_of_equal_scores():
     ranker = MapSVM().fit(np.eye(4), [1, 0, 1, 0], query=[1, 1, 2, 2])
     ranking = ranker.rank(np.zeros((3, 4)), query=[7, 7, 8])
     lines = [line.split() for line in ranking.run_lines(tag="mine")]
-    assert [line[:4] for line in lines] == [["7", "Q0", "0", "1"], ["7", "Q0", "1", "2"], ["8", "Q0", "2", "1"]]
+    assert [line[:4] for line in lines] == [
+        ["7", "Q0", "0", "1"],
+        ["7", "Q0", "1", "2"],
+        ["8", "Q0", "2", "1"],
+    ]
     assert float(lines[0][4]) > float(lines[1][4])
     assert lines[0][5] == "mine"
 
@@ -128,8 +145,11 @@ def test_run_file_is_read_the_same_way_by_ir_measures(data, tmp_path):
     (tmp_path / "run").write_text("\n".join([*ranker.rank(X, query=query).run_lines(names), ""]))
     run = list(ir_measures.read_trec_run(str(tmp_path / "run")))
     judged = [ir_measures.Qrel(q, d, int(r)) for q, d, r in zip(query, names, y, strict=True)]
-    area = ir_measures.Accuracy  # the share of pairs in the right order, a measure ir-measures computes on its own
-    assert ir_measures.calc_aggregate([area], judged, run)[area] == pytest.approx(ranker.score(X, y, query=query))
+    # the share of pairs in the right order, a measure ir-measures computes on its own
+    area = ir_measures.Accuracy
+    assert ir_measures.calc_aggregate([area], judged, run)[area] == pytest.approx(
+        ranker.score(X, y, query=query)
+    )
     with pytest.raises(InputError, match="cannot stand in a TREC run"):
         list(ranker.rank(X, query=query).run_lines(["a document"] * 180))
     with pytest.raises(InputError, match="3 names where 180"):
@@ -183,11 +203,17 @@ def test_clone_and_saving(kind, data, tmp_path):
     ("change", "message"),
     [
         ({"query": None}, "query is missing: give the query id of each row"),
-        ({"query": [1, 1, 2, 2, 1, 1]}, "query 1 stands in two places: it begins at row 0 and again at row 4"),
+        (
+            {"query": [1, 1, 2, 2, 1, 1]},
+            "query 1 stands in two places: it begins at row 0 and again at row 4",
+        ),
         ({"query": [1, 1, 1]}, "query has 3 ids where 6 are needed"),
         ({"query": [[1, 1, 1, 2, 2, 2]]}, "query must have one dimension"),
         ({"query": [1, 1, 1, np.nan, 2, 2]}, r"query\[3\] is missing"),
-        ({"query": np.array(["a", "a", None, "b", "b", "b"], dtype=object)}, r"query\[2\] is missing"),
+        (
+            {"query": np.array(["a", "a", None, "b", "b", "b"], dtype=object)},
+            r"query\[2\] is missing",
+        ),
         ({"y": ["good", "bad", "bad", "good", "bad", "bad"]}, "relevance must hold numbers"),
         ({"y": [1, 0, np.nan, 1, 0, 0]}, r"relevance\[2\] is not a finite number"),
         ({"y": [1, 0, 0]}, "relevance has 3 entries where 6 are needed"),
@@ -202,10 +228,16 @@ def test_clone_and_saving(kind, data, tmp_path):
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(change, message):
-    arrays = {"X": np.arange(12.0).reshape(6, 2), "y": [1, 0, 0, 1, 0, 0], "query": [1, 1, 1, 2, 2, 2]}
+    arrays = {
+        "X": np.arange(12.0).reshape(6, 2),
+        "y": [1, 0, 0, 1, 0, 0],
+        "query": [1, 1, 1, 2, 2, 2],
+    }
     parameters = {name: value for name, value in change.items() if name not in arrays}
     with pytest.raises(InputError, match=message):
-        NdcgSVM(**parameters).fit(**(arrays | {name: value for name, value in change.items() if name in arrays}))
+        NdcgSVM(**parameters).fit(
+            **(arrays | {name: value for name, value in change.items() if name in arrays})
+        )
 
 
 def test_rows_of_another_width_are_refused(data):

@@ -1,4 +1,6 @@
-"""Each measure's most violated ranking against brute force over all rankings, and its loss against the definition."""
+"""Each measure's most violated ranking against brute force over all rankings, and its loss
+against the definition.
+"""
 
 import itertools
 from functools import partial
@@ -59,7 +61,9 @@ def test_no_ranking_is_more_violated(ranker, measure, s, s_bar):
 
 
 @pytest.mark.parametrize(("ranker", "measure"), MEASURES, ids=IDS)
-@given(ranking=st.lists(st.booleans(), min_size=2, max_size=12).filter(lambda r: any(r) and not all(r)))
+@given(
+    ranking=st.lists(st.booleans(), min_size=2, max_size=12).filter(lambda r: any(r) and not all(r))
+)
 def test_the_loss_is_one_minus_the_measure(ranker, measure, ranking):
     before = [ranking[:place].count(False) for place, good in enumerate(ranking) if good]
     above = np.array(before + [0] * ranking.count(False))
@@ -67,9 +71,15 @@ def test_the_loss_is_one_minus_the_measure(ranker, measure, ranking):
     assert loss == pytest.approx(1 - measure(ranking), abs=1e-12)
 
 
-@given(s=st.lists(SCORE, min_size=1, max_size=5), s_bar=st.lists(SCORE, min_size=1, max_size=5), k=st.integers(1, 11))
+@given(
+    s=st.lists(SCORE, min_size=1, max_size=5),
+    s_bar=st.lists(SCORE, min_size=1, max_size=5),
+    k=st.integers(1, 11),
+)
 def test_ndcg_search_behind_place_k(s, s_bar, k):
-    """More documents than all permutations can be tried of: every way to merge the two sorted lists."""
+    """More documents than all permutations can be tried of: every way to merge the two sorted
+    lists.
+    """
     ranker = NdcgSVM(k=k)
     R, N = len(s), len(s_bar)
     scores = sorted_scores(s, s_bar)
@@ -82,7 +92,9 @@ def test_ndcg_search_behind_place_k(s, s_bar, k):
     assert value_found(ranker, s, s_bar) == pytest.approx(best, abs=1e-12)
 
 
-GRADES = st.lists(st.sampled_from([0, 0, 1, 2, 3]), min_size=2, max_size=9).filter(lambda grades: len(set(grades)) > 1)
+GRADES = st.lists(st.sampled_from([0, 0, 1, 2, 3]), min_size=2, max_size=9).filter(
+    lambda grades: len(set(grades)) > 1
+)
 
 
 @given(grades=GRADES, k=st.integers(1, 10))
@@ -92,7 +104,9 @@ def test_graded_ndcg_is_the_weighted_mean_of_its_grades(grades, k):
     pairs, _ = ranker._pairs(np.array(grades, dtype=float), queries, both=False)
     above = pairs.above(np.arange(len(grades)), queries)
     assert pairs.weight.sum() == pytest.approx(1)
-    assert 1 - pairs.weight @ ranker._loss(above, pairs.starts, pairs.relevant) == pytest.approx(ndcg(grades, k))
+    assert 1 - pairs.weight @ ranker._loss(above, pairs.starts, pairs.relevant) == pytest.approx(
+        ndcg(grades, k)
+    )
 
 
 def violation(opt, s, s_bar):
@@ -122,7 +136,9 @@ def test_a_document_that_slides_up_gains_its_step_and_later_ones_gain_less(s, s_
     for j in range(1, N + 1):
         for i in range(1, R + 1):
             before, after = [i] * (j - 1), [R + 1] * (N - j)
-            slid = violation([*before, i, *after], s, s_bar) - violation([*before, i + 1, *after], s, s_bar)
+            slid = violation([*before, i, *after], s, s_bar) - violation(
+                [*before, i + 1, *after], s, s_bar
+            )
             assert slid == pytest.approx(steps[j - 1, i - 1], abs=1e-9)
     assert (np.diff(steps, axis=0) <= 1e-12).all()
 
@@ -130,7 +146,10 @@ def test_a_document_that_slides_up_gains_its_step_and_later_ones_gain_less(s, s_
 def test_map_search_gives_the_paper_s_places_when_nothing_ties():
     random = np.random.default_rng(0)
     for R, N in [(1, 1), (1, 100), (100, 1), (7, 64), (50, 63), (80, 200)]:
-        s, s_bar = np.sort(random.normal(0.1, 1, R))[::-1].copy(), np.sort(random.normal(0, 1, N))[::-1].copy()
+        s, s_bar = (
+            np.sort(random.normal(0.1, 1, R))[::-1].copy(),
+            np.sort(random.normal(0, 1, N))[::-1].copy(),
+        )
         harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, R + N + 1))])
         assert place_each(s, s_bar, harmonic).tolist() == paper_search(s.tolist(), s_bar.tolist())
 

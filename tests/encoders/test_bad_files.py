@@ -1,4 +1,6 @@
-"""Files that are damaged, hostile or of another model: one sentence each, and nothing is run from them."""
+"""Files that are damaged, hostile or of another model: one sentence each, and nothing is run
+from them.
+"""
 
 import contextlib
 import json
@@ -9,7 +11,16 @@ import pytest
 
 from shortlist.encoders import load_encoder
 from shortlist.errors import InputError
-from tests.encoders.conftest import HEADS, INNER, POSITIONS, WIDTH, WORDS, random_weights, tokenizer, write_json
+from tests.encoders.conftest import (
+    HEADS,
+    INNER,
+    POSITIONS,
+    WIDTH,
+    WORDS,
+    random_weights,
+    tokenizer,
+    write_json,
+)
 
 QUERY = "encoder.layer.1.attention.self.query.weight"
 
@@ -26,7 +37,9 @@ def rewrite(folder, **changed):
     """Write the weights again, some of them changed, or left out where they are None."""
     from safetensors.numpy import save_file
 
-    weights = {name: array for name, array in (random_weights() | changed).items() if array is not None}
+    weights = {
+        name: array for name, array in (random_weights() | changed).items() if array is not None
+    }
     save_file(weights, folder / "model.safetensors")
 
 
@@ -34,22 +47,33 @@ def rewrite(folder, **changed):
 def test_truncated_safetensors(folder, length):
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:length])
-    refused(folder, r"tiny/model.safetensors is not a whole safetensors file: .*; get the file again")
+    refused(
+        folder, r"tiny/model.safetensors is not a whole safetensors file: .*; get the file again"
+    )
 
 
 @pytest.mark.parametrize(
     "header",
     [
-        b"{}", b"[]", b"null", b"\xff", b"[" * 5000,
+        b"{}",
+        b"[]",
+        b"null",
+        b"\xff",
+        b"[" * 5000,
         b'{"x":{"dtype":"F32","shape":[1099511627776,1099511627776],"data_offsets":[0,4]}}',
         b'{"x":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}',
         b'{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,99999999]}}',
         b'{"x":{"dtype":"PICKLE","shape":[1],"data_offsets":[0,4]}}',
     ],
-)  # fmt: skip
+)
 def test_hostile_safetensors(folder, header):
-    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0\0\0\0")
-    refused(folder, r"tiny/model.safetensors (is not a whole safetensors file|has no weights of a BERT network)")
+    (folder / "model.safetensors").write_bytes(
+        len(header).to_bytes(8, "little") + header + b"\0\0\0\0"
+    )
+    refused(
+        folder,
+        r"tiny/model.safetensors (is not a whole safetensors file|has no weights of a BERT network)",
+    )
 
 
 def test_a_header_that_claims_to_be_huge(folder):
@@ -69,10 +93,19 @@ def with_value(value):
         (None, f"has nothing as {QUERY}, .*: get the file again"),
         (with_value(np.nan), f"has numbers in {QUERY} that are not finite"),
         (with_value(-np.inf), f"has numbers in {QUERY} that are not finite"),
-        (with_value(0).astype(np.float64), rf"has float64\[32, 32\] as {QUERY}, not float32 or float16"),
+        (
+            with_value(0).astype(np.float64),
+            rf"has float64\[32, 32\] as {QUERY}, not float32 or float16",
+        ),
         (with_value(0).astype(np.int8), rf"has int8\[32, 32\] as {QUERY}, not float32"),
-        (with_value(0)[:-1].copy(), rf"has float32\[31, 32\] as {QUERY}, not float32 or float16\[32, 32\]"),
-        (with_value(0).ravel(), rf"has float32\[1024\] as {QUERY}, not float32 or float16\[32, 32\]"),
+        (
+            with_value(0)[:-1].copy(),
+            rf"has float32\[31, 32\] as {QUERY}, not float32 or float16\[32, 32\]",
+        ),
+        (
+            with_value(0).ravel(),
+            rf"has float32\[1024\] as {QUERY}, not float32 or float16\[32, 32\]",
+        ),
     ],
 )
 def test_weights_that_do_not_fit(folder, array, sentence):
@@ -94,8 +127,16 @@ def test_weights_that_do_not_fit(folder, array, sentence):
             r"has float32\[0, 32\] as embeddings.token_",
         ),
         ("embeddings.word_embeddings.weight", (25, 30), "4 heads cannot share evenly"),
-        ("embeddings.position_embeddings.weight", (5, WIDTH), "has weights for texts of 5 tokens, and the limit is 20"),
-        ("encoder.layer.7.output.dense.bias", (WIDTH,), "has nothing as encoder.layer.2.attention.self.query.weight"),
+        (
+            "embeddings.position_embeddings.weight",
+            (5, WIDTH),
+            "has weights for texts of 5 tokens, and the limit is 20",
+        ),
+        (
+            "encoder.layer.7.output.dense.bias",
+            (WIDTH,),
+            "has nothing as encoder.layer.2.attention.self.query.weight",
+        ),
         ("encoder.layer.0.intermediate.dense.weight", (INNER + 1, WIDTH), "not float32 or float16"),
     ],
 )
@@ -107,12 +148,14 @@ def test_networks_that_do_not_fit(folder, name, shape, sentence):
 def test_a_tokenizer_of_another_model(folder):
     tokenizer([*WORDS, "more", "words"]).save(str(folder / "tokenizer.json"))
     refused(
-        folder, r"tokenizer.json has 27 tokens, and .*model.safetensors has weights for 25: they are not of the sam"
+        folder,
+        r"tokenizer.json has 27 tokens, and .*model.safetensors has weights for 25: they are not of the sam",
     )
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{}", b"\xff\xfe", b'{"version": "1.0", "model": {"type": "Code"}}', b"[" * 9999]
+    "content",
+    [b"", b"{}", b"\xff\xfe", b'{"version": "1.0", "model": {"type": "Code"}}', b"[" * 9999],
 )
 def test_bad_tokenizers(folder, content):
     (folder / "tokenizer.json").write_bytes(content)
@@ -131,7 +174,8 @@ def test_missing_files(folder, name):
         (
             "config.json",
             {"model_type": "mpnet"},
-            "model_type 'mpnet', and .* only networks with 'bert' are read: export the model as model.onnx",
+            "model_type 'mpnet', and .* only networks with 'bert' are read: export the model as "
+            "model.onnx",
         ),
         ("config.json", {"model_type": "bert", "hidden_act": "relu"}, "hidden_act 'relu'"),
         (
@@ -139,19 +183,59 @@ def test_missing_files(folder, name):
             {"model_type": "bert", "position_embedding_type": "relative_key"},
             "position_embedding_type 'relative_key'",
         ),
-        ("config.json", {"model_type": "bert", "num_attention_heads": "4"}, "num_attention_heads and layer_norm_eps"),
-        ("config.json", {"model_type": "bert", "num_attention_heads": 0}, "num_attention_heads and layer_norm_eps"),
-        ("config.json", {"model_type": "bert", "num_attention_heads": 5}, "which 5 heads cannot share evenly"),
+        (
+            "config.json",
+            {"model_type": "bert", "num_attention_heads": "4"},
+            "num_attention_heads and layer_norm_eps",
+        ),
+        (
+            "config.json",
+            {"model_type": "bert", "num_attention_heads": 0},
+            "num_attention_heads and layer_norm_eps",
+        ),
+        (
+            "config.json",
+            {"model_type": "bert", "num_attention_heads": 5},
+            "which 5 heads cannot share evenly",
+        ),
         ("config.json", [], "config.json must hold a JSON object"),
         ("modules.json", {"a": 1}, "modules.json must list modules"),
-        ("modules.json", [{"type": "x.Transformer", "path": ""}], "has the modules Transformer; only"),
-        ("modules.json", [{"type": "x.Transformer", "path": "../.."}], "modules.json must list modules"),
-        ("1_Pooling/config.json", {"pooling_mode_max_tokens": True}, "a pooling that is not supported; .*: mean, cls"),
+        (
+            "modules.json",
+            [{"type": "x.Transformer", "path": ""}],
+            "has the modules Transformer; only",
+        ),
+        (
+            "modules.json",
+            [{"type": "x.Transformer", "path": "../.."}],
+            "modules.json must list modules",
+        ),
+        (
+            "1_Pooling/config.json",
+            {"pooling_mode_max_tokens": True},
+            "a pooling that is not supported; .*: mean, cls",
+        ),
         ("1_Pooling/config.json", {"pooling_mode": "weighted"}, "a pooling that is not supported"),
-        ("sentence_bert_config.json", {"max_seq_length": "long"}, "the limit of tokens must be a whole number of at"),
-        ("sentence_bert_config.json", {"max_seq_length": 2}, "the limit of tokens must be a whole number of at"),
-        ("sentence_bert_config.json", {"do_lower_case": "no"}, "do_lower_case must be true or false"),
-        ("config_sentence_transformers.json", {"default_prompt_name": "query"}, "puts a prompt before every text"),
+        (
+            "sentence_bert_config.json",
+            {"max_seq_length": "long"},
+            "the limit of tokens must be a whole number of at",
+        ),
+        (
+            "sentence_bert_config.json",
+            {"max_seq_length": 2},
+            "the limit of tokens must be a whole number of at",
+        ),
+        (
+            "sentence_bert_config.json",
+            {"do_lower_case": "no"},
+            "do_lower_case must be true or false",
+        ),
+        (
+            "config_sentence_transformers.json",
+            {"default_prompt_name": "query"},
+            "puts a prompt before every text",
+        ),
     ],
 )
 def test_settings_that_are_not_supported(folder, file, content, sentence):
@@ -178,12 +262,18 @@ def onnx_folder(folder):
     weights = random_weights()
     shape = shape_of(weights, HEADS, 1e-12, "weights")
     arrays = weights_of(weights, shape, "weights")
-    model = onnx.load_model_from_string(graph_of(shape, {name: array.shape for name, array in arrays.items()}))
+    model = onnx.load_model_from_string(
+        graph_of(shape, {name: array.shape for name, array in arrays.items()})
+    )
     own = [one for one in model.graph.initializer if one.name not in arrays]
     del model.graph.initializer[:]
-    model.graph.initializer.extend([*own, *(onnx.numpy_helper.from_array(one, name) for name, one in arrays.items())])
+    model.graph.initializer.extend(
+        [*own, *(onnx.numpy_helper.from_array(one, name) for name, one in arrays.items())]
+    )
     for name in ("attention_mask", "token_type_ids"):
-        model.graph.input.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["texts", "tokens"]))
+        model.graph.input.append(
+            onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["texts", "tokens"])
+        )
     wanted = load_encoder(str(folder))(["corn harvest", ""])
     (folder / "model.safetensors").unlink()
     (folder / "onnx").mkdir()
@@ -201,7 +291,9 @@ def test_an_onnx_file_gives_the_same_vectors(onnx_folder):
     np.testing.assert_allclose(encoder(["corn harvest", ""]), wanted, atol=1e-6)
     assert encoder.settings["network"] == "onnx"
     shutil.move(folder / "onnx" / "model.onnx", folder / "model.onnx")
-    (folder / "config.json").write_text(json.dumps({"model_type": "other", "max_position_embeddings": POSITIONS}))
+    (folder / "config.json").write_text(
+        json.dumps({"model_type": "other", "max_position_embeddings": POSITIONS})
+    )
     assert load_encoder(str(folder)).digest == encoder.digest
 
 
@@ -210,9 +302,13 @@ def test_pooled_output_of_an_onnx_file(onnx_folder):
 
     folder, model, wanted = onnx_folder
     hidden = model.graph.output[0].name
-    model.graph.node.append(onnx.helper.make_node("ReduceMean", [hidden, "one"], ["sentence_embedding"], keepdims=0))
+    model.graph.node.append(
+        onnx.helper.make_node("ReduceMean", [hidden, "one"], ["sentence_embedding"], keepdims=0)
+    )
     model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([1]), "one"))
-    model.graph.output.append(onnx.helper.make_tensor_value_info("sentence_embedding", 1, ["texts", WIDTH]))
+    model.graph.output.append(
+        onnx.helper.make_tensor_value_info("sentence_embedding", 1, ["texts", WIDTH])
+    )
     write(folder, model)
     np.testing.assert_allclose(load_encoder(str(folder))(["corn harvest", ""]), wanted, atol=1e-6)
 
@@ -229,7 +325,9 @@ def test_a_quantized_onnx_file_gives_the_same_vectors_in_any_batch(onnx_folder):
     made = encoder(texts)
     assert not np.array_equal(made[:2], wanted)
     np.testing.assert_allclose(made[:2], wanted, atol=0.1)
-    assert np.array_equal(made, np.concatenate([load_encoder(str(folder))([text]) for text in texts]))
+    assert np.array_equal(
+        made, np.concatenate([load_encoder(str(folder))([text]) for text in texts])
+    )
 
 
 def test_weights_outside_of_an_onnx_file(onnx_folder):
@@ -284,11 +382,15 @@ def test_onnx_files_of_something_else(onnx_folder):
     def nan(graph):
         array = onnx.numpy_helper.to_array(graph.initializer[-1]).copy()
         array[:] = np.nan
-        graph.initializer[-1].CopyFrom(onnx.numpy_helper.from_array(array, graph.initializer[-1].name))
+        graph.initializer[-1].CopyFrom(
+            onnx.numpy_helper.from_array(array, graph.initializer[-1].name)
+        )
 
     def few_words(graph):
         (words,) = [one for one in graph.initializer if one.name == "words"]
-        words.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(words)[:20], "words"))
+        words.CopyFrom(
+            onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(words)[:20], "words")
+        )
 
     def huge(graph):
         graph.initializer[-1].dims[0] = 2**40
@@ -306,7 +408,9 @@ def test_onnx_files_of_something_else(onnx_folder):
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(40))
 def test_files_with_a_changed_byte_work_or_are_refused(onnx_folder, seed):
-    """Of safetensors, ONNX and tokenizer, some bytes changed at random: a sentence or an encoder, nothing else."""
+    """Of safetensors, ONNX and tokenizer, some bytes changed at random: a sentence or an
+    encoder, nothing else.
+    """
     folder, model, _ = onnx_folder
     write(folder, model)
     draw = np.random.default_rng(seed)

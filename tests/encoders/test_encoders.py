@@ -1,4 +1,6 @@
-"""Vectors of texts: those of the formulas, the same for any order, batch and number of threads, with no network."""
+"""Vectors of texts: those of the formulas, the same for any order, batch and number of threads,
+with no network.
+"""
 
 import copy
 import json
@@ -32,9 +34,18 @@ def tokens_of(text, most=20):
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_vectors_are_those_of_the_formulas(folder, pooling):
     write_json(folder / "1_Pooling" / "config.json", {"pooling_mode": pooling})
-    texts = ["", "the bank raised its rates", "Banks, loans!", "unheard of", " ".join(WORDS * 3), *random_texts(20)]
+    texts = [
+        "",
+        "the bank raised its rates",
+        "Banks, loans!",
+        "unheard of",
+        " ".join(WORDS * 3),
+        *random_texts(20),
+    ]
     made = load_encoder(str(folder))(texts)
-    wanted = [bert.encode(random_weights(), tokens_of(text), HEADS, pooling=pooling) for text in texts]
+    wanted = [
+        bert.encode(random_weights(), tokens_of(text), HEADS, pooling=pooling) for text in texts
+    ]
     np.testing.assert_allclose(made, wanted, atol=1e-5)
     assert made.dtype == np.float32
     assert made.shape == (len(texts), WIDTH)
@@ -55,7 +66,9 @@ def test_any_order_batch_and_number_of_threads_gives_the_same_bits(folder):
 def test_texts_are_encoded_once(folder, monkeypatch):
     encoder = load_encoder(str(folder))
     encode, encoded = encoder._engine.vectors, []
-    monkeypatch.setattr(encoder._engine, "vectors", lambda texts: encoded.append(texts) or encode(texts))
+    monkeypatch.setattr(
+        encoder._engine, "vectors", lambda texts: encoded.append(texts) or encode(texts)
+    )
     first = encoder(["corn", "wheat", "corn"])
     assert encoded == [["corn", "wheat"]]
     assert np.array_equal(first[0], first[2])
@@ -78,7 +91,9 @@ def test_memory_of_texts_is_bounded(folder, monkeypatch):
 def test_several_threads_may_call_it(folder):
     encoder, texts = load_encoder(str(folder)), random_texts(60)
     wanted, found = load_encoder(str(folder))(texts), {}
-    callers = [threading.Thread(target=lambda i=i: found.update({i: encoder(texts)})) for i in range(4)]
+    callers = [
+        threading.Thread(target=lambda i=i: found.update({i: encoder(texts)})) for i in range(4)
+    ]
     for caller in callers:
         caller.start()
     for caller in callers:
@@ -124,13 +139,17 @@ def test_graphs_are_kept_checked_and_not_needed(folder, cache, monkeypatch):
     (graph,) = cache.iterdir()
     whole = graph.read_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr("shortlist.encoders.network.graph_of", lambda *shape: pytest.fail("it was made again"))
+        patched.setattr(
+            "shortlist.encoders.network.graph_of", lambda *shape: pytest.fail("it was made again")
+        )
         assert np.array_equal(load_encoder(str(folder))(["corn"]), wanted)
     for damaged in (b"", whole[:-1], whole[:50] + b"\x00" + whole[51:]):
         graph.write_bytes(damaged)
         assert np.array_equal(load_encoder(str(folder))(["corn"]), wanted)
         assert graph.read_bytes() == whole
-    monkeypatch.setattr("shortlist.encoders.finding.folders_of", lambda function: [cache / "not there"])
+    monkeypatch.setattr(
+        "shortlist.encoders.finding.folders_of", lambda function: [cache / "not there"]
+    )
     assert np.array_equal(load_encoder(str(folder))(["corn"]), wanted)
 
 
@@ -138,7 +157,9 @@ def test_float16_and_names_with_a_prefix_are_read(folder):
     from safetensors.numpy import save_file
 
     halves = {name: array.astype(np.float16) for name, array in random_weights().items()}
-    save_file({f"bert.{name}": array for name, array in halves.items()}, folder / "model.safetensors")
+    save_file(
+        {f"bert.{name}": array for name, array in halves.items()}, folder / "model.safetensors"
+    )
     wanted = bert.encode(halves, tokens_of("corn harvest"), HEADS)
     np.testing.assert_allclose(load_encoder(str(folder))(["corn harvest"])[0], wanted, atol=1e-5)
 
@@ -156,15 +177,24 @@ def test_nothing_is_connected_to(folder, monkeypatch):
 
 
 def test_importing_the_room_imports_no_library_of_the_extra():
-    code = "import sys, shortlist.encoders; print({'onnx', 'onnxruntime', 'tokenizers', 'torch'} & set(sys.modules))"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    code = (
+        "import sys, shortlist.encoders; print({'onnx', 'onnxruntime', 'tokenizers', 'torch'} & "
+        "set(sys.modules))"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert printed.strip() == "set()"
 
 
 @pytest.mark.parametrize("missing", ["onnxruntime", "tokenizers"])
 def test_missing_packages_are_named(missing, monkeypatch):
-    monkeypatch.setattr("shortlist.encoders.encoder.find_spec", lambda name: None if name == missing else name)
-    with pytest.raises(InputError, match=rf"encoder x needs {missing}; .*pip install '.\[meaning\]'"):
+    monkeypatch.setattr(
+        "shortlist.encoders.encoder.find_spec", lambda name: None if name == missing else name
+    )
+    with pytest.raises(
+        InputError, match=rf"encoder x needs {missing}; .*pip install '.\[meaning\]'"
+    ):
         load_encoder("x")
 
 
@@ -176,7 +206,9 @@ def test_a_static_table_adds_up_its_tokens(folder, cache):
     assert len(encoder._engine._table) == len(WORDS) + 5
     assert isinstance(encoder, Encoder)
     assert encoder.digest != load_encoder(str(folder)).digest
-    corn, wheat, both = (encoder._engine.vectors([text])[0] for text in ("corn", "wheat", "corn wheat"))
+    corn, wheat, both = (
+        encoder._engine.vectors([text])[0] for text in ("corn", "wheat", "corn wheat")
+    )
     np.testing.assert_allclose(both, corn + wheat, atol=1e-6)
     made = encoder(["corn wheat", "", "unknown", "corn", "[SEP]"])
     np.testing.assert_allclose(np.linalg.norm(made, axis=1), [1, 0, 0, 1, 0], atol=1e-6)
@@ -184,7 +216,9 @@ def test_a_static_table_adds_up_its_tokens(folder, cache):
 
 
 def test_a_static_table_keeps_what_is_near(folder):
-    """With all components and equal weights, distances of tokens are those of the network's vectors of them."""
+    """With all components and equal weights, distances of tokens are those of the network's
+    vectors of them.
+    """
     network = load_encoder(str(folder))._engine
     table = load_encoder(f"{folder}:static", threads=2)._engine._table
     vectors = network.vectors_of_tokens()
@@ -200,7 +234,10 @@ def test_a_static_table_is_made_once_and_for_any_number_of_threads(folder, cache
     (table,) = cache.glob("static-*")
     bytes_of_one = table.read_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr("shortlist.encoders.network.Network.vectors_of_tokens", lambda self: pytest.fail("made again"))
+        patched.setattr(
+            "shortlist.encoders.network.Network.vectors_of_tokens",
+            lambda self: pytest.fail("made again"),
+        )
         load_encoder(f"{folder}:static")
     table.unlink()
     load_encoder(f"{folder}:static", threads=3)

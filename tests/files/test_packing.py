@@ -1,4 +1,6 @@
-"""Compact files: the same arrays in less room, weights rounded by no more than is said, nothing trusted."""
+"""Compact files: the same arrays in less room, weights rounded by no more than is said, nothing
+trusted.
+"""
 
 import json
 from unittest import mock
@@ -56,9 +58,17 @@ def test_what_cannot_be_unpacked_is_refused(model, tmp_path):
     whole, header = parts(path)
     names = sorted(header["packed"])
     changes = [
-        ("size", 2**50), ("size", -1), ("size", 0), ("size", None), ("dtype", "O"), ("dtype", "<i8"), ("dtype", 3),
-        ("differences", 1), ("differences", []), ("differences", None),
-    ]  # fmt: skip
+        ("size", 2**50),
+        ("size", -1),
+        ("size", 0),
+        ("size", None),
+        ("dtype", "O"),
+        ("dtype", "<i8"),
+        ("dtype", 3),
+        ("differences", 1),
+        ("differences", []),
+        ("differences", None),
+    ]
     for name in names:
         for key, value in changes:
             if header["packed"][name][key] == value:
@@ -86,7 +96,11 @@ def test_a_small_file_does_not_become_a_huge_model():
 
 
 def test_the_arrays_of_a_compact_file_keep_their_order(model):
-    """The header names them in this order: it must not change from one run of Python to the next."""
+    """The header names them in this order: it must not change from one run of Python to the
+    next.
+    """
     state = model[0].learner_.to_state()
     compact = state.compacted().arrays
-    assert [name for name in compact if name in state.arrays] == [name for name in state.arrays if name in compact]
+    assert [name for name in compact if name in state.arrays] == [
+        name for name in state.arrays if name in compact
+    ]

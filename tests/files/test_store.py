@@ -32,11 +32,14 @@ def path(model, tmp_path):
 
 def parts(path):
     with safe_open(path, framework="numpy") as opened:
-        return {name: opened.get_tensor(name) for name in opened.keys()}, json.loads(opened.metadata()[KEY])  # noqa: SIM118
+        arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+        return arrays, json.loads(opened.metadata()[KEY])
 
 
 def rewrite(path, change):
-    """Write the file again with something changed and the checksum made to fit, as an attacker would."""
+    """Write the file again with something changed and the checksum made to fit, as an attacker
+    would.
+    """
     from shortlist.files.store import _checksum
 
     arrays, header = parts(path)
@@ -58,7 +61,10 @@ def file_of(path, tmp_path):
     """A model file: the one given, or that of a learner."""
     if isinstance(path, Path):
         return path
-    rows, truth = np.eye(6), [1, 2, 3, 1, 2, 3] if issubclass(path.func, RatingLearner) else list("abcabc")
+    rows, truth = (
+        np.eye(6),
+        [1, 2, 3, 1, 2, 3] if issubclass(path.func, RatingLearner) else list("abcabc"),
+    )
     path().fit(rows, truth).save(tmp_path / "m.shortlist")
     return tmp_path / "m.shortlist"
 
@@ -91,7 +97,9 @@ def test_of_two_parts_that_are_refused_the_first_says_why(path, both):
             arrays["text/name_lengths"][0] = -1
 
     rewrite(path, change)
-    with pytest.raises(sl.ModelFileError, match="TextVectorizer" if both else "edges lead to known labels"):
+    with pytest.raises(
+        sl.ModelFileError, match="TextVectorizer" if both else "edges lead to known labels"
+    ):
         sl.load(path)
 
 
@@ -205,9 +213,26 @@ def drop_part(arrays, header):
 
 @pytest.mark.parametrize(
     "change",
-    [set_version, set_kind, set_code, set_class, set_negative_class, set_length, set_weight, set_type, drop_array,
-     set_features, set_parameter, add_parameter, set_labels, nest_labels, set_ends, set_half_precision, drop_part],
-)  # fmt: skip
+    [
+        set_version,
+        set_kind,
+        set_code,
+        set_class,
+        set_negative_class,
+        set_length,
+        set_weight,
+        set_type,
+        drop_array,
+        set_features,
+        set_parameter,
+        add_parameter,
+        set_labels,
+        nest_labels,
+        set_ends,
+        set_half_precision,
+        drop_part,
+    ],
+)
 def test_a_tampered_file_with_a_fitting_checksum_is_refused(path, change):
     rewrite(path, change)
     with pytest.raises(sl.ShortlistError):
@@ -258,14 +283,20 @@ for name in {names!r}:
     except sl.ModelFileError as problem:
         print(problem)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
+    )
     lines = done.stdout.splitlines()
-    assert [line.startswith(f"cannot read {name}: ") for line, name in zip(lines, names, strict=True)] == [True] * 3
+    assert [
+        line.startswith(f"cannot read {name}: ") for line, name in zip(lines, names, strict=True)
+    ] == [True] * 3
 
 
 @pytest.mark.long
 def test_what_happens_to_the_file_does_not_reach_an_opened_model(tmp_path):
-    """In a process of its own: what is mapped from a file that was cut short ends the process that reads it."""
+    """In a process of its own: what is mapped from a file that was cut short ends the process
+    that reads it.
+    """
     script = """
 import os
 import numpy as np
@@ -288,7 +319,10 @@ for learner in (sl.Rocchio(), sl.MMP(), sl.TunedIndex()):
         model.partial_fit(X, [["new"]] * 300).rank(X, 5)
 print("unharmed")
 """
-    command, environment = [sys.executable, "-c", script], os.environ | {"PYTHONPATH": str(Path.cwd())}
+    command, environment = (
+        [sys.executable, "-c", script],
+        os.environ | {"PYTHONPATH": str(Path.cwd())},
+    )
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert (done.returncode, done.stdout) == (0, "unharmed\n"), done.stderr
 
@@ -309,7 +343,10 @@ with whole_file(Path({str(path)!r})) as file:
     print("begun", flush=True)
     time.sleep(600)
 """
-    command, environment = [sys.executable, "-c", script], os.environ | {"PYTHONPATH": str(Path.cwd())}
+    command, environment = (
+        [sys.executable, "-c", script],
+        os.environ | {"PYTHONPATH": str(Path.cwd())},
+    )
     saving = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     assert saving.stdout.readline() == "begun\n"
     return saving
@@ -318,7 +355,11 @@ with whole_file(Path({str(path)!r})) as file:
 def test_the_next_save_removes_the_drafts_of_killed_processes_and_no_others(path, model):
     folder = path.parent
     (folder / ".m.shortlist.settings").write_text("somebody's own file")
-    killed, other, alive = start_saving(path), start_saving(folder / "other.shortlist"), start_saving(path)
+    killed, other, alive = (
+        start_saving(path),
+        start_saving(folder / "other.shortlist"),
+        start_saving(path),
+    )
     try:
         assert len(hidden(folder)) == 4
         for one in (killed, other):
@@ -362,7 +403,10 @@ def test_a_failed_save_leaves_the_old_file(path, model):
     before = path.read_bytes()
     model.learn("one more", "thing")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("os.replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        patch.setattr(
+            "os.replace",
+            lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left on device")),
+        )
         with pytest.raises(sl.ModelFileError, match=r"No space left.*nothing was changed"):
             model.save(path)
     assert path.read_bytes() == before
@@ -386,7 +430,9 @@ try:
 except sl.ModelFileError as problem:
     print("refused:", problem)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=Path.cwd()
+    )
     assert done.stdout.startswith("refused: cannot write"), done.stderr
     assert path.read_bytes() == before
     assert [entry.name for entry in path.parent.iterdir()] == ["m.shortlist"]

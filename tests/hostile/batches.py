@@ -1,8 +1,8 @@
 """Trials by the thousand, in processes that may die: a crash is noticed, named and survived.
 
-A trial takes a random generator and returns a word for what happened ("read"), or raises. Errors of shortlist's own are
-refusals; any other exception is raw, and a finding. Each trial is known by a seed and a number, and can be had again:
-``--seed 3 --first 1234 --count 1``.
+A trial takes a random generator and returns a word for what happened ("read"), or raises. Errors of
+shortlist's own are refusals; any other exception is raw, and a finding. Each trial is known by a
+seed and a number, and can be had again: ``--seed 3 --first 1234 --count 1``.
 """
 
 import argparse
@@ -26,7 +26,8 @@ from shortlist import ShortlistError
 
 ROOT = Path(__file__).parents[2]
 CHUNK = 50_000  # trials of one process
-SECONDS = 600  # after which a trial is endless: the first compile loops; twice as many if it cannot be interrupted
+# after which a trial is endless: the first compile loops; twice as many if it cannot be interrupted
+SECONDS = 600
 LONGEST = 1000  # letters of a sentence about what is wrong
 FIELDS = ("number", "refused", "raw", "endless", "read")
 
@@ -63,7 +64,9 @@ def attempt(trial, seed, number):
 
 
 def work(trial, seed, first, last, ledger):
-    """The trials first..last-1; what happened is counted in the ledger, a file that outlives the process."""
+    """The trials first..last-1; what happened is counted in the ledger, a file that outlives
+    the process.
+    """
     with open(ledger, "r+b") as file, mmap.mmap(file.fileno(), 0) as held:
         counts = np.frombuffer(held, dtype=np.int64)
         for number in range(first, last):
@@ -79,7 +82,8 @@ def work(trial, seed, first, last, ledger):
 def run(module, count, seed=0, first=0, tell=lambda total, findings: None):
     """All trials of a module in processes of their own: Counter of what happened, and the findings.
 
-    ``tell`` is told both after every process, so that a run that is broken off has not been in vain.
+    ``tell`` is told both after every process, so that a run that is broken off has not been in
+    vain.
     """
     total, findings, last = Counter(), [], first + count
     while first < last:
@@ -91,9 +95,15 @@ def run(module, count, seed=0, first=0, tell=lambda total, findings: None):
             command += ["--first", str(first), "--count", str(upto - first)]
             environment = {**os.environ, "PYTHONPATH": str(ROOT)}
             with open(found, "wb") as file:
-                process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=file, stderr=file)
+                process = subprocess.Popen(
+                    command, cwd=ROOT, env=environment, stdout=file, stderr=file
+                )
                 code = _watched(process, ledger)
-            counts = dict(zip(FIELDS, np.frombuffer(ledger.read_bytes(), dtype=np.int64).tolist(), strict=True))
+            counts = dict(
+                zip(
+                    FIELDS, np.frombuffer(ledger.read_bytes(), dtype=np.int64).tolist(), strict=True
+                )
+            )
             said = found.read_text(errors="replace").splitlines()
         first = counts.pop("number")
         findings += [line for line in said if re.match(r"\d+: ", line)]
@@ -117,17 +127,22 @@ def _watched(process, ledger):
             now = ledger.read_bytes()
             if now != before:
                 before, since = now, time.monotonic()
-            elif time.monotonic() - since > 2 * SECONDS + 60:  # starting and compiling take time too
+            elif (
+                time.monotonic() - since > 2 * SECONDS + 60
+            ):  # starting and compiling take time too
                 process.kill()
                 process.wait()
                 return None
 
 
 def summary(what, total):
-    """One line: ``1,000,000 input mutants: 412,345 read, 587,655 refused, 0 crashes, 0 raw exceptions, 0 endless``."""
+    """One line: ``1,000,000 input mutants: 412,345 read, 587,655 refused, 0 crashes, 0 raw
+    exceptions, 0 endless``.
+    """
     tried = sum(total.values())
     return (
-        f"{tried:,} {what}: {total['read']:,} read, {total['refused']:,} refused, {total['crash']} crashes, "
+        f"{tried:,} {what}: {total['read']:,} read, {total['refused']:,} refused, {total['crash']} "
+        "crashes, "
         f"{total['raw']} raw exceptions, {total['endless']} endless"
     )
 
@@ -145,9 +160,14 @@ def main(module, trial, what, long):
         work(trial, given.seed, given.first, given.first + given.count, given.work)
         return
     total, findings = run(
-        module, long if given.long else given.count, given.seed, given.first,
-        lambda total, findings: print(summary(what, total), *findings[-1:], sep="; ", file=sys.stderr, flush=True),
-    )  # fmt: skip
+        module,
+        long if given.long else given.count,
+        given.seed,
+        given.first,
+        lambda total, findings: print(
+            summary(what, total), *findings[-1:], sep="; ", file=sys.stderr, flush=True
+        ),
+    )
     kinds = Counter(re.sub(r"\d+: ", "", finding, count=1)[:110] for finding in findings)
     for kind, times in kinds.most_common(40):
         example = next(one for one in findings if kind in one)

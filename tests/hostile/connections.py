@@ -1,10 +1,12 @@
-"""Odd connections: whatever comes over the wire, others are answered, and the server keeps its size.
+"""Odd connections: whatever comes over the wire, others are answered, and the server keeps its
+size.
 
     python tests/hostile/connections.py --count 500
     python tests/hostile/connections.py --long          # 5,000 connections
 
-Headers and trailers without an end, bodies of one byte at a time, requests half sent, connections that say nothing or
-nobody reads, bytes that are no HTTP. All come without a token, many at a time; meanwhile a client with the token ranks.
+Headers and trailers without an end, bodies of one byte at a time, requests half sent, connections
+that say nothing or nobody reads, bytes that are no HTTP. All come without a token, many at a time;
+meanwhile a client with the token ranks.
 """
 
 import argparse
@@ -101,7 +103,9 @@ def memory(pid):
 
 
 def trial(count, root, model_file, seed=7):
-    """So many odd connections. Gives what became of them, the answers that others got, and MB by which it grew."""
+    """So many odd connections. Gives what became of them, the answers that others got, and MB
+    by which it grew.
+    """
     folder = root / "state"
     folder.mkdir()
     snapshots.take_base(folder, model_file)
@@ -112,7 +116,9 @@ def trial(count, root, model_file, seed=7):
 
     def ask():
         while not stop.is_set():
-            with Client(base_url=server.url, timeout=PATIENCE, headers={"authorization": f"Bearer {TOKEN}"}) as client:
+            with Client(
+                base_url=server.url, timeout=PATIENCE, headers={"authorization": f"Bearer {TOKEN}"}
+            ) as client:
                 try:
                     answers[bool(client.best("wheat"))] += 1
                 except Exception as problem:
@@ -120,7 +126,9 @@ def trial(count, root, model_file, seed=7):
             time.sleep(0.01)
 
     try:
-        with Client(base_url=server.url, timeout=PATIENCE, headers={"authorization": f"Bearer {TOKEN}"}) as client:
+        with Client(
+            base_url=server.url, timeout=PATIENCE, headers={"authorization": f"Bearer {TOKEN}"}
+        ) as client:
             assert client.best("wheat")
         before = memory(server.process.pid)
         asking = threading.Thread(target=ask)
@@ -129,9 +137,15 @@ def trial(count, root, model_file, seed=7):
             kinds = [list(KINDS)[n % len(KINDS)] for n in range(count)]
             for first in range(0, count, AT_ONCE):
                 jobs = [
-                    ((host, int(port)), kind, chance.randrange(2**60), chance.random() < 0.5, outcomes)
+                    (
+                        (host, int(port)),
+                        kind,
+                        chance.randrange(2**60),
+                        chance.random() < 0.5,
+                        outcomes,
+                    )
                     for kind in kinds[first : first + AT_ONCE]
-                ]  # fmt: skip
+                ]
                 threads = [threading.Thread(target=attack, args=job) for job in jobs]
                 for thread in threads:
                     thread.start()
@@ -156,11 +170,14 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         count = 5000 if arguments.long else arguments.count
-        outcomes, answers, grown, tracebacks = trial(count, Path(name), make_model(Path(name)), arguments.seed)
+        outcomes, answers, grown, tracebacks = trial(
+            count, Path(name), make_model(Path(name)), arguments.seed
+        )
     left = sum(n for (_, outcome), n in outcomes.items() if outcome == "left open")
     failed = answers.total() - answers[True]
     print(
-        f"{outcomes.total():,} odd connections: {left} left open, {tracebacks} tracebacks; {answers[True]:,} answers "
+        f"{outcomes.total():,} odd connections: {left} left open, {tracebacks} tracebacks; "
+        f"{answers[True]:,} answers "
         f"to others, {failed} failed; memory grew by {grown:.0f} MB"
     )
     sys.exit(1 if left or failed or tracebacks or grown > 100 else 0)

@@ -1,7 +1,9 @@
-"""Samples of every format, damaged: ``python -m tests.hostile.inputs --count 10000``, or ``--long`` for a million.
+"""Samples of every format, damaged: ``python -m tests.hostile.inputs --count 10000``, or ``--long``
+for a million.
 
-Each is read as Python reads it or as the command line does, with options and limits of all kinds. What comes out is
-looked at: every field has one entry for each example, rows hold what kernels trust, texts are whole characters.
+Each is read as Python reads it or as the command line does, with options and limits of all kinds.
+What comes out is looked at: every field has one entry for each example, rows hold what kernels
+trust, texts are whole characters.
 """
 
 import bz2
@@ -21,47 +23,133 @@ from tests.hostile import batches
 from tests.inputs.samples import SAMPLES
 
 MORE = {
-    "json-lines": b'{"text":"a b","labels":["x","y"]}\n' * 4 + b'{"labels":["a\\"b"],"text":"q\\u00e9\\n"}\n',
+    "json-lines": b'{"text":"a b","labels":["x","y"]}\n' * 4
+    + b'{"labels":["a\\"b"],"text":"q\\u00e9\\n"}\n',
     "csv": b'id,text,labels,rating\n1,a b,x;y,3\n2,"c\nd",z,4.5\n3,e,,1\n',
     "tsv": b"text\tlabels\na b\tx\nc\ty z\n",
-    "svmlight": b"".join(b"%d %d:%d.5 %d:1e%d\n" % (i % 3, i % 5 + 1, i, i % 5 + 9, i - 20) for i in range(20)),
+    "svmlight": b"".join(
+        b"%d %d:%d.5 %d:1e%d\n" % (i % 3, i % 5 + 1, i, i % 5 + 9, i - 20) for i in range(20)
+    ),
     "arff": b"@relation x\n@attribute a numeric\n@attribute b {0,1}\n@data\n1,0\n{1 1}\n",
 }
 PARQUET = 2000  # one trial in so many is of Parquet, each of which takes a process
-BASE = [(name, data) for source in (SAMPLES, MORE) for name, data in source.items() if name != "parquet"]
+BASE = [
+    (name, data) for source in (SAMPLES, MORE) for name, data in source.items() if name != "parquet"
+]
 BASE.append(("svmlight", b"3 10 5\n0,1 0:1 9:2\n\n4 3:1\n"))
 PIECES = [
-    *(b"\n \r\n \r \t : , \" \"\" ' { } [ ] # \\ \\u \\ud800 \\udc00\\ud800 \\u0000 - + . e5 % & < >".split(b" ")),
-    *(b"nan inf 1e999 1e-400 -0 0x10 1_000 null true 0:1 -1:1 1: :1 qid: 2147483647:1 2147483648:1".split()),
-    *(b"</REUTERS> <REUTERS <DOC> </DOC> <DOCNO> <top> </top> <num> <D> </D> <TEXT> &#2; &#99999999999; PAR1".split()),
-    *(b"__label__ __label__a @data @relation @attribute .I .W .T __label__ [[[[[[ {\"text\": \"labels\":[".split()),
-    *(b"\0 \xff \xc3 \xed\xa0\x80 \xf4\x90\x80\x80 \xef\xbb\xbf \xff\xfe \xe2\x80\xa8 \xc2\x85".split(b" ")),
-    *(b"\x1f\x8b\x08 \xfd7zXZ BZh9 \x28\xb5\x2f\xfd \x0b \x0c \x1a \xe3\x80\x80 \xc2\xa0 \xd9\xa1".split(b" ")),
-    b" ", b"@relation -C 9999999\n", b"@relation -C -1\n", b"@attribute x {", b"@attribute 'a\\' numeric\n",
-    b"9" * 30, b"9" * 400, b"9" * 5000, b"&#" + b"9" * 5000 + b";", b".I " + b"1" * 5000 + b"\n", b"[" * 3000,
-    b"a" * 5000, b"\xe0\xa5\xa7",
-]  # fmt: skip
+    *(
+        b'\n \r\n \r \t : , " "" \' { } [ ] # \\ \\u \\ud800 \\udc00\\ud800 \\u0000 - + . e5 % & < >'.split(
+            b" "
+        )
+    ),
+    *(
+        b"nan inf 1e999 1e-400 -0 0x10 1_000 null true 0:1 -1:1 1: :1 qid: 2147483647:1 2147483648:1".split()
+    ),
+    *(
+        b"</REUTERS> <REUTERS <DOC> </DOC> <DOCNO> <top> </top> <num> <D> </D> <TEXT> &#2; &#99999999999; PAR1".split()
+    ),
+    *(
+        b'__label__ __label__a @data @relation @attribute .I .W .T __label__ [[[[[[ {"text": "labels":['.split()
+    ),
+    *(
+        b"\0 \xff \xc3 \xed\xa0\x80 \xf4\x90\x80\x80 \xef\xbb\xbf \xff\xfe \xe2\x80\xa8 \xc2\x85".split(
+            b" "
+        )
+    ),
+    *(
+        b"\x1f\x8b\x08 \xfd7zXZ BZh9 \x28\xb5\x2f\xfd \x0b \x0c \x1a \xe3\x80\x80 \xc2\xa0 \xd9\xa1".split(
+            b" "
+        )
+    ),
+    b" ",
+    b"@relation -C 9999999\n",
+    b"@relation -C -1\n",
+    b"@attribute x {",
+    b"@attribute 'a\\' numeric\n",
+    b"9" * 30,
+    b"9" * 400,
+    b"9" * 5000,
+    b"&#" + b"9" * 5000 + b";",
+    b".I " + b"1" * 5000 + b"\n",
+    b"[" * 3000,
+    b"a" * 5000,
+    b"\xe0\xa5\xa7",
+]
 OPTIONS = {
-    "json-lines": [{"id": "n"}, {"rating": "n"}, {"label_separator": ";"}, {"text": "labels", "labels": "text"}],
+    "json-lines": [
+        {"id": "n"},
+        {"rating": "n"},
+        {"label_separator": ";"},
+        {"text": "labels", "labels": "text"},
+    ],
     "csv": [
-        {"label_separator": ";"}, {"text": 0}, {"text": 0, "labels": 1}, {"id": "n"}, {"rating": "n"},
+        {"label_separator": ";"},
+        {"text": 0},
+        {"text": 0, "labels": 1},
+        {"id": "n"},
+        {"rating": "n"},
         {"separator": ";"},
-        {"separator": ""}, {"quote": None}, {"quote": "'"}, {"quote": ","}, {"text": 10**9}, {"text": -1}, {"quote": 5},
+        {"separator": ""},
+        {"quote": None},
+        {"quote": "'"},
+        {"quote": ","},
+        {"text": 10**9},
+        {"text": -1},
+        {"quote": 5},
     ],
     "tsv": [{"text": 0}, {"quote": '"'}, {"label_separator": " "}, {"text": 1, "labels": 0}],
     "numbers": [{"target": "c"}, {"target": "b"}],
     "svmlight": [
-        {"zero_based": True}, {"n_features": 5}, {"rating": True}, {"n_features": 2**40},
-        {"hashed": 3}, {"hashed": 0}, {"hashed": 3, "n_features": 3}, {"n_features": "many"},
+        {"zero_based": True},
+        {"n_features": 5},
+        {"rating": True},
+        {"n_features": 2**40},
+        {"hashed": 3},
+        {"hashed": 0},
+        {"hashed": 3, "n_features": 3},
+        {"n_features": "many"},
     ],
     "letor": [{"zero_based": True}, {"hashed": 2}],
-    "arff": [{"label_count": 1}, {"label_count": -1}, {"label_count": 10**6}, {"label_count": "x"}, {"xml": "none"}],
+    "arff": [
+        {"label_count": 1},
+        {"label_count": -1},
+        {"label_count": 10**6},
+        {"label_count": "x"},
+        {"xml": "none"},
+    ],
     "reuters": [{"labels": "places"}, {"split": "train"}, {"split": 3}],
-    "fasttext": [{"label_prefix": "_"}, {"label_prefix": ""}, {"label_prefix": "("}, {"label_prefix": 3}],
+    "fasttext": [
+        {"label_prefix": "_"},
+        {"label_prefix": ""},
+        {"label_prefix": "("},
+        {"label_prefix": 3},
+    ],
     "trec-topics": [{"part": "desc"}, {"part": "x"}],
-}  # fmt: skip
-ENCODINGS = ["latin-1", "utf-16", "utf-8-sig", "cp1252", "ascii", "utf-7", "shift_jis", "utf-32", "gb18030", "hz"]
-ENCODINGS += ["idna", "punycode", "unicode_escape", "rot13", "base64", "no such", "utf-8\0", "undefined", "iso2022_jp"]
+}
+ENCODINGS = [
+    "latin-1",
+    "utf-16",
+    "utf-8-sig",
+    "cp1252",
+    "ascii",
+    "utf-7",
+    "shift_jis",
+    "utf-32",
+    "gb18030",
+    "hz",
+]
+ENCODINGS += [
+    "idna",
+    "punycode",
+    "unicode_escape",
+    "rot13",
+    "base64",
+    "no such",
+    "utf-8\0",
+    "undefined",
+    "iso2022_jp",
+]
 
 
 def mutated(rng, data):
@@ -109,7 +197,9 @@ def trial(rng):
     if rng.random() < 0.1 and format != "parquet":
         data = packed(rng, data)
     options = dict(rng.choice([{}, {}, *OPTIONS.get(format, [])]))
-    chosen = rng.choice((format,) * 8 + (None, rng.choice([name for name in FORMATS if name != "parquet"])))
+    chosen = rng.choice(
+        (format,) * 8 + (None, rng.choice([name for name in FORMATS if name != "parquet"]))
+    )
     if chosen != format:
         options = {}
     if rng.random() < 0.15:
@@ -117,7 +207,10 @@ def trial(rng):
     if rng.random() < 0.05:
         through_the_command_line(rng, data, chosen, options)
         return
-    limits = {"batch": rng.choice((1, 7, 64, 1 << 18)), "max_record": rng.choice((10, 1 << 20, 1 << 26))}
+    limits = {
+        "batch": rng.choice((1, 7, 64, 1 << 18)),
+        "max_record": rng.choice((10, 1 << 20, 1 << 26)),
+    }
     for batch in read(io.BytesIO(data), chosen, skip_bad=rng.random() < 0.6, **limits, **options):
         check(batch)
 
@@ -125,13 +218,23 @@ def trial(rng):
 def through_the_command_line(rng, data, format, options):
     """Read a file as ``shortlist train FILE --format … --option NAME=VALUE`` does."""
     encoding = options.pop("encoding", None)
-    known = {name: options.pop(name) for name in ("text", "labels", "label_separator") if name in options}
+    known = {
+        name: options.pop(name) for name in ("text", "labels", "label_separator") if name in options
+    }
     reading = Reading(
-        format, str(known.get("text", "text")), str(known.get("labels", "labels")), known.get("label_separator"),
-        encoding=encoding, option=[f"{name}={value}" for name, value in options.items()], skip_bad=rng.random() < 0.6,
-    )  # fmt: skip
+        format,
+        str(known.get("text", "text")),
+        str(known.get("labels", "labels")),
+        known.get("label_separator"),
+        encoding=encoding,
+        option=[f"{name}={value}" for name, value in options.items()],
+        skip_bad=rng.random() < 0.6,
+    )
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, rng.choice(("data", "data.csv", "data.svm", "data.jsonl.gz", "data.txt", "data.qrels")))
+        path = Path(
+            folder,
+            rng.choice(("data", "data.csv", "data.svm", "data.jsonl.gz", "data.txt", "data.qrels")),
+        )
         path.write_bytes(data)
         stream = reading.open(str(path))
         for batch in with_labels(str(path), stream, stream):

@@ -1,9 +1,11 @@
-"""Ctrl-C at random moments of learning: the model must be what it was, or have learned a whole number of examples.
+"""Ctrl-C at random moments of learning: the model must be what it was, or have learned a whole
+number of examples.
 
     python -m tests.hostile.interrupts --count 200        (--long for 10,000)
 
-Each trial teaches a copy of a small model, sends the process a real SIGINT on the way, and compares what is left, byte
-by byte, with a model that learned just as many examples in peace. Then it is saved, opened, taught on and asked.
+Each trial teaches a copy of a small model, sends the process a real SIGINT on the way, and compares
+what is left, byte by byte, with a model that learned just as many examples in peace. Then it is
+saved, opened, taught on and asked.
 """
 
 from __future__ import annotations
@@ -40,12 +42,18 @@ LEARNERS = {
     "Rocchio": sl.Rocchio,
     "UnweightedIndex": lambda: UnweightedIndex(classifiers=2),
 }
-RATERS = {"PRank": sl.PRank, "WidrowHoff": sl.WidrowHoff, "MulticlassPerceptron": MulticlassPerceptron}
+RATERS = {
+    "PRank": sl.PRank,
+    "WidrowHoff": sl.WidrowHoff,
+    "MulticlassPerceptron": MulticlassPerceptron,
+}
 VERBS = ("learn", "learn_many", "learn_batches", "fit")
 
 
 def texts_of(n: int, n_labels: int, chance: random.Random) -> tuple[list[str], list[list[str]]]:
-    """So many texts, each with a word of its own, and their labels, of which the first is always there."""
+    """So many texts, each with a word of its own, and their labels, of which the first is
+    always there.
+    """
     some = [[f"w{chance.randrange(900)}" for _ in range(12)] for _ in range(n)]
     texts = [" ".join([*words, f"u{chance.randrange(10**6)}"]) for words in some]
     return texts, [["label 0"], *([f"label {chance.randrange(n_labels)}"] for _ in range(n - 1))]
@@ -72,7 +80,9 @@ def stopped(call, seconds: float) -> bool:
 
 
 def mark(model, *, observed: bool = True) -> str:
-    """A digest of a model; if asked, without what it has observed, which depends on where learning paused."""
+    """A digest of a model; if asked, without what it has observed, which depends on where
+    learning paused.
+    """
     state = model.to_state()
     if not observed:
         state.parts.pop("confidence", None)
@@ -87,7 +97,9 @@ class OfTexts:
         self.base = sl.Categorizer(LEARNERS[name]()).learn_many(*texts_of(60, 8, chance))
         self.base.rank("w1", 1)
         self.texts, self.labels = texts_of(120, 30, chance)
-        self.batches = [(self.texts[i : i + 30], self.labels[i : i + 30]) for i in range(0, 120, 30)]
+        self.batches = [
+            (self.texts[i : i + 30], self.labels[i : i + 30]) for i in range(0, 120, 30)
+        ]
         self.after: dict[int, str] = {0: mark(self.base, observed=False)}
 
     def teach(self, model, n: int = 120) -> None:
@@ -156,7 +168,9 @@ class OfNumbers(OfTexts):
 
 def trials(chance: random.Random) -> list[OfTexts]:
     of_texts = [OfTexts(name, verb, chance) for name in LEARNERS for verb in VERBS]
-    return of_texts + [OfNumbers(name, verb, chance) for name in RATERS for verb in ("learn", "fit")]
+    return of_texts + [
+        OfNumbers(name, verb, chance) for name in RATERS for verb in ("learn", "fit")
+    ]
 
 
 def check(trial: OfTexts, model, path: Path) -> str | None:
@@ -195,7 +209,10 @@ def run(count: int, seed: int = 0) -> tuple[int, Counter[str]]:
             for trial in every:
                 interrupts.RUN = chance.choice([7, 50, 1 << 13])
                 model, start = copy.deepcopy(trial.base), time.perf_counter()
-                if stopped(lambda trial=trial, model=model: trial.teach(model), chance.random() * lasts[trial.name]):
+                if stopped(
+                    lambda trial=trial, model=model: trial.teach(model),
+                    chance.random() * lasts[trial.name],
+                ):
                     n_stopped += 1
                     problem = check(trial, model, Path(folder) / "model.shortlist")
                     if problem:

@@ -3,10 +3,10 @@
     python tests/hostile/journals.py --count 2000
     python tests/hostile/journals.py --long          # 5,000 journals
 
-Several people judge, whole and in part, and labels change. Bytes are flipped, pages zeroed, exchanged or taken from an
-older copy, files cut and deleted, after a crash and after a clean stop. A journal is then refused with a sentence, or
-holds everything: a flip may hit bytes that say nothing. What is salvaged from a refused one must be the beginning of
-what was acknowledged.
+Several people judge, whole and in part, and labels change. Bytes are flipped, pages zeroed,
+exchanged or taken from an older copy, files cut and deleted, after a crash and after a clean stop.
+A journal is then refused with a sentence, or holds everything: a flip may hit bytes that say
+nothing. What is salvaged from a refused one must be the beginning of what was acknowledged.
 """
 
 import argparse
@@ -30,7 +30,9 @@ PAGE = 4096
 
 
 def make_journals(root, chance):
-    """State directories by name: of a server that was killed and of one that was stopped; and an older copy."""
+    """State directories by name: of a server that was killed and of one that was stopped; and
+    an older copy.
+    """
     crashed, stopped, older = (root / name for name in ("crashed", "stopped", "older"))
     crashed.mkdir()
     pid = os.fork()
@@ -44,7 +46,9 @@ def make_journals(root, chance):
             labels = [f"label{n % 7}", "ä"]
             if n % 12 == 5:
                 text, labels = "", {"change": "split", "labels": ["ä"], "into": f"label{n}"}
-            journal.append([Example(text, labels, f"key {n}" if n % 3 else None, n % 5 or None, *judged)])
+            journal.append(
+                [Example(text, labels, f"key {n}" if n % 3 else None, n % 5 or None, *judged)]
+            )
             if n % 10 == 9:
                 journal.undo([chance.randrange(n) + 1], chance.choice(["", "anna"]))
             if n == 80:
@@ -61,7 +65,10 @@ def contents(folder):
     """All that the journal in a folder says."""
     journal = Journal(folder)
     try:
-        return [list(journal._rows(f"SELECT * FROM {table} ORDER BY number")) for table in ("examples", "undos")]
+        return [
+            list(journal._rows(f"SELECT * FROM {table} ORDER BY number"))
+            for table in ("examples", "undos")
+        ]
     finally:
         journal.close()
 
@@ -76,7 +83,9 @@ def flip(path, older, chance):
 def flip_text(path, older, chance):
     """A bit of what was learned."""
     content = bytearray(path.read_bytes())
-    place = content.find(b"word" if chance.random() < 0.5 else b'["label', chance.randrange(len(content)))
+    place = content.find(
+        b"word" if chance.random() < 0.5 else b'["label', chance.randrange(len(content))
+    )
     content[max(place, 0)] ^= 1 << chance.randrange(8)
     path.write_bytes(content)
 
@@ -120,7 +129,19 @@ def delete(path, older, chance):
     path.unlink()
 
 
-DAMAGES = [flip, flip, flip, flip_text, flip_text, zero, cut, exchange, page_from_before, file_from_before, delete]
+DAMAGES = [
+    flip,
+    flip,
+    flip,
+    flip_text,
+    flip_text,
+    zero,
+    cut,
+    exchange,
+    page_from_before,
+    file_from_before,
+    delete,
+]
 
 
 def outcome(folder, expected):
@@ -145,7 +166,9 @@ def outcome(folder, expected):
 
 
 def trial(count, root, seed=7):
-    """So many damaged journals. Gives how many met which end, and the damages that were not noticed."""
+    """So many damaged journals. Gives how many met which end, and the damages that were not
+    noticed.
+    """
     chance = random.Random(seed)
     journals, older = make_journals(root, chance)
     expected = contents(journals["stopped"])
@@ -154,7 +177,9 @@ def trial(count, root, seed=7):
     for n in range(count):
         name = chance.choice(sorted(journals))
         shutil.copytree(journals[name], victim)
-        path = victim / chance.choice([FILE, FILE, LOG, LOG, END] if name == "crashed" else [FILE, FILE, FILE, END])
+        path = victim / chance.choice(
+            [FILE, FILE, LOG, LOG, END] if name == "crashed" else [FILE, FILE, FILE, END]
+        )
         damage = chance.choice(DAMAGES)
         damage(path, older, chance)
         ends = outcome(victim, expected)
@@ -175,8 +200,12 @@ def main():
         found, bad = trial(5000 if arguments.long else arguments.count, Path(name), arguments.seed)
     for one in bad[:20]:
         print(*one)
-    kinds = ", ".join(f"{n:,} {ends}" for ends, n in found.most_common(5) if not ends.split()[0].isupper())
-    silent, raw = (sum(n for ends, n in found.items() if ends.startswith(word)) for word in ("S", "RAW"))
+    kinds = ", ".join(
+        f"{n:,} {ends}" for ends, n in found.most_common(5) if not ends.split()[0].isupper()
+    )
+    silent, raw = (
+        sum(n for ends, n in found.items() if ends.startswith(word)) for word in ("S", "RAW")
+    )
     print(f"{found.total():,} damaged journals ({kinds}): {silent} silent, {raw} raw exceptions")
     sys.exit(1 if bad else 0)
 

@@ -3,10 +3,10 @@
     python tests/hostile/kills.py --count 50
     python tests/hostile/kills.py --long          # 1,000 kills
 
-Clients learn and undo without a pause, another changes labels, and all send again with the same key what was not
-acknowledged. After each life of a server, whatever was acknowledged must be in the journal, once, and the model must be
-the base and then the journal's examples and changes, byte for byte. The servers are forked from this process, which has
-loaded everything already.
+Clients learn and undo without a pause, another changes labels, and all send again with the same key
+what was not acknowledged. After each life of a server, whatever was acknowledged must be in the
+journal, once, and the model must be the base and then the journal's examples and changes, byte for
+byte. The servers are forked from this process, which has loaded everything already.
 """
 
 import argparse
@@ -56,10 +56,14 @@ class Forked:
 
     def __init__(self, folder, **settings):
         here, there = multiprocessing.Pipe()
-        self.process = multiprocessing.get_context("fork").Process(target=self._run, args=(folder, settings, there))
+        self.process = multiprocessing.get_context("fork").Process(
+            target=self._run, args=(folder, settings, there)
+        )
         self.process.start()
         there.close()
-        assert here.poll(PATIENCE), f"the server does not start: {(folder / 'log').read_text()[-2000:]}"
+        assert here.poll(PATIENCE), (
+            f"the server does not start: {(folder / 'log').read_text()[-2000:]}"
+        )
         self.url = here.recv()
         here.close()
 
@@ -82,7 +86,9 @@ class Forked:
 
 def children(pid):
     try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        return [
+            int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        ]
     except OSError:
         return []
 
@@ -121,7 +127,9 @@ class Changing:
     def lost(self, rows, gone):
         """How many changes, and undos of one, are not in the journal."""
         by_key = {row.key: (row.number, row.labels) for row in rows}
-        return sum(by_key.get(key) != entry for key, entry in self.acknowledged.items()) + len(self.undone - gone)
+        return sum(by_key.get(key) != entry for key, entry in self.acknowledged.items()) + len(
+            self.undone - gone
+        )
 
 
 def changes_of(label, name):
@@ -147,20 +155,30 @@ class Asked:
     def threads(self, url, chance, stop):
         """The clients, at work on a server until told to stop."""
         jobs = [(url, chance.randrange(2**60), todo, self, stop) for todo in self.todo]
-        changer = threading.Thread(target=change, args=(url, chance.randrange(2**60), self.changing, stop))
+        changer = threading.Thread(
+            target=change, args=(url, chance.randrange(2**60), self.changing, stop)
+        )
         return [changer, *(threading.Thread(target=work, args=job) for job in jobs)]
 
     def see_kill(self, chance):
         """Somebody is about to be killed."""
 
     def faults(self, model_file):
-        """How many acknowledged examples and undos are lost or doubled, and how many models are wrong."""
+        """How many acknowledged examples and undos are lost or doubled, and how many models are
+        wrong.
+        """
         rows, gone = rows_of(self.folder)
         by_key = {row.key: (row.number, row.text, row.labels) for row in rows}
-        lost = sum(by_key.get(key) != entry for key, entry in self.acknowledged.items()) + len(self.undone - gone)
+        lost = sum(by_key.get(key) != entry for key, entry in self.acknowledged.items()) + len(
+            self.undone - gone
+        )
         lost += self.changing.lost(rows, gone)
         doubled = len(rows) - len({row.text or row.key for row in rows})
-        wrong, refused, self.changing.refused = wrong_models(self.folder, model_file), self.changing.refused, 0
+        wrong, refused, self.changing.refused = (
+            wrong_models(self.folder, model_file),
+            self.changing.refused,
+            0,
+        )
         return collections.Counter(lost=lost, doubled=doubled, wrong=wrong, refused=refused)
 
 
@@ -171,10 +189,14 @@ def work(url, seed, todo, asked, stop):
         with contextlib.suppress(httpx.HTTPError), Client(base_url=url, timeout=20) as client:
             while not stop.is_set():
                 if not todo:
-                    for key in [f"{seed}-{chance.random()}" for _ in range(chance.choice([1, 1, 1, 5]))]:
+                    for key in [
+                        f"{seed}-{chance.random()}" for _ in range(chance.choice([1, 1, 1, 5]))
+                    ]:
                         text = f"{key} " + " ".join(chance.choices(WORDS, k=5))
                         todo.append((key, text, [f"label{chance.randrange(9)}"]))
-                examples = [{"text": text, "labels": labels, "key": key} for key, text, labels in todo]
+                examples = [
+                    {"text": text, "labels": labels, "key": key} for key, text, labels in todo
+                ]
                 answer = client.ask("learn", examples=examples)
                 for (key, text, labels), got in zip(todo, answer["learned"], strict=True):
                     asked.acknowledged[key] = (got["number"], text, labels)
@@ -194,7 +216,9 @@ def change(url, seed, changing, stop):
             with contextlib.suppress(httpx.HTTPError), Client(base_url=url, timeout=20) as client:
                 while not stop.is_set():
                     changing.step(client, chance)
-        except AssertionError as problem:  # not 200; a busy machine may be too slow, which can be tried again
+        except (
+            AssertionError
+        ) as problem:  # not 200; a busy machine may be too slow, which can be tried again
             if not str(problem).startswith(("429", "503")):
                 print(f"a change was refused: {problem}", file=sys.stderr)
                 changing.refused += 1
@@ -216,7 +240,9 @@ class Row(NamedTuple):
 def rows_of(folder):
     """The journal's examples and what was taken back, read with nothing but SQL."""
     db = sqlite3.connect(folder / FILE)
-    query = "SELECT number, key, text, labels, wrong, complete, person FROM examples ORDER BY number"
+    query = (
+        "SELECT number, key, text, labels, wrong, complete, person FROM examples ORDER BY number"
+    )
     rows = [
         Row(number, key, text, json.loads(labels), json.loads(wrong), bool(complete), person)
         for number, key, text, labels, wrong, complete, person in db.execute(query)
@@ -241,24 +267,35 @@ def expected_model(folder, model_file):
 def differing(model, expected):
     """The names of what differs between two models."""
     states = [one.to_state() for one in (model, expected)]
-    mine, theirs = ({name: array.tobytes() for name, array in state.all_arrays().items()} for state in states)
-    names = sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
+    mine, theirs = (
+        {name: array.tobytes() for name, array in state.all_arrays().items()} for state in states
+    )
+    names = sorted(
+        name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name)
+    )
     return names + ["the header"] * (states[0].header() != states[1].header())
 
 
 def wrong_models(folder, model_file):
-    """1 if the model that a server would begin with is not the one of its journal, byte for byte, and 0 if it is."""
+    """1 if the model that a server would begin with is not the one of its journal, byte for
+    byte, and 0 if it is.
+    """
     expected = expected_model(folder, model_file)
     replica = Replica(folder)
     replica.close()
     if state_bytes(replica.model) == state_bytes(expected):
         return 0
-    print(f"the model of {folder.name} is not the one of its journal: {differing(replica.model, expected)}")
+    print(
+        f"the model of {folder.name} is not the one of its journal: "
+        f"{differing(replica.model, expected)}"
+    )
     return 1
 
 
 def one_life(most, asked, chance):
-    """Start a server, kill its snapshot writers while clients learn, and at the end itself. Gives it and the kills."""
+    """Start a server, kill its snapshot writers while clients learn, and at the end itself.
+    Gives it and the kills.
+    """
     server = Forked(asked.folder, snapshot_examples=40, snapshot_seconds=0.5)
     stop = threading.Event()
     threads = asked.threads(server.url, chance, stop)
@@ -318,11 +355,16 @@ def trial(count, root, model_file, seed=7, asking=Asked):
                 kills += killed
                 servers.append(server)
                 found += asked.faults(model_file)
-                print(f"{kills.total()} kills, {len(asked.acknowledged)} acknowledged", file=sys.stderr, flush=True)
+                print(
+                    f"{kills.total()} kills, {len(asked.acknowledged)} acknowledged",
+                    file=sys.stderr,
+                    flush=True,
+                )
         found["examples"] += len(asked.acknowledged)
         found["changes"] += len(asked.changing.acknowledged)
         for server in servers:
-            with contextlib.suppress(ProcessLookupError):  # a writer of snapshots may have outlived its parent
+            # a writer of snapshots may have outlived its parent
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(server.process.pid, signal.SIGKILL)
         shutil.rmtree(folder)
         turn += 1

@@ -1,4 +1,6 @@
-"""Model files as an attacker would write them: something in a good one is changed, and its checksum made to fit."""
+"""Model files as an attacker would write them: something in a good one is changed, and its
+checksum made to fit.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,114 @@ from shortlist.files.container import DTYPES
 from shortlist.files.store import KEY, State
 
 # Counts may be up to 2**62: 2**61 can still be counted up from, 2**63 − 1 cannot.
-INTS = [0, -1, 1, 2, 3, 7, 8, 12, 255, 2**31 - 1, -(2**31), 2**31, 2**32, 2**40, 2**61, 2**63 - 1, -(2**63)]
-FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, 1e16, -1e18, 1e300, 1e308, -1e308, 5e-324, 1e-300, np.nan, np.inf, -np.inf]
+INTS = [
+    0,
+    -1,
+    1,
+    2,
+    3,
+    7,
+    8,
+    12,
+    255,
+    2**31 - 1,
+    -(2**31),
+    2**31,
+    2**32,
+    2**40,
+    2**61,
+    2**63 - 1,
+    -(2**63),
+]
+FLOATS = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    1e16,
+    -1e18,
+    1e300,
+    1e308,
+    -1e308,
+    5e-324,
+    1e-300,
+    np.nan,
+    np.inf,
+    -np.inf,
+]
 VALUES = [
-    None, True, False, 0, 1, -1, 2, 3, 10, 2**31 - 1, 2**31, -(2**31), 2**53, 2**61, 2**63, 2**64, 10**30, 10**400, 0.5,
-    -0.5, 1e308, 5e-324, float("nan"), float("inf"), float("-inf"), "", "x", "0.5", "16", "auto", "english", "rbf",
-    "polynomial", "voted", "averaged", "last", "raw", "boolean", "l2", "log", "plain", "smooth", "pivoted", "64MB",
-    "1TB", [], [1], ["a"], [["a", "b"]], [[1, 2, 3]], {}, {"a": 1}, {"a": "b"}, [None], [[]], [float("nan")],
-]  # fmt: skip
-NEW_NAMES = ["new", 1, 1.0, True, None, "\ud800", "a\0", "x" * 1000, 10**30, float("nan"), ["list"], {"a": 1}]
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2,
+    3,
+    10,
+    2**31 - 1,
+    2**31,
+    -(2**31),
+    2**53,
+    2**61,
+    2**63,
+    2**64,
+    10**30,
+    10**400,
+    0.5,
+    -0.5,
+    1e308,
+    5e-324,
+    float("nan"),
+    float("inf"),
+    float("-inf"),
+    "",
+    "x",
+    "0.5",
+    "16",
+    "auto",
+    "english",
+    "rbf",
+    "polynomial",
+    "voted",
+    "averaged",
+    "last",
+    "raw",
+    "boolean",
+    "l2",
+    "log",
+    "plain",
+    "smooth",
+    "pivoted",
+    "64MB",
+    "1TB",
+    [],
+    [1],
+    ["a"],
+    [["a", "b"]],
+    [[1, 2, 3]],
+    {},
+    {"a": 1},
+    {"a": "b"},
+    [None],
+    [[]],
+    [float("nan")],
+]
+NEW_NAMES = [
+    "new",
+    1,
+    1.0,
+    True,
+    None,
+    "\ud800",
+    "a\0",
+    "x" * 1000,
+    10**30,
+    float("nan"),
+    ["list"],
+    {"a": 1},
+]
 
 
 def plain(state):
@@ -96,7 +197,9 @@ def changed_array(array, others, random):
             lambda: np.sort(array, axis=-1),
             lambda: (array * random.choice([0.0, -1.0, 2.0, 1000.0])).astype(array.dtype),
             lambda: random.choice([other for other in others if other.dtype == array.dtype]),
-            lambda: np.frombuffer(random.randbytes(array.nbytes), dtype=array.dtype).reshape(array.shape),
+            lambda: np.frombuffer(random.randbytes(array.nbytes), dtype=array.dtype).reshape(
+                array.shape
+            ),
         ]
         found = random.choice(ways)()
     return np.ascontiguousarray(array if found is None else found)
@@ -108,7 +211,9 @@ def special(flat, random):
     if flat.dtype.kind == "b":
         return random.random() < 0.5
     bounds = np.iinfo(flat.dtype)
-    return min(max(random.choice([*INTS, flat.size - 1, flat.size, flat.size + 1]), bounds.min), bounds.max)
+    return min(
+        max(random.choice([*INTS, flat.size - 1, flat.size, flat.size + 1]), bounds.min), bounds.max
+    )
 
 
 def some_special(flat, random):
@@ -170,7 +275,13 @@ def change_settings(settings, random):
 
 
 def paths(value, before=()):
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    pairs = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in pairs:
         yield (*before, key)
         yield from paths(inner, (*before, key))
@@ -178,7 +289,9 @@ def paths(value, before=()):
 
 def resize(state, random):
     """More or fewer of whatever has one length in several places, which go on to agree."""
-    lengths = sorted({len(array) for array in state.arrays.values() if array.ndim and array.dtype != np.uint8})
+    lengths = sorted(
+        {len(array) for array in state.arrays.values() if array.ndim and array.dtype != np.uint8}
+    )
     if not lengths:
         return
     n = random.choice(lengths)
@@ -208,19 +321,39 @@ def as_packed_bytes(state, random):
     if notes and random.random() < 0.5:
         name = random.choice(sorted(notes))
         note, key = notes[name], random.choice(["dtype", "size", "differences"])
-        others = ["<f8", "<i4", "|u1", "<f4", "O", ">f8", "U9", 2**40, [0], [True], [2**40], [-1], [[0]]]
+        others = [
+            "<f8",
+            "<i4",
+            "|u1",
+            "<f4",
+            "O",
+            ">f8",
+            "U9",
+            2**40,
+            [0],
+            [True],
+            [2**40],
+            [-1],
+            [[0]],
+        ]
         note[key] = random.choice([*VALUES, *others, note["size"] + 1])
     return as_bytes(state, arrays, {"packed": notes})
 
 
 def as_bytes(state, arrays=None, more=None):
     arrays = arrays or state.all_arrays()
-    header = {"format": store.FORMAT, "library": sl.__version__, "model": state.header()} | (more or {})
+    header = {"format": store.FORMAT, "library": sl.__version__, "model": state.header()} | (
+        more or {}
+    )
     names = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
     layout, start = {}, 0
     for name, array in arrays.items():
         offsets = [start, start + array.nbytes]
-        layout[name] = {"dtype": names[array.dtype], "shape": list(array.shape), "data_offsets": offsets}
+        layout[name] = {
+            "dtype": names[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": offsets,
+        }
         start += array.nbytes
     return put_together(layout, header, b"".join(array.tobytes() for array in arrays.values()))
 
@@ -249,7 +382,9 @@ def changed_bytes(state, random):
     kind = random.randrange(8)
     if kind < 2:
         for _ in range(random.choice([1, 1, 2, 8])):
-            whole[random.randrange(random.choice([8, size, len(whole)]))] ^= 1 << random.randrange(8)
+            whole[random.randrange(random.choice([8, size, len(whole)]))] ^= 1 << random.randrange(
+                8
+            )
         return bytes(whole)
     if kind == 2:
         at = random.randrange(len(whole))
@@ -262,14 +397,39 @@ def changed_bytes(state, random):
     if kind == 3:
         entry["dtype"] = random.choice([*DTYPES, "F16", "BF16", "I8", "XX", 3, None, []])
     elif kind == 4:
-        shapes = [[], [0], [1], [*shape, 1], [1, *shape], [-1], [2**63], [2**32, 2**32], [2**64, 0], shape * 2, "x"]
+        shapes = [
+            [],
+            [0],
+            [1],
+            [*shape, 1],
+            [1, *shape],
+            [-1],
+            [2**63],
+            [2**32, 2**32],
+            [2**64, 0],
+            shape * 2,
+            "x",
+        ]
         entry["shape"] = random.choice([*shapes, None, [True] * 3, [1.0]])
     elif kind == 5:
-        many = [[last, first], [first, last + 8], [first - 8, last], [0, last], [-8, 0], [2**63, 2**63 + 8], [first], 7]
+        many = [
+            [last, first],
+            [first, last + 8],
+            [first - 8, last],
+            [0, last],
+            [-8, 0],
+            [2**63, 2**63 + 8],
+            [first],
+            7,
+        ]
         entry["data_offsets"] = random.choice(many)
     elif kind == 6:
-        header[random.choice(["format", "library", "model", "checksum", "more"])] = random.choice(VALUES)
+        header[random.choice(["format", "library", "model", "checksum", "more"])] = random.choice(
+            VALUES
+        )
     else:
-        layout[random.choice(["", "/", "a/b/c", "text/", f"{name}/x", "__metadata__ "])] = layout.pop(name)
+        layout[random.choice(["", "/", "a/b/c", "text/", f"{name}/x", "__metadata__ "])] = (
+            layout.pop(name)
+        )
     metadata = random.choice([None] * 9 + [{}, [], {KEY: 3}, {KEY: "{"}, {KEY: "[" * 10**5}])
     return put_together(layout, header, data, metadata, b" " * random.choice([0, 0, 0, 1, 5]))

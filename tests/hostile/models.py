@@ -3,10 +3,11 @@
     python tests/hostile/models.py --count 2000          # or --long: 100,000
     python tests/hostile/models.py --only 1234           # one of them again, with all that it says
 
-Each must be refused with a ModelFileError, or be a model that ranks, explains, learns and saves, or says in an
-InputError why not. The names of features are read when they are first needed, and may be refused then. Kernels are
-compiled with bounds checking, in a cache of their own. Mutants are tried in processes that may die: what ends one, or
-takes longer than a minute, is counted and the next goes on behind it.
+Each must be refused with a ModelFileError, or be a model that ranks, explains, learns and saves, or
+says in an InputError why not. The names of features are read when they are first needed, and may be
+refused then. Kernels are compiled with bounds checking, in a cache of their own. Mutants are tried
+in processes that may die: what ends one, or takes longer than a minute, is counted and the next
+goes on behind it.
 """
 
 from __future__ import annotations
@@ -26,28 +27,37 @@ import traceback
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # a script finds only what lies beside it
+# a script finds only what lies beside it
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 LONG = 100_000
-PATIENCE = 240  # seconds for one mutant, which takes some milliseconds: ends what hangs, however busy the machine is
+# seconds for one mutant, which takes some milliseconds: ends what hangs, however busy the machine
+# is
+PATIENCE = 240
 MEMORY = 8 << 30  # bytes that a process may ask for
 REFUSED, USABLE, CRASHED, RAW, ENDLESS = "refused", "usable", "crashes", "raw exceptions", "endless"
 
 
 def main():
-    chosen = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    chosen = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     chosen.add_argument("--count", type=int, default=2000, help="how many mutants")
     chosen.add_argument("--long", action="store_true", help=f"{LONG:,} mutants")
     chosen.add_argument("--seed", type=int, default=0)
     chosen.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
     chosen.add_argument("--only", type=int, help="the number of one mutant")
-    chosen.add_argument("--unchecked", action="store_true", help="kernels as they are, without bounds checking")
+    chosen.add_argument(
+        "--unchecked", action="store_true", help="kernels as they are, without bounds checking"
+    )
     chosen = chosen.parse_args()
     if not chosen.unchecked:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"
         os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parent / "__pycache__" / "bounds")
     count = LONG if chosen.long else chosen.count
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+    with tempfile.TemporaryDirectory(
+        dir="/dev/shm" if os.path.isdir("/dev/shm") else None
+    ) as folder:
         trial = Trial(chosen.seed, Path(folder))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         if chosen.only is not None:
@@ -60,7 +70,9 @@ def main():
                 counts[outcome] += 1
                 if outcome not in (REFUSED, USABLE):
                     print(f"{number} {trial.name(number)}: {outcome}: {detail}", flush=True)
-    told = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in (REFUSED, USABLE, CRASHED, RAW, ENDLESS))
+    told = ", ".join(
+        f"{counts[outcome]:,} {outcome}" for outcome in (REFUSED, USABLE, CRASHED, RAW, ENDLESS)
+    )
     print(f"{sum(counts.values()):,} model mutants: {told}")
     return int(counts[REFUSED] + counts[USABLE] < count)
 
@@ -116,7 +128,10 @@ def where(problem):
     """The error, and the place in the package that it comes from."""
     frames = traceback.extract_tb(problem.__traceback__)
     own = [frame for frame in frames if "shortlist" in Path(frame.filename).parts[:-1]] or frames
-    return f"{type(problem).__name__} at {Path(own[-1].filename).name}:{own[-1].lineno}: {str(problem)[:100]!r}"
+    return (
+        f"{type(problem).__name__} at {Path(own[-1].filename).name}:{own[-1].lineno}: "
+        f"{str(problem)[:100]!r}"
+    )
 
 
 def outcomes(trial, shares):

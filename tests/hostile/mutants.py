@@ -1,10 +1,12 @@
-"""Small changes to kernels and journal, each of which some test should notice: the score, and the survivors.
+"""Small changes to kernels and journal, each of which some test should notice: the score, and the
+survivors.
 
-    python tests/hostile/mutants.py                                              # all files of TESTS
-    python tests/hostile/mutants.py shortlist/categories/best.py --count 50      # fifty changes, spread over the file
+    python tests/hostile/mutants.py                                              # all files of
+    TESTS python tests/hostile/mutants.py shortlist/categories/best.py --count 50      # fifty
+    changes, spread over the file
 
-Kernels run uncompiled, which is quicker for one small run. Libraries are loaded once; each change is tried in a fork
-of that process, in which the changed module is imported in place of the file.
+Kernels run uncompiled, which is quicker for one small run. Libraries are loaded once; each change
+is tried in a fork of that process, in which the changed module is imported in place of the file.
 """
 
 from __future__ import annotations
@@ -25,15 +27,30 @@ from pathlib import Path
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 ROOT = Path(__file__).parents[2]
-INDEX = [f"tests/categories/test_{name}" for name in (  # the slow twins: other tests take minutes uncompiled
-    "tuned_index.py::test_is_exactly_its_twin", "tuned_index.py::test_words_and_vectors_are_exactly_its_twin",
-    "partial.py::test_tuned_index_is_exactly_its_twin", "retrieval.py::test_votes_add_up_as_in_the_twin",
-    "feature_focus.py::test_kernel_and_twin_hold_the_same_edges", "pruning.py", "ahead.py",
-    "tuned_index.py::test_words_and_vector_have_their_shares_of_a_row",
-)]  # fmt: skip
-JOURNAL = [f"tests/server/test_{name}.py" for name in (
-    "journal", "journal_questions", "damage", "export", "label_changes",
-)]  # fmt: skip
+# the slow twins: other tests take minutes uncompiled
+INDEX = [
+    f"tests/categories/test_{name}"
+    for name in (
+        "tuned_index.py::test_is_exactly_its_twin",
+        "tuned_index.py::test_words_and_vectors_are_exactly_its_twin",
+        "partial.py::test_tuned_index_is_exactly_its_twin",
+        "retrieval.py::test_votes_add_up_as_in_the_twin",
+        "feature_focus.py::test_kernel_and_twin_hold_the_same_edges",
+        "pruning.py",
+        "ahead.py",
+        "tuned_index.py::test_words_and_vector_have_their_shares_of_a_row",
+    )
+]
+JOURNAL = [
+    f"tests/server/test_{name}.py"
+    for name in (
+        "journal",
+        "journal_questions",
+        "damage",
+        "export",
+        "label_changes",
+    )
+]
 TESTS = {
     "shortlist/server/journal.py": JOURNAL,
     "shortlist/categories/best.py": ["tests/categories/test_best.py"],
@@ -45,26 +62,60 @@ TESTS = {
     "shortlist/categories/prototypes/weights.py": ["tests/categories/test_prototypes.py"],
     "shortlist/categories/prototypes/mmp.py": ["tests/categories/test_prototypes.py"],
     "shortlist/ratings/prank.py": ["tests/ratings/test_prank.py"],
-    "shortlist/ratings/learner.py": ["tests/ratings/test_learners.py", "tests/ratings/test_prank.py"],
+    "shortlist/ratings/learner.py": [
+        "tests/ratings/test_learners.py",
+        "tests/ratings/test_prank.py",
+    ],
     "shortlist/ratings/widrow_hoff.py": ["tests/ratings/test_learners.py"],
     "shortlist/documents/svms.py": ["tests/documents/test_searches.py"],
     "shortlist/vocabulary.py": ["tests/test_vocabulary.py"],
     "shortlist/arrays/kernels.py": ["tests/arrays/test_kernels.py"],
 }
 COMPILED = {"kernel", "loop", "part"}  # decorators
-COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-            ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
-COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
-            ast.And: ast.Or, ast.Or: ast.And, ast.LShift: ast.RShift, ast.RShift: ast.LShift}  # fmt: skip
-SQL = [(" > ?", " >= ?"), (" <= ?", " < ?"), (" < ?", " <= ?"), (" DESC", ""), ("max(", "min("), ("min(", "max("),
-       (" AND ", " OR "), ("NOT ", ""), ("BEGIN IMMEDIATE", "BEGIN"), ("ROLLBACK TO", "RELEASE")]  # fmt: skip
+COMPARED = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+COMPUTED = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+SQL = [
+    (" > ?", " >= ?"),
+    (" <= ?", " < ?"),
+    (" < ?", " <= ?"),
+    (" DESC", ""),
+    ("max(", "min("),
+    ("min(", "max("),
+    (" AND ", " OR "),
+    ("NOT ", ""),
+    ("BEGIN IMMEDIATE", "BEGIN"),
+    ("ROLLBACK TO", "RELEASE"),
+]
 
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
     """What may stand in the place of a node."""
     kind = type(node)
     if kind is ast.Compare and type(node.ops[0]) in COMPARED:
-        yield ast.Compare(node.left, [COMPARED[type(node.ops[0])](), *node.ops[1:]], node.comparators)
+        yield ast.Compare(
+            node.left, [COMPARED[type(node.ops[0])](), *node.ops[1:]], node.comparators
+        )
     elif kind in (ast.BinOp, ast.AugAssign, ast.BoolOp) and type(node.op) in COMPUTED:
         changed = copy.copy(node)
         changed.op = COMPUTED[type(node.op)]()
@@ -79,7 +130,9 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
         yield from (ast.Constant(node.value.replace(a, b, 1)) for a, b in SQL if a in node.value)
     elif kind in (ast.Break, ast.Continue):
         yield ast.Continue() if kind is ast.Break else ast.Break()
-    if kind in (ast.Assign, ast.AugAssign, ast.Raise) or (kind is ast.Expr and isinstance(node.value, ast.Call)):
+    if kind in (ast.Assign, ast.AugAssign, ast.Raise) or (
+        kind is ast.Expr and isinstance(node.value, ast.Call)
+    ):
         yield ast.Pass()
 
 
@@ -92,14 +145,21 @@ class Replaced(ast.NodeTransformer):
 
 
 def mutants(path: Path) -> Iterator[tuple[str, ast.Module]]:
-    """What was changed, and the changed module: in kernels, or in all functions of a file without any."""
+    """What was changed, and the changed module: in kernels, or in all functions of a file
+    without any.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    kernels = [one for one in functions if any(ast.unparse(by) in COMPILED for by in one.decorator_list)]
+    kernels = [
+        one for one in functions if any(ast.unparse(by) in COMPILED for by in one.decorator_list)
+    ]
     for function in kernels or functions:
         for node in [node for statement in function.body for node in ast.walk(statement)]:
             for new in changes(node):
-                before, after = ast.unparse(node), ast.unparse(ast.fix_missing_locations(ast.copy_location(new, node)))
+                before, after = (
+                    ast.unparse(node),
+                    ast.unparse(ast.fix_missing_locations(ast.copy_location(new, node))),
+                )
                 pair = copy.deepcopy((tree, node, new))
                 changed = ast.fix_missing_locations(Replaced(pair[1], pair[2]).visit(pair[0]))
                 yield f"{path.name}:{node.lineno} in {function.name}: {before} → {after}", changed
@@ -114,7 +174,11 @@ class Instead(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader
 
     def find_spec(self, fullname, path, target=None):
         ours = fullname == self.name
-        return importlib.util.spec_from_file_location(fullname, self.path, loader=self) if ours else None
+        return (
+            importlib.util.spec_from_file_location(fullname, self.path, loader=self)
+            if ours
+            else None
+        )
 
     def get_code(self, fullname):
         return compile(self.tree, self.path, "exec")
@@ -168,7 +232,16 @@ def main() -> None:
     chosen = options.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
-    for name in ("numba", "scipy.sparse", "sklearn.base", "sklearn.svm", "hypothesis", "pytest", "msgspec", "polars"):
+    for name in (
+        "numba",
+        "scipy.sparse",
+        "sklearn.base",
+        "sklearn.svm",
+        "hypothesis",
+        "pytest",
+        "msgspec",
+        "polars",
+    ):
         importlib.import_module(name)
     tried = found = 0
     for file in chosen.files:
@@ -179,7 +252,11 @@ def main() -> None:
             continue
         patience = 10 + 2 * (time.monotonic() - began)
         every = list(mutants(path))
-        some = every if chosen.long or chosen.count >= len(every) else random.Random(0).sample(every, chosen.count)
+        some = (
+            every
+            if chosen.long or chosen.count >= len(every)
+            else random.Random(0).sample(every, chosen.count)
+        )
         lived = 0
         for what, tree in some:
             if not noticed(path, tree, tests, patience):

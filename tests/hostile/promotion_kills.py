@@ -3,10 +3,10 @@
     python tests/hostile/promotion_kills.py --count 20
     python tests/hostile/promotion_kills.py --long          # 200 kills
 
-What goes on in queue_kills.py goes on here; a sixth person promotes a rehearsed candidate, which is of other settings,
-and goes back, over and over. After each life of a server the base must be the one that was acknowledged last, or the
-one that was asked for since; the journal and the queue as in queue_kills.py; and the model that base and then the
-journal's examples, byte for byte.
+What goes on in queue_kills.py goes on here; a sixth person promotes a rehearsed candidate, which is
+of other settings, and goes back, over and over. After each life of a server the base must be the
+one that was acknowledged last, or the one that was asked for since; the journal and the queue as in
+queue_kills.py; and the model that base and then the journal's examples, byte for byte.
 """
 
 import sys
@@ -94,7 +94,9 @@ BEFORE = [rehearsal.ASIDE, rehearsal.BEFORE]
 
 def seal_of_the_first(folder, names):
     """The seal of the first of these files that is there."""
-    return next((rehearsal.seal(folder / name) for name in names if (folder / name).exists()), "none")
+    return next(
+        (rehearsal.seal(folder / name) for name in names if (folder / name).exists()), "none"
+    )
 
 
 def candidate_of(present):
@@ -105,8 +107,10 @@ def candidate_of(present):
 
 def summary(found):
     return (
-        f"{found['while changing']} of them while a model was promoted or taken back, {found['while deciding']} while "
-        f"a decision was under way, {found['promoted']} promotions and {found['went back']} returns acknowledged"
+        f"{found['while changing']} of them while a model was promoted or taken back, "
+        f"{found['while deciding']} while "
+        f"a decision was under way, {found['promoted']} promotions and {found['went back']} "
+        "returns acknowledged"
     )
 
 

@@ -1,13 +1,15 @@
-"""kill -9 while three people judge texts of a queue, a fourth has the sure ones decided, and labels change.
+"""kill -9 while three people judge texts of a queue, a fourth has the sure ones decided, and labels
+change.
 
     python tests/hostile/queue_kills.py --count 20
     python tests/hostile/queue_kills.py --long          # 200 kills
 
-Everybody has a token. The three take the next text, judge it whole or in part, and send again
-what was not acknowledged. The fourth imports texts, looks at what the model would decide alone, has it decided, and
-takes some decisions back. A fifth changes labels. After each life of a server whatever was acknowledged must be in the
-journal, once, by whom it was; a decision, and its undo, all or not at all; no text may be judged twice; the queue must
-say what the journal says; and the model must be the base and then the journal's examples and changes, byte for byte.
+Everybody has a token. The three take the next text, judge it whole or in part, and send again what
+was not acknowledged. The fourth imports texts, looks at what the model would decide alone, has it
+decided, and takes some decisions back. A fifth changes labels. After each life of a server whatever
+was acknowledged must be in the journal, once, by whom it was; a decision, and its undo, all or not
+at all; no text may be judged twice; the queue must say what the journal says; and the model must be
+the base and then the journal's examples and changes, byte for byte.
 """
 
 import collections
@@ -35,7 +37,8 @@ CHANGER = "finn"
 LABELS = {"apple": "fruit", "bolt": "metal"}
 ORDERS = ("gain", "date", "random")
 AT_ONCE = 25  # texts of one import, and the most that are decided at once
-GONE = "was retired or merged; it is not learned any more"  # a label, since the model wanted to decide for it
+# a label, since the model wanted to decide for it
+GONE = "was retired or merged; it is not learned any more"
 FAULTS = ("lost", "doubled", "torn", "astray", "refused", "wrong")
 
 
@@ -75,10 +78,15 @@ class Judging:
         headers = {"authorization": f"Bearer {self.tokens[name]}"}
         while not stop.is_set():
             try:
-                with contextlib.suppress(httpx.HTTPError), Client(base_url=url, headers=headers, timeout=20) as client:
+                with (
+                    contextlib.suppress(httpx.HTTPError),
+                    Client(base_url=url, headers=headers, timeout=20) as client,
+                ):
                     while not stop.is_set():
                         what(client, name, chance)
-            except AssertionError as problem:  # not 200; a busy machine may be too slow, which can be tried again
+            except (
+                AssertionError
+            ) as problem:  # not 200; a busy machine may be too slow, which can be tried again
                 if not str(problem).startswith(("429", "503")) and GONE not in str(problem):
                     print(f"{name} was refused: {problem}", file=sys.stderr)
                     self.found["refused"] += 1
@@ -99,8 +107,13 @@ class Judging:
         self.todo[name] = None
 
     def manage(self, client, name, chance):
-        """More texts, and those of which the model is sure decided; sometimes that is taken back."""
-        texts = [f"{chance.choice(list(LABELS))} number{chance.randrange(7)} {chance.random()}" for _ in range(AT_ONCE)]
+        """More texts, and those of which the model is sure decided; sometimes that is taken
+        back.
+        """
+        texts = [
+            f"{chance.choice(list(LABELS))} number{chance.randrange(7)} {chance.random()}"
+            for _ in range(AT_ONCE)
+        ]
         client.ask("queue", texts=texts)
         sure = client.ask("queue/sure", most=4 * AT_ONCE)["ids"][:AT_ONCE]
         if not sure:
@@ -139,7 +152,9 @@ class Judging:
             found["torn"] += len(gone.intersection(learned)) not in (0, len(learned))
         for decision, n in self.decided.items():
             learned = decisions.get(decision, [])
-            found["lost"] += len(learned) != n or (decision in self.undone and not gone.issuperset(learned))
+            found["lost"] += len(learned) != n or (
+                decision in self.undone and not gone.issuperset(learned)
+            )
         found["astray"] += judged_texts(self.folder) != {row.text for row in live}
         return found
 
@@ -149,7 +164,11 @@ def judgement(item, chance):
     right = LABELS[item["text"].split()[0]]
     other = next(label for label in LABELS.values() if label != right)
     in_part = chance.random() < 0.3
-    said = {"labels": [], "wrong": [other], "complete": False} if in_part else {"labels": [right], "wrong": []}
+    said = (
+        {"labels": [], "wrong": [other], "complete": False}
+        if in_part
+        else {"labels": [right], "wrong": []}
+    )
     return {"text": item["text"], "key": item["id"], "complete": True} | said
 
 
@@ -195,4 +214,8 @@ def run_queue(asking, summary, about):
 
 
 if __name__ == "__main__":
-    run_queue(Judging, lambda found: f"{found['while deciding']} of them while a decision was under way", __doc__)
+    run_queue(
+        Judging,
+        lambda found: f"{found['while deciding']} of them while a decision was under way",
+        __doc__,
+    )

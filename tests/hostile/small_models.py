@@ -16,7 +16,10 @@ from shortlist.concepts import Concept
 from shortlist.files import store
 from shortlist.ratings.learner import RatingLearner
 
-WORDS = "wheat corn export bank rate money oil trade gold ship crude price tariff farm loan bond yield tank mine port"
+WORDS = (
+    "wheat corn export bank rate money oil trade gold ship crude price tariff farm loan bond "
+    "yield tank mine port"
+)
 LABELS = ["grain", "trade", "money", "oil", "gold", "ship", "x", "y"]
 NEW_TEXTS = ["wheat export banana", "unseen words here", "", "gold " * 20, "123 İ Σ oil", WORDS]
 
@@ -24,7 +27,9 @@ NEW_TEXTS = ["wheat export banana", "unseen words here", "", "gold " * 20, "123 
 def texts(n=40):
     random = np.random.default_rng(1)
     written = [" ".join(random.choice(WORDS.split(), random.integers(3, 9))) for _ in range(n)]
-    return written, [random.choice(LABELS, random.integers(1, 4), replace=False).tolist() for _ in range(n)]
+    return written, [
+        random.choice(LABELS, random.integers(1, 4), replace=False).tolist() for _ in range(n)
+    ]
 
 
 def rows(n=40, width=12, least=0.0):
@@ -42,16 +47,24 @@ def make():
         ("mmp", sl.MMP(), None),
         ("independent", sl.IndependentIndex(), None),
         ("hashed", sl.FeatureFocus(), sl.TextVectorizer(hashed=64, idf="smooth")),
-        ("pivoted", sl.TunedIndex(), sl.TextVectorizer(min_df=2, tf="log", idf="plain", norm="pivoted", prefix=3)),
+        (
+            "pivoted",
+            sl.TunedIndex(),
+            sl.TextVectorizer(min_df=2, tf="log", idf="plain", norm="pivoted", prefix=3),
+        ),
         ("frequency", sl.FrequencyBaseline(), None),
         ("one versus rest", OneVersusRest("perceptron"), None),
         ("top down", TopDown({"grain": "trade", "x": "y"}, trials=1), None),
     ]:
         models[f"texts, {name}"] = sl.Categorizer(learner, text).fit(T, Y)
     models["texts, bounded"] = sl.Categorizer(max_memory="64MB").fit(T, Y)
-    models["texts, with vectors"] = sl.Categorizer().fit(T, Y, vectors=np.random.default_rng(4).normal(size=(40, 6)))
+    models["texts, with vectors"] = sl.Categorizer().fit(
+        T, Y, vectors=np.random.default_rng(4).normal(size=(40, 6))
+    )
     models["texts, labels changed"] = changed(sl.Categorizer().fit(T, Y))
-    models["texts, other words"] = sl.Categorizer().fit([f"{one} extra{i}" for i, one in enumerate(T)], Y)
+    models["texts, other words"] = sl.Categorizer().fit(
+        [f"{one} extra{i}" for i, one in enumerate(T)], Y
+    )
     for name, learner in [
         ("tuned", sl.TunedIndex(passes=2)),
         ("vectors", sl.TunedIndex(vector=12)),
@@ -84,9 +97,13 @@ def make():
         ("multiclass", MulticlassPerceptron()),
     ]:
         models[name] = learner.fit(X, ratings)
-    models["prank of texts"] = sl.PRank(scale=["a", "b", "c"]).fit(X, np.array(["a", "b", "c"])[ratings % 3])
+    models["prank of texts"] = sl.PRank(scale=["a", "b", "c"]).fit(
+        X, np.array(["a", "b", "c"])[ratings % 3]
+    )
     for learner in (sl.MapSVM(), sl.NdcgSVM(), sl.RocSVM(), sl.MrrSVM(), AccuracySVM()):
-        models[f"documents, {type(learner).__name__}"] = sl.DocumentRanker(learner).fit(X, relevant, queries)
+        models[f"documents, {type(learner).__name__}"] = sl.DocumentRanker(learner).fit(
+            X, relevant, queries
+        )
     models["map"] = sl.MapSVM().fit(X, relevant, queries)
     models["accuracy 3"] = AccuracySVM(variant=3, n_thresholds=4).fit(X, relevant, queries)
     models["words"] = sl.TextVectorizer(ngrams=2, prefix=3, idf="smooth", norm="l2").fit(T)
@@ -98,7 +115,10 @@ def changed(model):
     """The model with labels that were changed, names for them, and rules."""
     model.rename_label("x", "renamed").split_label("grain", "part").merge_labels(["part"], "gold")
     model.split_label("oil", "retired").retire_labels(["retired"])
-    names = [Concept(label, f"name of {label}", ("synonym",), ("trade",)) for label in ("grain", "oil", "new")]
+    names = [
+        Concept(label, f"name of {label}", ("synonym",), ("trade",))
+        for label in ("grain", "oil", "new")
+    ]
     model.set_vocabulary(sl.LabelVocabulary([*names, Concept("trade", "trade")], teach=1))
     return model.set_rules(sl.Rules(but=["money"], at_most={"trade": 2}, tame=0.05))
 
@@ -124,7 +144,9 @@ def use(model, path):
 
 def use_categorizer(model):
     if model.n_vector_:
-        model.encoder = lambda given: np.resize(np.linspace(-1, 1, 7), (len(given), model.n_vector_))
+        model.encoder = lambda given: np.resize(
+            np.linspace(-1, 1, 7), (len(given), model.n_vector_)
+        )
     yield "rank", [list(model.rank(text, k)) for text in NEW_TEXTS for k in (1, 100)]
     yield "rank many", model.rank(NEW_TEXTS, 3)
     labels = model.classes_.tolist()
@@ -135,7 +157,10 @@ def use_categorizer(model):
         yield "score", model.score(NEW_TEXTS, [labels[:1]] * len(NEW_TEXTS))
     yield "names", model.text_.get_feature_names_out()
     if hasattr(model.learner_, "strongest"):
-        yield "strongest", [model.learner_.strongest(labels[0], 3) if labels else None, model.learner_.leaks(3)]
+        yield (
+            "strongest",
+            [model.learner_.strongest(labels[0], 3) if labels else None, model.learner_.leaks(3)],
+        )
     if model.learner_.updatable:
         yield "learn", [model.learn(text, ["grain", "new"]) for text in NEW_TEXTS]
         yield "learn many", model.learn_many(*(part[:8] for part in texts()))
@@ -145,7 +170,12 @@ def use_categorizer(model):
             yield "learn within the limit", [model.learn(text, ["ship"]) for text in NEW_TEXTS]
     if model.retired_:
         yield "restore", model.restore_labels(model.retired_[:1])
-        yield "change labels", model.rename_label("grain", "cereal").split_label("ship", "boat").retire_labels(["ship"])
+        yield (
+            "change labels",
+            model.rename_label("grain", "cereal")
+            .split_label("ship", "boat")
+            .retire_labels(["ship"]),
+        )
         yield "rank changed labels", model.rank(NEW_TEXTS, 5)
 
 
@@ -161,7 +191,10 @@ def use_learner(model):
     X, Y = rows(9), texts(9)[1]
     wide = np.hstack([X, X])
     yield "rank", [model.rank(X, k) for k in (1, 3, 100)]
-    yield "rank other widths", [model.rank(wide, 3), model.rank(X[:, :3], 3), model.rank(np.zeros((2, 12)), 3)]
+    yield (
+        "rank other widths",
+        [model.rank(wide, 3), model.rank(X[:, :3], 3), model.rank(np.zeros((2, 12)), 3)],
+    )
     yield "scores", model.decision_function(X)
     labels = model.classes_.tolist()
     for label in labels[:2]:

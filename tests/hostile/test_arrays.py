@@ -1,4 +1,6 @@
-"""Some odd arrays and labels; ``python -m tests.hostile.arrays --long`` tries a hundred thousand."""
+"""Some odd arrays and labels; ``python -m tests.hostile.arrays --long`` tries a hundred
+thousand.
+"""
 
 import numpy as np
 import pytest
@@ -19,18 +21,33 @@ def test_odd_arrays_and_labels_are_used_or_refused():
 
 X, NO_LABELS = np.eye(3), [[], [], []]
 FOUND = {
-    "an object that is no float": (lambda: FeatureFocus().fit([[10**400, 1], [2, 3]], "ab"), "too large to convert"),
+    "an object that is no float": (
+        lambda: FeatureFocus().fit([[10**400, 1], [2, 3]], "ab"),
+        "too large to convert",
+    ),
     "several lines about one": (lambda: FeatureFocus().fit(X[0], "abc"), "Expected 2D array"),
     "a sparse matrix for texts": (
         lambda: Categorizer().fit(scipy.sparse.eye(3).tobsr(), "abc"),
         "must be a list of texts",
     ),
-    "queries that are lists": (lambda: MapSVM().fit(X, [1, 0, 1], query=[["a"], "b", "b"]), "one id for each row"),
-    "queries that are sets": (lambda: MapSVM().fit(X, [1, 0, 1], query=[{"a"}, {"b"}, {"b"}]), "one id for each row"),
+    "queries that are lists": (
+        lambda: MapSVM().fit(X, [1, 0, 1], query=[["a"], "b", "b"]),
+        "one id for each row",
+    ),
+    "queries that are sets": (
+        lambda: MapSVM().fit(X, [1, 0, 1], query=[{"a"}, {"b"}, {"b"}]),
+        "one id for each row",
+    ),
     "ratings of 70 bits": (lambda: PRank().fit(X, [-(2**70), 1, 2]), "one of these is larger"),
     "complex ratings": (lambda: PRank().fit(X, [1j, 1, 2]), "Complex data not supported"),
-    "nothing to predict": (lambda: FeatureFocus().fit(X, NO_LABELS).predict(X), "has learned no label yet"),
-    "nothing to tell apart": (lambda: OneVersusRest("svm").fit(X, NO_LABELS).predict(X), "has learned no label yet"),
+    "nothing to predict": (
+        lambda: FeatureFocus().fit(X, NO_LABELS).predict(X),
+        "has learned no label yet",
+    ),
+    "nothing to tell apart": (
+        lambda: OneVersusRest("svm").fit(X, NO_LABELS).predict(X),
+        "has learned no label yet",
+    ),
     "no tree": (lambda: TopDown(trials=1).fit(X, NO_LABELS).predict(X), "has learned no label yet"),
 }
 

@@ -1,4 +1,6 @@
-"""What the tools report: raw exceptions, crashes and endless trials are found, and the others go on."""
+"""What the tools report: raw exceptions, crashes and endless trials are found, and the others
+go on.
+"""
 
 import os
 import time
@@ -10,7 +12,9 @@ from tests.hostile import batches
 
 
 def trial(rng):
-    """Of every ten trials one is raw, one says too much, one ends the process, and three are refused."""
+    """Of every ten trials one is raw, one says too much, one ends the process, and three are
+    refused.
+    """
     drawn = trial.number = getattr(trial, "number", -1) + 1
     if drawn % 10 == 1:
         raise KeyError("raw")

@@ -1,4 +1,6 @@
-"""Odd connections, a few of each kind; ``python tests/hostile/connections.py --long`` is the long trial."""
+"""Odd connections, a few of each kind; ``python tests/hostile/connections.py --long`` is the
+long trial.
+"""
 
 import contextlib
 import socket
@@ -37,15 +39,20 @@ def all_of(connection):
 
 
 def test_headers_are_limited(folder):  # noqa: F811
-    with in_thread(folder, token="a token that is long enough", limits=Limits(header=2000)) as server:
+    with in_thread(
+        folder, token="a token that is long enough", limits=Limits(header=2000)
+    ) as server:
         with opened(server) as connection:
-            connection.sendall(GET + b"X: " + b"a" * 3000)  # and no end of it: nobody knows yet who asks for what
+            # and no end of it: nobody knows yet who asks for what
+            connection.sendall(GET + b"X: " + b"a" * 3000)
             assert all_of(connection).startswith(b"HTTP/1.1 400 ")
         whole = server.get("/healthz", headers={"x": "a" * 3000})
         assert whole.status_code == 431
         assert "larger than the 2,000 bytes" in whole.json()["error"]
         assert server.get("/healthz", headers={"x": "a" * 1000}).status_code == 200
-        assert server.post("/v1/rank", json={"text": "a" * 100_000}).status_code == 200, "a body is not a header"
+        assert server.post("/v1/rank", json={"text": "a" * 100_000}).status_code == 200, (
+            "a body is not a header"
+        )
 
 
 def test_a_body_is_no_header(folder):  # noqa: F811
@@ -92,7 +99,9 @@ def test_new_connections_come_in_the_place_of_idle_ones(folder):  # noqa: F811
 
 
 def test_busy_connections_keep_their_places(folder):  # noqa: F811
-    """There are as many of them at most as requests may be in flight; nobody is turned away for their sake."""
+    """There are as many of them at most as requests may be in flight; nobody is turned away for
+    their sake.
+    """
     body = b'{"text": "wheat"}'
     head = ASK + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n"
     with in_thread(folder, limits=Limits(connections=3)) as server, contextlib.ExitStack() as stack:

@@ -24,7 +24,11 @@ def test_damaged_inputs_are_read_or_refused():
         ("csv", b"a%b,b\n1,1\n", {}),
         ("json-lines", b'{"text": "a", "labels": {"b": "%b"}}\n', {}),
         ("cranfield", b".I 1%b\n.W\na\n", {}),
-        ("arff", b"@relation x\n@attribute a {%b,b}\n@attribute b {0,1}\n@data\nc,0\n", {"label_count": -1}),
+        (
+            "arff",
+            b"@relation x\n@attribute a {%b,b}\n@attribute b {0,1}\n@data\nc,0\n",
+            {"label_count": -1},
+        ),
     ],
 )
 def test_a_sentence_about_a_long_cell_is_short(format, data, options):

@@ -1,4 +1,6 @@
-"""A few interrupts of each kind; ``python -m tests.hostile.interrupts --long`` sends ten thousand."""
+"""A few interrupts of each kind; ``python -m tests.hostile.interrupts --long`` sends ten
+thousand.
+"""
 
 import subprocess
 import sys

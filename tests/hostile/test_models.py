@@ -1,4 +1,6 @@
-"""Model files that no learner has written, with checksums that are right: each is refused, in one sentence."""
+"""Model files that no learner has written, with checksums that are right: each is refused, in
+one sentence.
+"""
 
 import subprocess
 import sys
@@ -55,18 +57,30 @@ REFUSED = {
     "lists with a label twice": (sl.TunedIndex(vector=4), fill("edge_label", 0)),
     "labels seen less than never": (sl.FeatureFocus(), fill("label_counts", -7)),
     "labels that are none": (sl.FeatureFocus(), name("labels", [None, "b", "c", "d", "e", "f"])),
-    "labels that are not numbers": (sl.FeatureFocus(), name("labels", [float("nan"), "b", "c", "d", "e", "f"])),
+    "labels that are not numbers": (
+        sl.FeatureFocus(),
+        name("labels", [float("nan"), "b", "c", "d", "e", "f"]),
+    ),
     "sums of labels never seen": (sl.Rocchio(), fill("label_counts", 0)),
     "a weight in words": (sl.Rocchio(), parameter("beta", "16")),
     "a step in words": (sl.TunedIndex(), parameter("step", "0.3")),
     "a threshold below all shares": (sl.IndependentIndex(threshold=0.1), fill("threshold", -5.0)),
-    "two thousand million classifiers": (UnweightedIndex(classifiers=1), parameter("classifiers", 2**31 - 1)),
+    "two thousand million classifiers": (
+        UnweightedIndex(classifiers=1),
+        parameter("classifiers", 2**31 - 1),
+    ),
     "a scale of huge numbers": (sl.PRank(), name("classes", [10**30, 1])),
-    "sums that begin before the first": (sl.Rocchio(), lambda state: np.negative(*[state.arrays["sums_indptr"]] * 2)),
+    "sums that begin before the first": (
+        sl.Rocchio(),
+        lambda state: np.negative(*[state.arrays["sums_indptr"]] * 2),
+    ),
     "a huge intercept": (AccuracySVM(), setting("learned", "intercept_", to=10**400)),
     "examples without end": (sl.Rater(), setting("n_examples", to=float("inf"))),
     "queries without end": (sl.DocumentRanker(), setting("n_queries", to=float("inf"))),
-    "more documents than can be counted": (sl.TextVectorizer(idf="smooth"), setting("documents", to=10**30)),
+    "more documents than can be counted": (
+        sl.TextVectorizer(idf="smooth"),
+        setting("documents", to=10**30),
+    ),
     "hashed columns with names": (sl.TextVectorizer(), setting("hashed", to=2**31 - 1)),
     "very long runs of words": (sl.TextVectorizer(), setting("ngrams", to=2**31 - 1)),
 }
@@ -96,16 +110,29 @@ def test_a_state_that_cannot_be_is_refused(what, tmp_path):
 
 
 WITH_NUMBERS = [
-    sl.TunedIndex(), sl.TunedIndex(vector=12), sl.TunedIndex(vector=4), sl.FeatureFocus(), sl.IndependentIndex(),
-    sl.MMP(), sl.Rocchio(), sl.RowCategorizer(), sl.PRank(), sl.Rater(), AccuracySVM(),
-]  # fmt: skip
+    sl.TunedIndex(),
+    sl.TunedIndex(vector=12),
+    sl.TunedIndex(vector=4),
+    sl.FeatureFocus(),
+    sl.IndependentIndex(),
+    sl.MMP(),
+    sl.Rocchio(),
+    sl.RowCategorizer(),
+    sl.PRank(),
+    sl.Rater(),
+    AccuracySVM(),
+]
 MEANT = {("confidence/ascending", np.inf)}  # where a true label was not found
 
 
 @pytest.mark.parametrize("model", WITH_NUMBERS, ids=lambda model: type(model).__name__)
 def test_what_is_no_finite_number_is_refused_in_every_array(model, tmp_path):
     state, path = plain(fitted(model).to_state()), tmp_path / "m.shortlist"
-    arrays = {name: array for name, array in state.all_arrays().items() if array.dtype.kind == "f" and array.size}
+    arrays = {
+        name: array
+        for name, array in state.all_arrays().items()
+        if array.dtype.kind == "f" and array.size
+    }
     assert arrays
     for name, array in arrays.items():
         for bad, place in [(np.nan, 0), (np.nan, -1), (np.inf, 0), (np.inf, -1), (-np.inf, 0)]:

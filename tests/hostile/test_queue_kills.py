@@ -1,4 +1,6 @@
-"""A short trial of killing servers while people judge; ``tests/hostile/queue_kills.py --long`` is the long one."""
+"""A short trial of killing servers while people judge; ``tests/hostile/queue_kills.py --long``
+is the long one.
+"""
 
 import pytest
 
@@ -31,7 +33,9 @@ def test_what_is_lost_doubled_or_torn_is_found(tmp_path):
     queue.add(["apple one", "bolt two", "bolt three"])
     one, two, three = (item.key for item in reversed(queue.items("waiting")))
     journal = Journal(folder)
-    journal.append([Example("apple one", ["fruit"], one, person="anna"), Example("bolt two", ["metal"], two)])
+    journal.append(
+        [Example("apple one", ["fruit"], one, person="anna"), Example("bolt two", ["metal"], two)]
+    )
     asked.acknowledged[one] = (1, "apple one", ["fruit"], [], True, "anna")
     assert not any(asked.faults(model)[fault] for fault in FAULTS)
     asked.acknowledged[three] = (3, "bolt three", ["metal"], [], True, "ben")
@@ -64,4 +68,6 @@ def test_a_base_that_nobody_asked_for_is_found(tmp_path):
     candidate = candidate_of(sl.load(model))
     candidate.save(folder / snapshots.BASE)
     assert asked.faults(model)["lost"] == 1
-    assert not any(asked.faults(model)[fault] for fault in FAULTS), "the model is the one of that base"
+    assert not any(asked.faults(model)[fault] for fault in FAULTS), (
+        "the model is the one of that base"
+    )

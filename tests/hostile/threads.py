@@ -1,8 +1,10 @@
-"""One thread teaches a model while others ask, explain, save and copy it: nothing breaks, and nothing is learned amiss.
+"""One thread teaches a model while others ask, explain, save and copy it: nothing breaks, and
+nothing is learned amiss.
 
     python -m tests.hostile.threads --count 20        (batches for each model; --long for 300)
 
-What was learned is compared, byte by byte, with what the same examples teach a model that nobody else touches.
+What was learned is compared, byte by byte, with what the same examples teach a model that nobody
+else touches.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ LEARNERS = {
 
 
 class Texts:
-    """A Categorizer, taught batch by batch, by turns with learn_many and learn_batches; sometimes fitted anew."""
+    """A Categorizer, taught batch by batch, by turns with learn_many and learn_batches;
+    sometimes fitted anew.
+    """
 
     def __init__(self, name: str, max_memory: str | None = None) -> None:
         self.model = sl.Categorizer(LEARNERS[name](), max_memory=max_memory)

@@ -38,7 +38,10 @@ raw text &amp; more&#3;</TEXT>
 </REUTERS>
 """.encode("latin-1")
 
-CRAN = ".I 7\n.T\nwings and\nthings .\n.A\nx\n.W\nwings and\nthings .\n  a study .\n.I 8\n.T\ntitle\n.A\n.W\nbody\n"
+CRAN = (
+    ".I 7\n.T\nwings and\nthings .\n.A\nx\n.W\nwings and\nthings .\n  a study .\n.I "
+    "8\n.T\ntitle\n.A\n.W\nbody\n"
+)
 
 TREC_DOCUMENTS = """<DOC>
 <DOCNO>WTX001-B01-1</DOCNO>

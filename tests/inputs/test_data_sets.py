@@ -25,7 +25,11 @@ def everything(path, *fields, **options):
 def all_rows(path, **options):
     stream = read(path, **options)
     batches = list(stream)
-    labels = [label for batch in batches for label in batch.labels] if batches[0].labels is not None else None
+    labels = (
+        [label for batch in batches for label in batch.labels]
+        if batches[0].labels is not None
+        else None
+    )
     return batches, labels, stream
 
 
@@ -43,7 +47,8 @@ def test_reuters(data_folder):
     modapte = [one for one, part in zip(labels, split, strict=True) if part != "unused"]
     documents = [inside for one in modapte if (inside := [label for label in one if label in kept])]
     assert len(documents) == 10_789
-    assert round(sum(map(len, documents)) / len(documents), 3) == 1.236  # two documents name a topic twice
+    # two documents name a topic twice
+    assert round(sum(map(len, documents)) / len(documents), 3) == 1.236
     assert sum(len(one) - len(set(one)) for one in documents) == 2
     assert sum(len(batch) for batch in read(folder, split="test")) == 3_299
     assert not any("&lt;" in text or "<BODY>" in text for text in texts)
@@ -111,7 +116,10 @@ def test_finna(data_folder):
 
 @pytest.mark.parametrize(
     ("name", "counts", "features", "tags", "each"),
-    [("delicious", (12_920, 3_185), 500, 983, 19.02), ("bibtex", (4_880, 2_515), 1_836, 159, 2.402)],
+    [
+        ("delicious", (12_920, 3_185), 500, 983, 19.02),
+        ("bibtex", (4_880, 2_515), 1_836, 159, 2.402),
+    ],
 )
 def test_mulan(data_folder, name, counts, features, tags, each):
     folder = data_folder("mulan_arff", "mulan_arff")
@@ -127,7 +135,9 @@ def test_mulan(data_folder, name, counts, features, tags, each):
 
 
 def test_movielens(data_folder):
-    users, films, ratings, stream = everything(data_folder("movielens100k", "movielens100k"), "query", "ids", "ratings")
+    users, films, ratings, stream = everything(
+        data_folder("movielens100k", "movielens100k"), "query", "ids", "ratings"
+    )
     assert stream.format == "movielens"
     assert len(set(users)) == 943
     assert len(set(films)) == 1_682
@@ -155,11 +165,14 @@ def test_cranfield(data_folder):
     texts, ids, stream = everything(folder / "cran.all.1400", "texts", "ids")
     assert stream.format == "cranfield"
     assert ids == [str(i) for i in range(1, 1_401)]
-    assert [i for i, text in zip(ids, texts, strict=True) if not text] == ["471", "995"]  # empty in the collection
+    # empty in the collection
+    assert [i for i, text in zip(ids, texts, strict=True) if not text] == ["471", "995"]
     texts, ids, _ = everything(folder / "cran.qry", "texts", "ids")
     assert ids == [str(i) for i in range(1, 226)]
     assert all(texts)
-    queries, documents, relevance, stream = everything(folder / "cranqrel", "query", "ids", "relevance")
+    queries, documents, relevance, stream = everything(
+        folder / "cranqrel", "query", "ids", "relevance"
+    )
     assert stream.format == "cranqrel"
     assert len(queries) == 1_837
     assert {int(query) for query in queries} == set(range(1, 226))

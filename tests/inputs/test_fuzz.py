@@ -1,4 +1,5 @@
-"""Whatever the bytes, no parser raises anything but the project's own errors, and none drops a line silently.
+"""Whatever the bytes, no parser raises anything but the project's own errors, and none drops a line
+silently.
 
 SHORTLIST_FUZZ says how many inputs each test tries; before a release, try some thousands.
 """
@@ -28,7 +29,24 @@ def test_every_format_has_a_sample():
 
 PIECES = st.one_of(
     st.binary(max_size=4),
-    st.sampled_from([b"\n", b"\r\n", b"\t", b" ", b":", b",", b'"', b"{", b"}", b"#", b"0", b"-", b"9" * 30, b"1e9"]),
+    st.sampled_from(
+        [
+            b"\n",
+            b"\r\n",
+            b"\t",
+            b" ",
+            b":",
+            b",",
+            b'"',
+            b"{",
+            b"}",
+            b"#",
+            b"0",
+            b"-",
+            b"9" * 30,
+            b"1e9",
+        ]
+    ),
     st.sampled_from([b"qid:", b"__label__", b"@data\n", b".I ", b"\xef\xbb\xbf"]),
     st.sampled_from([b"</REUTERS>", b"<REUTERS ", b"<DOC>", b"</top>"]),
 )
@@ -40,19 +58,25 @@ def damaged(draw, sample):
     data = sample
     for _ in range(draw(st.integers(0, 4))):
         start = draw(st.integers(0, len(data)))
-        end = draw(st.integers(start, min(len(data), start + draw(st.sampled_from([0, 1, 3, 20, 1000])))))
+        end = draw(
+            st.integers(start, min(len(data), start + draw(st.sampled_from([0, 1, 3, 20, 1000]))))
+        )
         middle = draw(st.one_of(PIECES, st.just(data[start:end] * 2), st.just(b"")))
         data = data[:start] + middle + data[end:]
     return data
 
 
 def consume(data, format, **options):
-    """Read all, and give the number of examples and the stream, or None if the whole input was refused."""
+    """Read all, and give the number of examples and the stream, or None if the whole input was
+    refused.
+    """
     count, said = 0, ""
     try:
         stream = read(io.BytesIO(data), format, **options)
         for batch in stream:
-            lengths = {values.n_rows if name == "rows" else len(values) for name, values in batch.columns()}
+            lengths = {
+                values.n_rows if name == "rows" else len(values) for name, values in batch.columns()
+            }
             assert len(lengths) == 1  # every field has one entry for each example
             for text in batch.texts or ():
                 text.encode()  # there are no halves of characters

@@ -21,7 +21,9 @@ COMPLETE = [None, False, True, None]
 
 
 def as_csv(rows, separator=","):
-    return "\n".join([separator.join(rows[0]), *(separator.join(row.values()) for row in rows)]) + "\n"
+    return (
+        "\n".join([separator.join(rows[0]), *(separator.join(row.values()) for row in rows)]) + "\n"
+    )
 
 
 def as_parquet(rows):
@@ -31,10 +33,14 @@ def as_parquet(rows):
 
 
 TABLES = {
-    "csv": as_csv, "tsv": lambda rows: as_csv(rows, "\t"), "json": json.dumps, "parquet": as_parquet,
+    "csv": as_csv,
+    "tsv": lambda rows: as_csv(rows, "\t"),
+    "json": json.dumps,
+    "parquet": as_parquet,
     "json-lines": lambda rows: "".join(json.dumps(row) + "\n" for row in rows),
-    "pandas": pandas.DataFrame, "polars": polars.DataFrame,
-}  # fmt: skip
+    "pandas": pandas.DataFrame,
+    "polars": polars.DataFrame,
+}
 
 
 def read_all(table, **options):
@@ -54,7 +60,9 @@ def test_what_was_crossed_out(made):
     assert [list(own) for own in batch.labels] == [["grain"], ["money"], [], ["a", "b"]]
     assert [list(own) for own in batch.wrong] == WRONG
     assert batch.complete == COMPLETE
-    assert list(batch.complete_only().texts) == ["plain"], "all of it was judged, and something is right"
+    assert list(batch.complete_only().texts) == ["plain"], (
+        "all of it was judged, and something is right"
+    )
     taken = batch.take([2, 0])
     assert [list(own) for own in taken.wrong] == [["grain"], ["money", "trade"]]
     assert taken.complete == [True, None]
@@ -72,7 +80,10 @@ def test_columns_of_other_names(made):
 @pytest.mark.parametrize("made", TABLES.values(), ids=TABLES)
 def test_columns_that_mean_something_else(made):
     """A column "complete" alone is nobody's judgement, and a column "wrong" may hold the labels."""
-    rows = [{"text": "a", "labels": "x", "complete": "last week"}, {"text": "b", "labels": "y", "complete": ""}]
+    rows = [
+        {"text": "a", "labels": "x", "complete": "last week"},
+        {"text": "b", "labels": "y", "complete": ""},
+    ]
     batch = read_all(made(rows))
     assert batch.wrong is None
     assert not any(batch.complete or [])
@@ -91,9 +102,15 @@ def test_lists_as_the_server_writes_them():
 
 def test_what_is_neither_yes_nor_no():
     line = '{"text": "a", "labels": [], "wrong": ["x"], "complete": "perhaps"}\n'
-    fails(line, "json-lines", "line 1, column 45: expected yes or no, 1 or 0, in 'complete', found 'perhaps'")
+    fails(
+        line,
+        "json-lines",
+        "line 1, column 45: expected yes or no, 1 or 0, in 'complete', found 'perhaps'",
+    )
     table = "text,labels,wrong,complete\na,x,y,perhaps\n"
-    fails(table, "csv", "line 2, column 7: expected yes or no, 1 or 0, in 'complete', found 'perhaps'")
+    fails(
+        table, "csv", "line 2, column 7: expected yes or no, 1 or 0, in 'complete', found 'perhaps'"
+    )
 
 
 def test_a_field_that_no_record_has_is_said():

@@ -1,7 +1,8 @@
 """The time a parser takes grows with a record, not with its square.
 
-Each record here is so long that a parser which looks at the rest of it again and again would take hours; all of them
-together take seconds. They are read in a process that is ended after minutes, on the slowest of machines.
+Each record here is so long that a parser which looks at the rest of it again and again would take
+hours; all of them together take seconds. They are read in a process that is ended after minutes, on
+the slowest of machines.
 """
 
 import os
@@ -31,13 +32,21 @@ REUTERS = b'<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" NEWID="1">\n<TEXT>%b</TEXT>
 DOCUMENT = b"<DOC>\n<DOCNO>1</DOCNO>\n%b\n</DOC>\n"
 LONG = {
     "labels": ("fasttext", {}, b"__label__a " * N + b"x\n"),
-    "names that are not closed": ("trec-documents", {}, b"<DOC>\n" + b"<DOCNO>" * N + b"\n</DOC>\n"),
+    "names that are not closed": (
+        "trec-documents",
+        {},
+        b"<DOC>\n" + b"<DOCNO>" * N + b"\n</DOC>\n",
+    ),
     "tags without an end": ("trec-documents", {}, b"<DOC>\n" + b"<DOCNO" * N + b"\n</DOC>\n"),
     "headers that are not closed": ("trec-documents", {}, DOCUMENT % (b"<DOCHDR>" * N)),
     "scripts that are not closed": ("trec-documents", {}, DOCUMENT % (b"<script>" * N)),
     "comments that are not closed": ("trec-documents", {}, DOCUMENT % (b"<!--" * N)),
     "entities that are not closed": ("trec-documents", {}, DOCUMENT % (b"&a" * N)),
-    "spaces before a topic's number": ("trec-topics", {}, b"<top>\n<num>" + b" " * N + b"<title>x\n</top>\n"),
+    "spaces before a topic's number": (
+        "trec-topics",
+        {},
+        b"<top>\n<num>" + b" " * N + b"<title>x\n</top>\n",
+    ),
     "titles of topics": ("trec-topics", {}, b"<top>\n<num>1\n" + b"<title>" * N + b"\n</top>\n"),
     "titles that are not closed": ("reuters", {}, REUTERS % (b"<TITLE>" * N)),
     "an attribute without a value": ("reuters", {}, b"<REUTERS " + b"a" * N + b">\n</REUTERS>\n"),
@@ -56,7 +65,10 @@ LONG = {
 def test_time_does_not_grow_with_the_square_of_a_record():
     root = Path(__file__).parents[2]
     run = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, stdout=subprocess.PIPE
+        [sys.executable, "-c", PROGRAM],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        stdout=subprocess.PIPE,
     )
     try:
         said, _ = run.communicate(timeout=400)

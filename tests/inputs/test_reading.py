@@ -75,7 +75,8 @@ def test_wrong_encoding_names_line_and_column(tmp_path):
     path = tmp_path / "latin.txt"
     path.write_bytes("plain\nse\u00f1or café\nlast".encode("latin-1"))
     with pytest.raises(
-        InputError, match=r"txt, line 2, column 3: expected text in UTF-8, found the byte 0xf1.*--encoding"
+        InputError,
+        match=r"txt, line 2, column 3: expected text in UTF-8, found the byte 0xf1.*--encoding",
     ):
         texts_of(read(path))
     assert texts_of(read(path, encoding="latin-1")) == ["plain", "señor café", "last"]
@@ -83,7 +84,9 @@ def test_wrong_encoding_names_line_and_column(tmp_path):
     assert texts_of(stream) == ["plain", "last"]
     assert stream.skipped.count == 1
     assert "line 2" in stream.skipped.sentences[0]
-    with pytest.raises(InputError, match=r"line 1, column 2: expected text in cp1252, found the byte 0x81"):
+    with pytest.raises(
+        InputError, match=r"line 1, column 2: expected text in cp1252, found the byte 0x81"
+    ):
         texts_of(read(io.BytesIO(b"a\x81"), "lines", encoding="cp1252"))
     for wrong in ("no such", "rot13", "a\0b"):
         with pytest.raises(InputError, match="there is no text encoding"):
@@ -108,7 +111,10 @@ def test_a_line_of_100_megabytes_is_refused_and_skipped_in_bounded_memory(tmp_pa
     assert bomb.stat().st_size < 1 << 20
     tracemalloc.start()
     try:
-        with pytest.raises(InputError, match=r"bomb.txt.gz, line 2, column 1: expected a record of at most 67108864"):
+        with pytest.raises(
+            InputError,
+            match=r"bomb.txt.gz, line 2, column 1: expected a record of at most 67108864",
+        ):
             texts_of(read(bomb, "lines"))
         stream = read(bomb, "lines", skip_bad=True, max_record=1 << 22)
         tracemalloc.reset_peak()
@@ -121,13 +127,15 @@ def test_a_line_of_100_megabytes_is_refused_and_skipped_in_bounded_memory(tmp_pa
 
 def test_archives_that_ask_for_too_much_memory_are_refused():
     small = bytearray(lzma.compress(b"text\n"))
-    header = slice(12, 12 + (small[12] + 1) * 4 - 4)  # of the first block, whose fifth byte is the dictionary's size
+    # of the first block, whose fifth byte is the dictionary's size
+    header = slice(12, 12 + (small[12] + 1) * 4 - 4)
     small[16] = 40  # 4 GiB
     small[header.stop : header.stop + 4] = zlib.crc32(small[header]).to_bytes(4, "little")
     with pytest.raises(InputError, match="cannot read <BytesIO>: Memory usage limit exceeded"):
         texts_of(read(io.BytesIO(bytes(small)), "lines"))
     zst(b"")  # skips where there is none
-    frame = b"\x28\xb5\x2f\xfd\x00" + bytes([(30 - 10) << 3]) + b"\x29\x00\x00text\n"  # a window of 1 GiB
+    # a window of 1 GiB
+    frame = b"\x28\xb5\x2f\xfd\x00" + bytes([(30 - 10) << 3]) + b"\x29\x00\x00text\n"
     with pytest.raises(InputError, match="too much memory"):
         texts_of(read(io.BytesIO(frame), "lines"))
     modest = frame[:5] + bytes([(20 - 10) << 3]) + frame[6:]
@@ -136,18 +144,30 @@ def test_archives_that_ask_for_too_much_memory_are_refused():
 
 def test_max_record_is_exact():
     for extra, batch in ((0, 1), (0, 100), (1, 1), (1, 4), (1, 100)):
-        stream = read(io.BytesIO(b"ab\n" + b"x" * (9 + extra) + b"\ncd"), batch=batch, max_record=10, skip_bad=True)
+        stream = read(
+            io.BytesIO(b"ab\n" + b"x" * (9 + extra) + b"\ncd"),
+            batch=batch,
+            max_record=10,
+            skip_bad=True,
+        )
         assert texts_of(stream) == (["ab", "cd"] if extra else ["ab", "x" * 9, "cd"])
         assert stream.skipped.count == extra
 
 
 @pytest.mark.parametrize("batch", [1, 4, 100])
 def test_lines_are_counted_rightly_after_one_that_is_too_long(batch):
-    stream = read(io.BytesIO(b"ab\n" + b"x" * 30 + b"\ncd\n\xff\n"), "lines", batch=batch, max_record=10, skip_bad=True)
+    stream = read(
+        io.BytesIO(b"ab\n" + b"x" * 30 + b"\ncd\n\xff\n"),
+        "lines",
+        batch=batch,
+        max_record=10,
+        skip_bad=True,
+    )
     assert texts_of(stream) == ["ab", "cd"]
     assert [sentence.partition(":")[0] for sentence in stream.skipped.sentences] == [
-        "<BytesIO>, line 2, column 1", "<BytesIO>, line 4, column 1",
-    ]  # fmt: skip
+        "<BytesIO>, line 2, column 1",
+        "<BytesIO>, line 4, column 1",
+    ]
 
 
 def test_progress(tmp_path):
@@ -181,7 +201,9 @@ def test_what_comes_through_a_pipe_is_read_at_once(format):
 def test_a_file_that_holds_no_text(name, tmp_path):
     for data in (bytes(range(256)), b"\r\0\r\0", "text,labels\nhello,a\n".encode("utf-16-le")):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(InputError, match=f"{name} holds no text, or text in an encoding that has to be named"):
+        with pytest.raises(
+            InputError, match=f"{name} holds no text, or text in an encoding that has to be named"
+        ):
             read(tmp_path / name)
     (tmp_path / "wide.csv").write_bytes("text,labels\nhello,a\n".encode("utf-16-le"))
     assert texts_of(read(tmp_path / "wide.csv", encoding="utf-16-le")) == ["hello"]
@@ -222,9 +244,13 @@ def test_no_file_and_no_format(tmp_path):
 def test_options_that_a_format_does_not_have():
     with pytest.raises(InputError, match="the format lines has no option 'text'; it has none"):
         read(io.BytesIO(b"a"), "lines", text="body")
-    with pytest.raises(InputError, match="the format fasttext has no option 'colour'; its options are label_prefix"):
+    with pytest.raises(
+        InputError, match="the format fasttext has no option 'colour'; its options are label_prefix"
+    ):
         read(io.BytesIO(b"a"), "fasttext", colour="red")
-    assert texts_of(read(io.BytesIO(b"a"), "lines", text="text", labels="labels", label_separator=None)) == ["a"]
+    assert texts_of(
+        read(io.BytesIO(b"a"), "lines", text="text", labels="labels", label_separator=None)
+    ) == ["a"]
 
 
 def test_empty_inputs_give_no_batches():
@@ -234,7 +260,9 @@ def test_empty_inputs_give_no_batches():
 
 
 def test_what_is_held_open_is_let_go_with_the_source_also_in_a_circle(tmp_path):
-    """Whoever stops half-way leaves an exception that refers to the source, and may refer to itself."""
+    """Whoever stops half-way leaves an exception that refers to the source, and may refer to
+    itself.
+    """
     (tmp_path / "data.txt").write_text(LINES, encoding="utf-8")
     source = Source(tmp_path / "data.txt", Progress())
     folder = source.hold(tempfile.TemporaryDirectory())
@@ -268,7 +296,10 @@ def test_the_page_lists_every_format():
             continue
         carries = ", ".join(f"`{name}`" for name in kind.carries)
         options = ", ".join(f"`{field.name}`" for field in fields(kind))
-        rows.append(f"| `{kind.name}` | {kind.description} | {carries} | {options} | {' '.join(kind.endings)} |")
+        rows.append(
+            f"| `{kind.name}` | {kind.description} | {carries} | {options} | "
+            f"{' '.join(kind.endings)} |"
+        )
         if kind.obtained:
             assert f"- `{kind.name}`: {kind.obtained}" in page
     assert "\n".join(rows) in page
@@ -278,5 +309,8 @@ def test_the_page_lists_every_format():
 def test_a_spreadsheet_is_told_how_to_become_a_table(tmp_path, ending):
     path = tmp_path / f"tickets{ending}"
     path.write_bytes(b"PK\x03\x04 and so on")
-    with pytest.raises(InputError, match=r"tickets\..* is a spreadsheet; save it there as CSV in UTF-8, and give that"):
+    with pytest.raises(
+        InputError,
+        match=r"tickets\..* is a spreadsheet; save it there as CSV in UTF-8, and give that",
+    ):
         read(path)

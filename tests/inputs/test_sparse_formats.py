@@ -28,7 +28,9 @@ def stacked(batches):
     n_features = max(batch.rows.n_features for batch in batches)
     return scipy.sparse.vstack(
         [
-            scipy.sparse.csr_array((b.rows.data, b.rows.indices, b.rows.indptr), shape=(b.rows.n_rows, n_features))
+            scipy.sparse.csr_array(
+                (b.rows.data, b.rows.indices, b.rows.indptr), shape=(b.rows.n_rows, n_features)
+            )
             for b in batches
         ]
     )
@@ -55,7 +57,11 @@ def test_svmlight():
         ("new york 1:2", 5, "expected index:value, found 'york'"),
         ("1 2", 3, "expected index:value, found '2'"),
         ("1 -2:1", 3, "expected index:value, found '-2:1'"),
-        ("1 0:1", 3, "expected an index of at least 1, found '0:1'; if the first feature .* zero_based=True"),
+        (
+            "1 0:1",
+            3,
+            "expected an index of at least 1, found '0:1'; if the first feature .* zero_based=True",
+        ),
         ("1 9:1", 3, "expected an index of at most 8, found '9:1'"),
         ("1 99999999999999999999:1", 3, "expected an index of at most 8"),
         ("1 2:1 1:1", 7, "expected indices in ascending order, found '1:1'"),
@@ -97,14 +103,18 @@ def test_values_may_be_negative():
 
 
 def test_bad_ratings_and_options():
-    with pytest.raises(InputError, match="line 2, column 1: expected a rating, a number, found 'good'"):
+    with pytest.raises(
+        InputError, match="line 2, column 1: expected a rating, a number, found 'good'"
+    ):
         whole("1 1:1\ngood 1:1", rating=True)
     matrix, (batch,), _ = whole("1 1:1\ngood 2:1\n3 3:1\n", rating=True, skip_bad=True)
     assert matrix.tolist() == [[1, 0, 0], [0, 0, 1]]
     assert batch.ratings.tolist() == [1, 3]
     with pytest.raises(InputError, match="n_features must be at least 1"):
         whole("1 1:1", n_features=0)
-    with pytest.raises(InputError, match="line 2, column 1: expected text in UTF-8, found the byte 0xff"):
+    with pytest.raises(
+        InputError, match="line 2, column 1: expected text in UTF-8, found the byte 0xff"
+    ):
         whole(b"1 1:1\n\xff 1:1\n")
     assert whole(b"1 1:1\n\xff 1:1\n2 2:2\n", skip_bad=True)[0].tolist() == [[1, 0], [0, 2]]
 
@@ -128,7 +138,8 @@ def test_hard_numbers_are_what_python_makes_of_them():
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2**64, 20_000, dtype=np.uint64).view(np.float64)
     doubles = bits[np.isfinite(bits) & (np.abs(bits) < 1e270)]
-    halfway = [f"{int(m) * 2 + 1}" for m in rng.integers(2**52, 2**53, 2000)]  # in the middle between two floats
+    # in the middle between two floats
+    halfway = [f"{int(m) * 2 + 1}" for m in rng.integers(2**52, 2**53, 2000)]
     texts = [repr(float(x)) for x in doubles] + halfway + [f"{x:.16e}" for x in rng.random(5000)]
     texts += [f"{x}" for x in rng.random(20_000)]
     matrix, _, _ = whole("\n".join(f"1 1:{text}" for text in texts))
@@ -136,16 +147,22 @@ def test_hard_numbers_are_what_python_makes_of_them():
 
 
 def hardest_numbers():
-    """Decimal numbers of up to 18 digits that are as close to the middle between two floats as any are.
+    """Decimal numbers of up to 18 digits that are as close to the middle between two floats as any
+    are.
 
-    For each power of ten, 2 * 10**e / 2**k is expanded into a continued fraction: where one of its convergents p/q has
-    an odd p of 54 bits, q * 10**e lies next to p/2 * 2**k, the middle between two floats of 53 bits.
+    For each power of ten, 2 * 10**e / 2**k is expanded into a continued fraction: where one of its
+    convergents p/q has an odd p of 54 bits, q * 10**e lies next to p/2 * 2**k, the middle between
+    two floats of 53 bits.
     """
     for e in range(-250, 250):
         if e:
             for bits in range(50, 60):
                 k = (bits + math.floor(math.log2(10) * e)) - 53
-                rest, (p, p_before), (q, q_before) = 2 * Fraction(10) ** e / Fraction(2) ** k, (1, 0), (0, 1)
+                rest, (p, p_before), (q, q_before) = (
+                    2 * Fraction(10) ** e / Fraction(2) ** k,
+                    (1, 0),
+                    (0, 1),
+                )
                 while q < 10**18:
                     if p % 2 and 2**53 < p < 2**54 and q > 10**9:
                         yield f"{q}e{e}"
@@ -163,7 +180,9 @@ def test_the_hardest_numbers_are_what_python_makes_of_them():
     assert matrix[:, 0].tolist() == [float(text) for text in texts]
 
 
-rows_of_six = st.lists(st.lists(st.sampled_from([0, 0, 1, -2.5, 1e-7, 123456.789]), min_size=6, max_size=6), min_size=1)
+rows_of_six = st.lists(
+    st.lists(st.sampled_from([0, 0, 1, -2.5, 1e-7, 123456.789]), min_size=6, max_size=6), min_size=1
+)
 
 
 @given(rows_of_six, st.integers(1, 60))
@@ -178,7 +197,9 @@ def test_svmlight_reads_what_scikit_learn_writes(rows, batch):
 
 
 def test_letor():
-    data = "2 qid:10 1:0.5 2:0 #docid = GX1 inc = 1\n0 qid:10 2:1 # other\n1.5 qid:q2 1:1 # docid=7\n"
+    data = (
+        "2 qid:10 1:0.5 2:0 #docid = GX1 inc = 1\n0 qid:10 2:1 # other\n1.5 qid:q2 1:1 # docid=7\n"
+    )
     matrix, (batch,), stream = whole(data, None)
     assert stream.format == "letor"
     assert matrix.tolist() == [[0.5, 0], [0, 1], [1, 0]]
@@ -192,7 +213,11 @@ def test_letor():
     ("line", "match"),
     [
         ("1 1:1", "line 3, column 3: expected qid: after the relevance, found none"),
-        ("1 qid:1 1:1", "line 3, column 3: expected the lines of a query to stand together, found query 1 again"),
+        (
+            "1 qid:1 1:1",
+            "line 3, column 3: expected the lines of a query to stand together, found query 1 "
+            "again",
+        ),
         ("good qid:2 1:1", "line 3, column 1: expected the relevance, a number, found 'good'"),
         ("qid:2 1:1", "line 3, column 1: expected the relevance, a number, found nothing"),
         ("inf qid:2 1:1", "line 3, column 1: expected the relevance, a number, found 'inf'"),
@@ -216,7 +241,9 @@ def test_a_first_line_of_sizes():
         assert matrix.tolist() == [[1.5, 0, 0], [0, 1, 0], [0, 0, 0]]
         assert [label for b in batches for label in b.labels] == [["1", "9"], [], ["3"]]
         assert [number for b in batches for number in b.places.numbers] == [2, 3, 5]
-    with pytest.raises(InputError, match="line 2, column 3: expected an index of at most 2, found '3:1'"):
+    with pytest.raises(
+        InputError, match="line 2, column 3: expected an index of at most 2, found '3:1'"
+    ):
         whole("1 3 4\n1 3:1\n", "svmlight")
     with pytest.raises(InputError, match="line 1, column 3: expected index:value, found '10'"):
         whole("3 10\n1 0:1", "svmlight")
@@ -230,15 +257,24 @@ MANY = 2**31 - 2
 @pytest.mark.parametrize("format", ["svmlight", "letor"])
 def test_one_large_index_makes_no_large_model(format):
     line = f"1 qid:1 1:1 {MANY}:2\n"
-    with pytest.raises(InputError, match=f"at most 4194304, found '{MANY}:2'; a model takes memory .* n_features, or"):
+    with pytest.raises(
+        InputError,
+        match=f"at most 4194304, found '{MANY}:2'; a model takes memory .* n_features, or",
+    ):
         whole(line, format)
-    assert [batch.rows.n_features for batch in read(io.BytesIO(line.encode()), format, n_features=MANY)] == [MANY]
-    assert [batch.rows.n_features for batch in read(io.BytesIO(b"1 qid:1 4194304:2\n"), format)] == [4194304]
+    assert [
+        batch.rows.n_features for batch in read(io.BytesIO(line.encode()), format, n_features=MANY)
+    ] == [MANY]
+    assert [
+        batch.rows.n_features for batch in read(io.BytesIO(b"1 qid:1 4194304:2\n"), format)
+    ] == [4194304]
 
 
 def test_a_first_line_of_sizes_makes_no_large_model_either():
     data = f"1 {MANY} 1\n0 0:1 {MANY - 1}:3\n"
-    with pytest.raises(InputError, match=f"an index of at most 4194303, found '{MANY - 1}:3'; a model takes memory"):
+    with pytest.raises(
+        InputError, match=f"an index of at most 4194303, found '{MANY - 1}:3'; a model takes memory"
+    ):
         whole(data)
     assert whole(data, hashed=8)[0].tolist() == [[1, 0, 0, 0, 0, 3, 0, 0]]
     (batch,) = read(io.BytesIO(data.encode()), "svmlight", n_features=MANY)
@@ -247,9 +283,12 @@ def test_a_first_line_of_sizes_makes_no_large_model_either():
 
 def test_columns_are_folded_into_fewer():
     matrix, (batch,), _ = whole(f"1 1:1 3:4 6:2 {2**31 - 5}:0.5\n2 2:1 7:-1\n", hashed=5)
-    assert matrix.tolist() == [[3, 0, 4.5, 0, 0], [0, 0, 0, 0, 0]]  # 1 and 6, 3 and 2**31 - 5, 2 and 7
+    # 1 and 6, 3 and 2**31 - 5, 2 and 7
+    assert matrix.tolist() == [[3, 0, 4.5, 0, 0], [0, 0, 0, 0, 0]]
     assert batch.rows.indices.tolist() == [0, 2]
-    with pytest.raises(InputError, match="n_features and hashed both say how many columns there are"):
+    with pytest.raises(
+        InputError, match="n_features and hashed both say how many columns there are"
+    ):
         whole("1 1:1", n_features=5, hashed=5)
     with pytest.raises(InputError, match="hashed must be at least 1"):
         whole("1 1:1", hashed=0)

@@ -1,4 +1,6 @@
-"""Tables as people have them: several columns of labels, yes and no, semicolons, decimal commas, JSON arrays."""
+"""Tables as people have them: several columns of labels, yes and no, semicolons, decimal
+commas, JSON arrays.
+"""
 
 import codecs
 import io
@@ -35,7 +37,9 @@ def as_parquet(frame):
 
 TABLES = {
     "csv": as_csv(),
-    "quoted": "\n".join(",".join(f'"{cell}"' for cell in line.split(",")) for line in as_csv().splitlines()),
+    "quoted": "\n".join(
+        ",".join(f'"{cell}"' for cell in line.split(",")) for line in as_csv().splitlines()
+    ),
     "semicolons": as_csv(";"),
     "json-lines": "".join(json.dumps(row) + "\n" for row in ROWS),
     "json": json.dumps(ROWS, indent=2),
@@ -56,7 +60,11 @@ def labels_of(table, **options):
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_several_columns_of_labels(table):
-    assert labels_of(table, labels=["subject_1", "subject_2"]) == [["grain", "trade"], ["money"], []]
+    assert labels_of(table, labels=["subject_1", "subject_2"]) == [
+        ["grain", "trade"],
+        ["money"],
+        [],
+    ]
     assert labels_of(table, labels="subject_*") == [["grain", "trade"], ["money"], []]
 
 
@@ -70,7 +78,12 @@ def test_one_hot_columns(table):
 
 def test_a_cell_that_says_neither_yes_nor_no():
     data = "text,new\na,yes\nb,maybe\nc,no\n"
-    fails(data, "csv", "line 3, column 3: expected yes or no, 1 or 0, in 'new', found 'maybe'", one_hot="new")
+    fails(
+        data,
+        "csv",
+        "line 3, column 3: expected yes or no, 1 or 0, in 'new', found 'maybe'",
+        one_hot="new",
+    )
     texts, labels, stream = examples(data, "csv", one_hot="new", skip_bad=True)
     assert (texts, labels, stream.skipped.count) == (["a", "c"], [["new"], []], 1)
 
@@ -80,14 +93,18 @@ def test_a_cell_that_says_neither_yes_nor_no():
     [
         (
             {},
-            "expected a column 'text' for text, found 'title', 'topic'; name the right one with text= (--text-column)",
+            "expected a column 'text' for text, found 'title', 'topic'; name the right one with "
+            "text= (--text-column)",
         ),
         (
             {"text": "title", "labels": "tag"},
             "found 'title', 'topic'; name the right one with labels= (--label-column)",
         ),
         ({"text": "title", "labels": "tag_*"}, "expected columns 'tag_*' for labels"),
-        ({"text": "title", "one_hot": "is_*"}, "name the right one with one_hot= (--one-hot-column)"),
+        (
+            {"text": "title", "one_hot": "is_*"},
+            "name the right one with one_hot= (--one-hot-column)",
+        ),
         ({"text": "title", "id": "n"}, "name the right one with id= (--id-column)"),
     ],
 )
@@ -106,8 +123,12 @@ SPACED = {
     "quoted": '"n "," text"," labels","is_new "\n1,wheat,grain,yes\n',
     "semicolons": "n; text ;\u00a0labels;is_new\n1;wheat;grain;yes\n",
     "tsv": "n\ttext \tlabels \tis_new\n1\twheat\tgrain\tyes\n",
-    "pandas": pandas.DataFrame({"n ": [1], " text": ["wheat"], " labels": ["grain"], "is_new ": ["yes"]}),
-    "polars": polars.DataFrame({"n ": [1], " text": ["wheat"], " labels": ["grain"], "is_new ": ["yes"]}),
+    "pandas": pandas.DataFrame(
+        {"n ": [1], " text": ["wheat"], " labels": ["grain"], "is_new ": ["yes"]}
+    ),
+    "polars": polars.DataFrame(
+        {"n ": [1], " text": ["wheat"], " labels": ["grain"], "is_new ": ["yes"]}
+    ),
 }
 SPACED["parquet"] = as_parquet(SPACED["polars"])
 
@@ -124,7 +145,9 @@ def test_spaces_around_names_do_not_count(table):
     assert ([list(own) for own in batch.labels], batch.ids) == ([["grain", "new"]], ["1"])
 
 
-@pytest.mark.parametrize("first", ["text, labels", " text,labels", "labels , text ", '" text","labels"'])
+@pytest.mark.parametrize(
+    "first", ["text, labels", " text,labels", "labels , text ", '" text","labels"']
+)
 def test_a_first_line_with_spaces_is_recognised_without_an_ending(first, tmp_path):
     (tmp_path / "data").write_text(f"{first}\na,b\n")
     assert sniff(tmp_path / "data") == "csv"
@@ -138,7 +161,8 @@ def test_two_columns_that_differ_by_spaces_alone(table):
     with pytest.raises(InputError, match=r"the frame has more than one column 'text' \(spaces"):
         list(read(frame))
     fails("text,text\na,b\n", "csv", "line 1 has more than one column 'text'; rename all but one")
-    assert examples("text,labels, other,other\na,b,c,d\n", "csv")[0] == ["a"]  # nobody asks for these
+    # nobody asks for these
+    assert examples("text,labels, other,other\na,b,c,d\n", "csv")[0] == ["a"]
 
 
 def test_names_of_numbers_have_no_spaces_around_them():
@@ -161,7 +185,12 @@ def test_semicolons_a_byte_order_mark_and_decimal_commas(tmp_path):
     assert list(batch.texts) == ["wheat; corn", "rates, and more"]
     assert list(batch.labels) == [["grain", "trade"], ["money"]]
     assert (batch.ids, batch.ratings.tolist()) == (["1", "2"], [4.5, 1200.25])
-    fails("text;stars\na;1,2,3\n", "csv", "line 2, column 3: expected a number in 'stars'", rating="stars")
+    fails(
+        "text;stars\na;1,2,3\n",
+        "csv",
+        "line 2, column 3: expected a number in 'stars'",
+        rating="stars",
+    )
 
 
 def test_a_first_line_that_names_the_separator():
@@ -170,12 +199,21 @@ def test_a_first_line_that_names_the_separator():
 
 
 def test_cells_between_bars():
-    assert examples("text|labels\na, b|x, y\n", "csv", label_separator=",")[:2] == (["a, b"], [["x", "y"]])
+    assert examples("text|labels\na, b|x, y\n", "csv", label_separator=",")[:2] == (
+        ["a, b"],
+        [["x", "y"]],
+    )
 
 
 def test_a_comma_stays_the_separator_where_it_was():
-    assert examples("text,labels\na|b|c,x|y\n", "csv", label_separator="|")[:2] == (["a|b|c"], [["x", "y"]])
-    assert examples("text,labels\na;b;c;d,x;y\n", "csv", label_separator=";")[:2] == (["a;b;c;d"], [["x", "y"]])
+    assert examples("text,labels\na|b|c,x|y\n", "csv", label_separator="|")[:2] == (
+        ["a|b|c"],
+        [["x", "y"]],
+    )
+    assert examples("text,labels\na;b;c;d,x;y\n", "csv", label_separator=";")[:2] == (
+        ["a;b;c;d"],
+        [["x", "y"]],
+    )
     assert examples("a;b;c,text\n", "csv", text=1, labels=0)[:2] == (["text"], [["a;b;c"]])
     assert examples("text,labels;more\na,b\n", "csv")[0] == ["a"]
     assert recognised("Preis, netto;Text;Thema\n", ["text"]) == ";"
@@ -207,7 +245,10 @@ def test_any_number_with_a_comma_for_its_point(number):
 )
 def test_whatever_json_writes_as_an_array_is_read_back(pairs, indent, ascii_only, batch):
     pairs = [(text.encode("utf-8", "replace").decode(), labels) for text, labels in pairs]
-    pairs = [(text, [label.encode("utf-8", "replace").decode() for label in labels]) for text, labels in pairs]
+    pairs = [
+        (text, [label.encode("utf-8", "replace").decode() for label in labels])
+        for text, labels in pairs
+    ]
     records = [{"text": text, "labels": labels, "more": [{"}": "]"}]} for text, labels in pairs]
     data = json.dumps(records, indent=indent, ensure_ascii=ascii_only)
     texts, labels, _ = examples(data, "json", batch=batch)
@@ -219,8 +260,14 @@ def test_whatever_json_writes_as_an_array_is_read_back(pairs, indent, ascii_only
     ("data", "match"),
     [
         ('[{"text": "a"},\n  {"text": 7}]', "line 2, column 4: expected text in 'text', found 7"),
-        ('[{"text": "a"},\n\n  {"tex": 7}]', "line 3, column 3: expected a field 'text', found 'tex'"),
-        ('[{"text": "a"}\n {"text": "b"}]', "line 2, column 2: expected , or ] behind an object, found '{'"),
+        (
+            '[{"text": "a"},\n\n  {"tex": 7}]',
+            "line 3, column 3: expected a field 'text', found 'tex'",
+        ),
+        (
+            '[{"text": "a"}\n {"text": "b"}]',
+            "line 2, column 2: expected , or ] behind an object, found '{'",
+        ),
         ('[{"text": "a"}, 7]', "line 1, column 17: expected an object, {…}, found '7'"),
         ('[{"text": "a"}] x', "line 1, column 17: expected nothing behind the array, found 'x'"),
         ('[{"text": "a"}', "expected ] at the end of the array, found the end of the file"),

@@ -48,21 +48,49 @@ def test_json_lines():
 @pytest.mark.parametrize(
     ("line", "match"),
     [
-        ('{"text": "a" "labels": []}', "line 2, column 14: expected a JSON object, found a mistake in it"),
+        (
+            '{"text": "a" "labels": []}',
+            "line 2, column 14: expected a JSON object, found a mistake in it",
+        ),
         ('{"text": "a"', "line 2, column 13: expected a JSON object"),
         ('{"text": "a"} {"text": "b"}', "line 2, column 15: expected a JSON object"),
-        ('{"txt": "a"}', "line 2, column 1: expected a field 'text', found 'txt'; fields of other .* --text-column"),
+        (
+            '{"txt": "a"}',
+            "line 2, column 1: expected a field 'text', found 'txt'; fields of other .* "
+            "--text-column",
+        ),
         ('{"text": "a", "x": -Infinity}', "line 2, column 20: expected JSON, found -Infinity"),
         ('{"text": 3}', "line 2, column 2: expected text in 'text', found 3"),
         ('["a"]', "line 2, column 1: expected 'object', found 'array'"),
-        ('{"text": "a", "labels": [1.5]}', "line 2, column 15: expected labels that are text or whole"),
-        ('{"text": "a", "labels": true}', "line 2, column 15: expected a label or a list of labels"),
-        ('{"text": "a", "labels": {"b": 1}}', "line 2, column 15: expected a label or a list of labels"),
-        ('{"text": "a", "x": ' + "[" * 100_000 + "]" * 100_000 + "}", "line 2, column 1: expected .* too deeply"),
-        ('{"text": "lone \\ud800 surrogate"}', r"line 2, column 16: .* half a character \(a lone surrogate\), \\ud800"),
-        ('{"text": "a", "labels": ["\\\\ud800 \\ud83d\\ude00 \\ude00"]}', "line 2, column 48: .* half a character"),
+        (
+            '{"text": "a", "labels": [1.5]}',
+            "line 2, column 15: expected labels that are text or whole",
+        ),
+        (
+            '{"text": "a", "labels": true}',
+            "line 2, column 15: expected a label or a list of labels",
+        ),
+        (
+            '{"text": "a", "labels": {"b": 1}}',
+            "line 2, column 15: expected a label or a list of labels",
+        ),
+        (
+            '{"text": "a", "x": ' + "[" * 100_000 + "]" * 100_000 + "}",
+            "line 2, column 1: expected .* too deeply",
+        ),
+        (
+            '{"text": "lone \\ud800 surrogate"}',
+            r"line 2, column 16: .* half a character \(a lone surrogate\), \\ud800",
+        ),
+        (
+            '{"text": "a", "labels": ["\\\\ud800 \\ud83d\\ude00 \\ude00"]}',
+            "line 2, column 48: .* half a character",
+        ),
         ('{"text": "a", "x": "\\ud800"}', "line 2, column 21: .* half a character"),
-        ('{"text": "a", "x": NaN}', "line 2, column 20: expected JSON, found NaN, which it does not have; write null"),
+        (
+            '{"text": "a", "x": NaN}',
+            "line 2, column 20: expected JSON, found NaN, which it does not have; write null",
+        ),
     ],
 )
 def test_bad_json_lines(line, match):
@@ -85,7 +113,10 @@ def test_whatever_json_writes_is_read_back(pairs, ascii_only, batch):
         return text.encode("utf-8", "replace").decode()
 
     pairs = [(whole(text), [whole(label) for label in labels]) for text, labels in pairs]
-    lines = [json.dumps({"text": text, "labels": labels}, ensure_ascii=ascii_only) for text, labels in pairs]
+    lines = [
+        json.dumps({"text": text, "labels": labels}, ensure_ascii=ascii_only)
+        for text, labels in pairs
+    ]
     texts, labels, _ = examples("\n".join(lines), "json-lines", batch=batch)
     assert list(zip(texts, labels, strict=True)) == [
         (text, [own for own in some if own.strip()]) for text, some in pairs
@@ -134,7 +165,8 @@ def test_spaces_before_quotes(first):
         "csv",
         "line 1: expected nothing between ',' and '\"', found spaces, here and perhaps",
     )
-    assert examples('text,labels\na, "x"\n', "csv")[1] == [['"x"']]  # in data a quote behind a space is a letter
+    # in data a quote behind a space is a letter
+    assert examples('text,labels\na, "x"\n', "csv")[1] == [['"x"']]
 
 
 def test_tsv_without_names():
@@ -187,8 +219,13 @@ def test_a_quote_inside_a_field_is_a_letter_as_in_the_csv_module(rows, batch):
 def test_a_quote_inside_a_field_of_a_record_of_many_lines():
     for batch in (1, 1000):
         data = 'text,labels\n"x\ny",a"b\n"p\nq","r\n""s"\nfoo,c\n'
-        assert examples(data, "csv", batch=batch)[:2] == (["x\ny", "p\nq", "foo"], [['a"b'], ['r\n"s'], ["c"]])
-    fails('text,labels\n"x\ny",a"b\n"p\nq","r\n', "csv", "line 5, column 4: expected a closing quote")
+        assert examples(data, "csv", batch=batch)[:2] == (
+            ["x\ny", "p\nq", "foo"],
+            [['a"b'], ['r\n"s'], ["c"]],
+        )
+    fails(
+        'text,labels\n"x\ny",a"b\n"p\nq","r\n', "csv", "line 5, column 4: expected a closing quote"
+    )
 
 
 def test_a_quote_that_stays_open_costs_no_more_than_the_longest_record():
@@ -197,7 +234,8 @@ def test_a_quote_that_stays_open_costs_no_more_than_the_longest_record():
         texts, _, stream = examples(data, "csv", skip_bad=True, batch=50, max_record=longest)
         assert texts == ["good"] * 5000
         assert stream.skipped.sentences == [
-            "<BytesIO>, line 2, column 1: expected a closing quote for the one that opens here, found none"
+            "<BytesIO>, line 2, column 1: expected a closing quote for the one that opens here, "
+            "found none"
         ]
 
 
@@ -208,17 +246,38 @@ def test_a_bad_first_line_is_not_skipped():
 
 def test_columns_that_are_not_there():
     fails("a,b,c\n1,2,3", "csv", "line 1: expected a column 'text' for text, found 'a', 'b', 'c'")
-    fails("text,b\n1,2", "csv", "line 1: expected a column 'tags' for labels, found 'text', 'b'", labels="tags")
+    fails(
+        "text,b\n1,2",
+        "csv",
+        "line 1: expected a column 'tags' for labels, found 'text', 'b'",
+        labels="tags",
+    )
     fails("a,b\n1,2", "csv", "there is no column 2 for text; there are 2", text=2)
-    fails("text,stars\na,many", "csv", "line 2, column 3: expected a number in 'stars', found 'many'", rating="stars")
+    fails(
+        "text,stars\na,many",
+        "csv",
+        "line 2, column 3: expected a number in 'stars', found 'many'",
+        rating="stars",
+    )
     texts, _, stream = examples("text,stars\na,many\nb,3\n", "csv", rating="stars", skip_bad=True)
     assert (texts, stream.skipped.count) == (["b"], 1)
-    fails("text,stars\na,inf", "csv", "line 2, column 3: expected a finite number in 'stars'", rating="stars")
+    fails(
+        "text,stars\na,inf",
+        "csv",
+        "line 2, column 3: expected a finite number in 'stars'",
+        rating="stars",
+    )
     fails("text,b\n1,2", "csv", "expected a column 'labels' for text", text="labels", labels="b")
     fails("text,labels,labels\na,b,c", "csv", "line 1 has more than one column 'labels'")
     assert examples("text,b,b\na,c,d", "csv")[0] == ["a"]
     for column in ("text", "labels", "0", 0):
-        fails("text,labels\na,b", "csv", "text and labels must be two columns", text=column, labels=str(column))
+        fails(
+            "text,labels\na,b",
+            "csv",
+            "text and labels must be two columns",
+            text=column,
+            labels=str(column),
+        )
     fails("text\na", "csv", "must each be one ASCII character", separator=";;")
     fails("text\na", "csv", "must differ", separator='"')
     fails("text\na", "csv", "text must name a column", text=None)
@@ -227,7 +286,11 @@ def test_columns_that_are_not_there():
 cells = st.text(st.characters(codec="utf-8")) | st.text('"\r\n,a')
 
 
-@given(st.lists(st.lists(cells, min_size=2, max_size=2)), st.sampled_from(["\n", "\r\n"]), st.integers(1, 100))
+@given(
+    st.lists(st.lists(cells, min_size=2, max_size=2)),
+    st.sampled_from(["\n", "\r\n"]),
+    st.integers(1, 100),
+)
 @example([["a\r\nb", "c\r\nd"], ["\r\n", "e"]], "\r\n", 100)
 def test_whatever_the_csv_module_writes_is_read_back(rows, end, batch):
     file = io.StringIO()
@@ -238,7 +301,9 @@ def test_whatever_the_csv_module_writes_is_read_back(rows, end, batch):
     assert labels == [[label.strip()] if label.strip() else [] for _, label in rows]
 
 
-@given(st.lists(st.sampled_from(["a", "a\tb", "c\t", "a\tb\tc"])), st.sampled_from([1, 12, 24, 1000]))
+@given(
+    st.lists(st.sampled_from(["a", "a\tb", "c\t", "a\tb\tc"])), st.sampled_from([1, 12, 24, 1000])
+)
 def test_rows_of_another_width_are_bad_wherever_they_stand(lines, batch):
     data = "text\tlabels\n" + "".join(line + "\n" for line in lines)
     texts, labels, stream = examples(data, "tsv", batch=batch, skip_bad=True)
@@ -252,7 +317,10 @@ def test_rows_of_another_width_are_bad_wherever_they_stand(lines, batch):
 
 
 def test_fasttext():
-    data = "__label__grain __label__ny  wheat rose\n\nno labels here\nwords __label__late in\tthe line\n__label__x"
+    data = (
+        "__label__grain __label__ny  wheat rose\n\nno labels here\nwords __label__late in\tthe "
+        "line\n__label__x"
+    )
     texts, labels, stream = examples(data)
     assert stream.format == "fasttext"
     assert texts == ["wheat rose", "no labels here", "words in the line", ""]
@@ -261,13 +329,22 @@ def test_fasttext():
 
 
 def test_bad_fasttext():
-    fails("good\n__label__a __label__ text", "fasttext", "line 2, column 21: expected a label after __label__, found")
+    fails(
+        "good\n__label__a __label__ text",
+        "fasttext",
+        "line 2, column 21: expected a label after __label__, found",
+    )
     fails("text __label__", "fasttext", "line 1, column 15: expected a label after __label__")
     fails("text", "fasttext", "label_prefix must be text", label_prefix=" ")
 
 
 def test_class_folders(tmp_path):
-    files = {"a/1": "head: x\n\nbody\n\nmore", "b/inner/2": "no head", "a/.hidden": "x", "loose": "x"}
+    files = {
+        "a/1": "head: x\n\nbody\n\nmore",
+        "b/inner/2": "no head",
+        "a/.hidden": "x",
+        "loose": "x",
+    }
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -282,7 +359,9 @@ def test_class_folders(tmp_path):
     (batch,) = read(tmp_path, headers=False)
     assert batch.texts == ["body\n\nmore", ""]
     (tmp_path / "a" / "3").write_bytes(b"caf\xe9")
-    with pytest.raises(InputError, match="3, line 1, column 4: expected text in UTF-8, found the byte 0xe9"):
+    with pytest.raises(
+        InputError, match="3, line 1, column 4: expected text in UTF-8, found the byte 0xe9"
+    ):
         list(read(tmp_path))
     stream = read(tmp_path, skip_bad=True, batch=1)
     assert [batch.ids for batch in stream] == [["a/1"], ["b/inner/2"]]
@@ -333,7 +412,9 @@ def test_fields_of_any_name(name):
 def test_a_named_pipe_is_read_once(tmp_path):
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
-    writing = threading.Thread(target=lambda: pipe.write_text('{"text": "wheat", "labels": ["grain"]}\n'))
+    writing = threading.Thread(
+        target=lambda: pipe.write_text('{"text": "wheat", "labels": ["grain"]}\n')
+    )
     writing.start()
     (batch,) = read(pipe)
     writing.join()
@@ -341,7 +422,10 @@ def test_a_named_pipe_is_read_once(tmp_path):
 
 
 def test_annif_s_documents_are_texts_and_subjects():
-    data = "The <b>ecology</b> of Kalimantan\t<http://x.org/p1> <http://x.org/p2>\nKnitting\t<http://x.org/p3>\n"
+    data = (
+        "The <b>ecology</b> of Kalimantan\t<http://x.org/p1> "
+        "<http://x.org/p2>\nKnitting\t<http://x.org/p3>\n"
+    )
     texts, labels, stream = examples(data, "tsv")
     assert texts == ["The <b>ecology</b> of Kalimantan", "Knitting"]
     assert labels == [["http://x.org/p1", "http://x.org/p2"], ["http://x.org/p3"]]

@@ -48,7 +48,9 @@ def test_columns_of_numbers():
     rows = [f"{r['text']},{r['labels'][0]},{','.join(map(str, r['v']))}" for r in RECORDS]
     table = "text,labels,v_0,v_1,v_2\n" + "\n".join(rows) + "\n"
     is_what_was_written(read(io.BytesIO(table.encode()), "csv", vector="v_*"))
-    is_what_was_written(read(io.BytesIO(table.replace(",", ";").replace(".", ",").encode()), "csv", vector="v_*"))
+    is_what_was_written(
+        read(io.BytesIO(table.replace(",", ";").replace(".", ",").encode()), "csv", vector="v_*")
+    )
     is_what_was_written(read(io.BytesIO(table.replace(",", "\t").encode()), "tsv", vector="v_*"))
     flat = [{"text": r["text"]} | {f"v_{n}": x for n, x in enumerate(r["v"])} for r in RECORDS]
     is_what_was_written(read(lines(flat), vector="v_*"))
@@ -92,7 +94,9 @@ def test_a_bad_vector_is_named_with_its_line_or_left_out(bad, sentence):
 
 def test_a_bad_cell_is_named_with_its_line_and_column():
     table = b"text,labels,v_0,v_1\nwheat,grain,1,2\noil,oil,1,nan\nship,ship,3,x\n"
-    with pytest.raises(InputError, match="line 3, column 11: expected a finite number in 'v_1', found 'nan'"):
+    with pytest.raises(
+        InputError, match="line 3, column 11: expected a finite number in 'v_1', found 'nan'"
+    ):
         list(read(io.BytesIO(table), "csv", vector="v_*"))
     stream = read(io.BytesIO(table), "csv", vector="v_*", skip_bad=True)
     assert found(stream)[0].tolist() == [[1.0, 2.0]]

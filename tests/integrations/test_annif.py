@@ -1,4 +1,6 @@
-"""The project type of Annif: scores, both places that a model can be in, and all of it through Annif's own commands."""
+"""The project type of Annif: scores, both places that a model can be in, and all of it through
+Annif's own commands.
+"""
 
 import json
 import os
@@ -14,7 +16,11 @@ from shortlist.errors import installing
 from shortlist.integrations import descending
 from tests.server.servers import in_thread
 
-WORDS = {"birds": "feather wing nest song", "fish": "fin scale river lake", "money": "bank rate coin loan"}
+WORDS = {
+    "birds": "feather wing nest song",
+    "fish": "fin scale river lake",
+    "money": "bank rate coin loan",
+}
 URI = "http://example.org/{}"
 TOKEN = "a token that is long enough"
 
@@ -48,27 +54,38 @@ def test_without_the_package_the_command_says_what_to_install(run, monkeypatch):
 
 @pytest.fixture
 def annif(tmp_path):
-    """annif("suggest", …): Annif's own command, in a folder with a vocabulary, two projects and documents."""
+    """annif("suggest", …): Annif's own command, in a folder with a vocabulary, two projects and
+    documents.
+    """
     pytest.importorskip("annif", reason="needs the package annif: make integrations")
     rows = "".join(f"{URI.format(name)},{name}\n" for name in WORDS)
     (tmp_path / "vocabulary.csv").write_text(f"uri,label_en\n{rows}")
     lines = [
         f"{word} {other} seen\t<{URI.format(name)}>\n"
-        for name, words in WORDS.items() for word in words.split() for other in words.split()
-    ]  # fmt: skip
+        for name, words in WORDS.items()
+        for word in words.split()
+        for other in words.split()
+    ]
     (tmp_path / "documents.tsv").write_text("".join(lines))
     (tmp_path / "more.tsv").write_text(f"zeppelin\t<{URI.format('money')}>\n" * 3)
     own = "name={0}\nlanguage=en\nbackend=shortlist\nvocab=animals\nallow_learn=true\nlimit=10\n"
 
     def configure(more=""):
-        (tmp_path / "projects.cfg").write_text(f"[own]\n{own.format('own')}\n[served]\n{own.format('served')}{more}")
+        (tmp_path / "projects.cfg").write_text(
+            f"[own]\n{own.format('own')}\n[served]\n{own.format('served')}{more}"
+        )
 
     def call(*arguments, stdin="", code=0):
         command = [sys.executable, "-m", "shortlist.cli", "annif", *arguments]
         done = subprocess.run(
-            command, cwd=tmp_path, input=stdin, capture_output=True, text=True, timeout=600,
+            command,
+            cwd=tmp_path,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=600,
             env=os.environ | {"SHORTLIST_TOKEN": TOKEN, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )  # fmt: skip
+        )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + (done.stderr if code else "")
 
@@ -91,9 +108,21 @@ def test_train_suggest_learn_and_eval_with_annifs_commands(annif):
     assert best(annif("suggest", "own", stdin="zeppelin")) != URI.format("money")
     annif("learn", "own", "more.tsv")
     assert best(annif("suggest", "own", stdin="zeppelin")) == URI.format("money")
-    annif("eval", "own", "documents.tsv", "--metrics-file", "found.json", "--metric", "Precision@1", "--metric", "F1@5")
+    annif(
+        "eval",
+        "own",
+        "documents.tsv",
+        "--metrics-file",
+        "found.json",
+        "--metric",
+        "Precision@1",
+        "--metric",
+        "F1@5",
+    )
     assert json.loads((annif.folder / "found.json").read_text())["Precision@1"] == 1
-    assert "--learner must be one of" in annif("train", "own", "documents.tsv", "-b", "shortlist.learner=none", code=1)
+    assert "--learner must be one of" in annif(
+        "train", "own", "documents.tsv", "-b", "shortlist.learner=none", code=1
+    )
 
 
 @pytest.mark.real

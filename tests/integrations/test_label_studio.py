@@ -1,4 +1,6 @@
-"""The backend for Label Studio: what it reads of a project, what it suggests and learns; and with the real thing."""
+"""The backend for Label Studio: what it reads of a project, what it suggests and learns; and
+with the real thing.
+"""
 
 import base64
 import os
@@ -30,7 +32,13 @@ def chosen(*labels, kind="choices"):
 
 def test_what_a_configuration_says():
     one, many, tree = map(control_of, (CHOICES, SEVERAL, TAXONOMY))
-    assert (one.name, one.to_name, one.kind, one.field, one.several) == ("topic", "news", "choices", "body", False)
+    assert (one.name, one.to_name, one.kind, one.field, one.several) == (
+        "topic",
+        "news",
+        "choices",
+        "body",
+        False,
+    )
     assert many.several
     assert list(tree.paths) == ["goods", "goods > grain", "money"]
     assert tree.labels_in(tree_result := [tree.as_result(["goods > grain"])]) == ["goods > grain"]
@@ -40,7 +48,9 @@ def test_what_a_configuration_says():
     assert one.labels_in([one.as_result(["money"])]) == ["money"]
 
 
-@pytest.mark.parametrize("config", [None, "", "<View", "<View/>", '<View><Choices name="a" toName="b"/></View>'])
+@pytest.mark.parametrize(
+    "config", [None, "", "<View", "<View/>", '<View><Choices name="a" toName="b"/></View>']
+)
 def test_what_is_no_configuration_is_refused(config):
     with pytest.raises(InputError, match="labelling configuration"):
         control_of(config)
@@ -84,7 +94,12 @@ def test_the_score_is_how_likely_the_suggestion_is(sure):
 
 def told(backend, action, labels, annotation=9, text="gold rose", **more):
     said = {"id": annotation, "task": 2, "result": chosen(*labels)} | more
-    body = {"action": action, "project": PROJECT, "annotation": said, "task": {"id": 2, "data": {"body": text}}}
+    body = {
+        "action": action,
+        "project": PROJECT,
+        "annotation": said,
+        "task": {"id": 2, "data": {"body": text}},
+    }
     return backend.webhook(body)
 
 
@@ -102,7 +117,10 @@ def test_annotations_are_learned_once_and_changes_are_undo_and_learn(backend, se
     assert told(backend, "ANNOTATION_UPDATED", ["trade"]) == {"learned": 1, "undone": 1}
     assert live(server) == [["trade"]]
     assert told(backend, "ANNOTATION_CREATED", ["money"], annotation=99)["learned"] == 1
-    assert told(backend, "ANNOTATION_UPDATED", ["trade"], was_cancelled=True) == {"learned": 0, "undone": 1}
+    assert told(backend, "ANNOTATION_UPDATED", ["trade"], was_cancelled=True) == {
+        "learned": 0,
+        "undone": 1,
+    }
     assert live(server) == [["money"]], "that of another annotation stays"
 
 
@@ -111,16 +129,24 @@ def test_deleted_annotations_are_taken_back(backend, server):
     tasks = [{"id": n, "data": {"body": f"gold {n}"}} for n in (1, 2)]
     body = {"action": "ANNOTATIONS_CREATED", "project": PROJECT, "annotation": both, "task": tasks}
     assert backend.webhook(body)["learned"] == 2
-    gone = {"action": "ANNOTATIONS_DELETED", "project": PROJECT, "annotations": [{"id": 1}, {"id": 2}]}
+    gone = {
+        "action": "ANNOTATIONS_DELETED",
+        "project": PROJECT,
+        "annotations": [{"id": 1}, {"id": 2}],
+    }
     assert backend.webhook(gone | {"project": PROJECT | {"created_at": "elsewhere"}})["undone"] == 0
     assert backend.webhook(gone) == {"learned": 0, "undone": 2}
     assert live(server) == []
 
 
-def test_who_was_interrupted_between_learning_and_undoing_is_told_again(backend, server, monkeypatch):
+def test_who_was_interrupted_between_learning_and_undoing_is_told_again(
+    backend, server, monkeypatch
+):
     told(backend, "ANNOTATION_CREATED", ["trade"])
     with monkeypatch.context() as broken:
-        broken.setattr(Backend, "_take_back", lambda *_, **__: (_ for _ in ()).throw(InputError("gone")))
+        broken.setattr(
+            Backend, "_take_back", lambda *_, **__: (_ for _ in ()).throw(InputError("gone"))
+        )
         with pytest.raises(InputError, match="gone"):
             told(backend, "ANNOTATION_UPDATED", ["money"])
     assert live(server) == [["money"], ["trade"]]
@@ -129,11 +155,16 @@ def test_who_was_interrupted_between_learning_and_undoing_is_told_again(backend,
 
 
 def test_what_else_happens_is_left_alone(backend, server):
-    assert backend.webhook({"action": "PROJECT_UPDATED", "project": PROJECT}) == {"learned": 0, "undone": 0}
+    assert backend.webhook({"action": "PROJECT_UPDATED", "project": PROJECT}) == {
+        "learned": 0,
+        "undone": 0,
+    }
     with pytest.raises(InputError, match="send payload"):
         told(backend, "ANNOTATION_CREATED", ["trade"], annotation=None)
     with pytest.raises(InputError, match="JSON object"):
-        backend.webhook({"action": "ANNOTATION_CREATED", "project": PROJECT, "task": 3, "annotation": "x"})
+        backend.webhook(
+            {"action": "ANNOTATION_CREATED", "project": PROJECT, "task": 3, "annotation": "x"}
+        )
     assert live(server) == []
 
 
@@ -147,7 +178,10 @@ def test_over_http_with_a_password(backend):
         assert client.post("/predict", json=question).status_code == 401
         wrong = {"authorization": "Basic " + base64.b64encode(b"me:secrets").decode()}
         assert client.post("/predict", json=question, headers=wrong).status_code == 401
-        assert client.post("/predict", json=question, headers={"authorization": "Basic ?"}).status_code == 401
+        assert (
+            client.post("/predict", json=question, headers={"authorization": "Basic ?"}).status_code
+            == 401
+        )
         right = {"authorization": "Basic " + base64.b64encode(b"me:secret").decode()}
         found = client.post("/predict", json=question, headers=right)
         assert found.json()["results"][0]["result"] == chosen("grain")
@@ -155,7 +189,10 @@ def test_over_http_with_a_password(backend):
         assert refused.status_code == 422
         assert "<Choices>" in refused.json()["error"]
         assert client.post("/webhook", content=b"[", headers=right).status_code == 422
-        assert client.post("/webhook", json={"action": "TASKS_CREATED"}, headers=right).status_code == 201
+        assert (
+            client.post("/webhook", json={"action": "TASKS_CREATED"}, headers=right).status_code
+            == 201
+        )
 
 
 def test_a_web_page_teaches_nothing(backend, server):
@@ -174,12 +211,19 @@ def test_a_web_page_teaches_nothing(backend, server):
     ("annotation", "said"),
     [
         ({"id": 1, "task": 7, "result": 7}, "result must be a list"),
-        ({"id": 1, "task": 7, "result": [{"from_name": "topic", "value": {"choices": 3}}]}, "choices must be a list"),
+        (
+            {"id": 1, "task": 7, "result": [{"from_name": "topic", "value": {"choices": 3}}]},
+            "choices must be a list",
+        ),
         ({"id": 1, "task": [1], "result": chosen("grain")}, "has no text in its field"),
     ],
 )
 def test_webhooks_of_another_form_are_refused(backend, annotation, said):
-    told = {"action": "ANNOTATION_CREATED", "project": PROJECT, "task": {"id": 7, "data": {"body": "wheat"}}}
+    told = {
+        "action": "ANNOTATION_CREATED",
+        "project": PROJECT,
+        "task": {"id": 7, "data": {"body": "wheat"}},
+    }
     with pytest.raises(InputError, match=said):
         backend.webhook(told | {"annotation": annotation})
     empty = {"id": 1, "task": 7, "result": [{"from_name": "topic", "value": None}]}
@@ -208,7 +252,9 @@ def test_others_than_this_machine_need_a_password(run):
 @pytest.fixture
 def studio(tmp_path):
     """Label Studio, in a folder of its own: its address and a token."""
-    pytest.importorskip("label_studio_sdk", reason="needs the package label-studio: make integrations")
+    pytest.importorskip(
+        "label_studio_sdk", reason="needs the package label-studio: make integrations"
+    )
     command = Path(sys.executable).with_name("label-studio")
     if not command.exists():
         pytest.skip("needs the package label-studio: make integrations")
@@ -218,16 +264,34 @@ def studio(tmp_path):
         port = free.getsockname()[1]
     token = secrets.token_hex(20)
     environment = os.environ | {
-        "LABEL_STUDIO_BASE_DATA_DIR": str(tmp_path / "studio"), "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
-        "SSRF_PROTECTION_ENABLED": "false", "ML_BLOCK_LOCAL_IP": "false", "COLLECT_ANALYTICS": "false",
-        "LATEST_VERSION_CHECK": "false", "WEBHOOK_TIMEOUT": "60", "ML_CONNECTION_TIMEOUT": "60",
-        "ML_TIMEOUT_SETUP": "60", "ML_TIMEOUT_HEALTH": "60",
-    }  # fmt: skip
-    asked = ["--no-browser", "--port", port, "--internal-host", "127.0.0.1", "--username", "a@example.org"]
+        "LABEL_STUDIO_BASE_DATA_DIR": str(tmp_path / "studio"),
+        "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
+        "SSRF_PROTECTION_ENABLED": "false",
+        "ML_BLOCK_LOCAL_IP": "false",
+        "COLLECT_ANALYTICS": "false",
+        "LATEST_VERSION_CHECK": "false",
+        "WEBHOOK_TIMEOUT": "60",
+        "ML_CONNECTION_TIMEOUT": "60",
+        "ML_TIMEOUT_SETUP": "60",
+        "ML_TIMEOUT_HEALTH": "60",
+    }
+    asked = [
+        "--no-browser",
+        "--port",
+        port,
+        "--internal-host",
+        "127.0.0.1",
+        "--username",
+        "a@example.org",
+    ]
     asked += ["--password", secrets.token_hex(10), "--user-token", token]
     with open(tmp_path / "studio.log", "w") as log:
         started = subprocess.Popen(
-            [command, "start", *map(str, asked)], env=environment, stdout=log, stderr=log, cwd=tmp_path
+            [command, "start", *map(str, asked)],
+            env=environment,
+            stdout=log,
+            stderr=log,
+            cwd=tmp_path,
         )
     address = f"http://127.0.0.1:{port}"
     try:
@@ -256,7 +320,16 @@ def wait_for(condition):
 @pytest.fixture
 def started_backend(server, tmp_path):
     """``shortlist label-studio`` as a process."""
-    command = [sys.executable, "-m", "shortlist.cli", "label-studio", "--port", "0", "--server", str(server.base_url)]
+    command = [
+        sys.executable,
+        "-m",
+        "shortlist.cli",
+        "label-studio",
+        "--port",
+        "0",
+        "--server",
+        str(server.base_url),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         said = process.stderr.readline()
@@ -271,22 +344,31 @@ def started_backend(server, tmp_path):
 @pytest.mark.real
 @pytest.mark.filterwarnings("default")
 def test_label_studio_itself(studio, started_backend, server):
-    """A project with this backend: predictions come, annotations are learned, changes and deletions taken back."""
+    """A project with this backend: predictions come, annotations are learned, changes and
+    deletions taken back.
+    """
     import label_studio_sdk
 
     address, token = studio
     client = label_studio_sdk.LabelStudio(base_url=address, api_key=token)
     project = client.projects.create(title="news", label_config=CHOICES).id
     client.ml.create(url=started_backend, project=project, title="shortlist")
-    client.projects.import_tasks(project, request=[{"body": "wheat exports"}, {"body": "gold rose"}])
+    client.projects.import_tasks(
+        project, request=[{"body": "wheat exports"}, {"body": "gold rose"}]
+    )
     wheat, gold = sorted(client.tasks.list(project=project, fields="all"), key=lambda task: task.id)
     # Predictions come when a task is opened.
     url, headers = f"{address}/api/tasks/{wheat.id}/", {"authorization": f"Token {token}"}
     found = httpx.get(url, params={"project": project}, headers=headers, timeout=60).json()
     if not found["predictions"]:
-        asked = {"selectedItems": {"all": True, "excluded": []}, "filters": {"conjunction": "and", "items": []}}
+        asked = {
+            "selectedItems": {"all": True, "excluded": []},
+            "filters": {"conjunction": "and", "items": []},
+        }
         action = {"id": "retrieve_tasks_predictions", "project": project}
-        httpx.post(f"{address}/api/dm/actions", params=action, json=asked, headers=headers, timeout=60)
+        httpx.post(
+            f"{address}/api/dm/actions", params=action, json=asked, headers=headers, timeout=60
+        )
         found = httpx.get(url, params={"project": project}, headers=headers, timeout=60).json()
     assert found["predictions"][0]["result"][0]["value"] == {"choices": ["grain"]}
 

@@ -1,4 +1,6 @@
-"""The tools of assistants: what each asks the server, and the same through the client of the official package."""
+"""The tools of assistants: what each asks the server, and the same through the client of the
+official package.
+"""
 
 import inspect
 import json
@@ -91,12 +93,16 @@ def test_without_the_package_the_command_says_what_to_install(run, monkeypatch):
 @pytest.mark.filterwarnings("default")
 def test_the_official_client_over_standard_input_and_output(folder, monkeypatch):
     """The command itself, started by the client as an assistant does it."""
-    mcp = pytest.importorskip("mcp", minversion=None, reason="needs the package mcp: make integrations")
+    mcp = pytest.importorskip(
+        "mcp", minversion=None, reason="needs the package mcp: make integrations"
+    )
     import anyio
 
     async def work(url):
         command = ["-m", "shortlist.cli", "mcp", "--server", url]
-        started = mcp.StdioServerParameters(command=sys.executable, args=command, env={"SHORTLIST_TOKEN": TOKEN})
+        started = mcp.StdioServerParameters(
+            command=sys.executable, args=command, env={"SHORTLIST_TOKEN": TOKEN}
+        )
         async with mcp.Client(mcp.stdio_client(started)) as client:
             assert client.server_info.name == "shortlist"
             assert client.instructions == INSTRUCTIONS

@@ -11,7 +11,8 @@ TREE = {"oats": ["grain"], "rye": ["grain"], "grain": ["crops"], "gold": ["metal
 
 def test_by_hand():
     found = hierarchical_f1([["rye"], ["gold"]], [["oats"], ["oats", "grain"]], TREE)
-    assert found.precision == pytest.approx(2 / 5)  # grain and crops, of rye, grain, crops, gold, metals
+    # grain and crops, of rye, grain, crops, gold, metals
+    assert found.precision == pytest.approx(2 / 5)
     assert found.recall == pytest.approx(2 / 6)  # of oats, grain, crops, twice
     assert found.f1 == pytest.approx(2 * 2 / 11)
 
@@ -37,7 +38,10 @@ def test_without_a_hierarchy_it_is_micro_f1(truth, data):
     assert hierarchical_f1(assigned, truth, {}).f1 == (2 * shared / both if both else 0)
 
 
-@given(labels, st.dictionaries(st.sampled_from("abcdef"), st.lists(st.sampled_from("abcdef"), max_size=3)))
+@given(
+    labels,
+    st.dictionaries(st.sampled_from("abcdef"), st.lists(st.sampled_from("abcdef"), max_size=3)),
+)
 def test_the_truth_itself_is_all_right(truth, broader):
     found = hierarchical_f1(truth, truth, broader)
     assert found == ((1, 1, 1) if any(truth) else (0, 0, 0))

@@ -1,4 +1,6 @@
-"""Many rankings at once: the values of scikit-learn, and no more memory than the rankings themselves."""
+"""Many rankings at once: the values of scikit-learn, and no more memory than the rankings
+themselves.
+"""
 
 import numpy as np
 import pytest
@@ -23,7 +25,8 @@ def test_values_are_those_of_scikit_learn():
     best = np.sort(rng.random((ROWS, K)), axis=1)[:, ::-1]
     np.put_along_axis(scores, ids.astype(np.int64), best, axis=1)
     truth = np.zeros((ROWS, LABELS), dtype=np.int8)
-    for column in (ids[:, 0], ids[:, 3], ids[:, 7]):  # three true labels in each row, all of them retrieved
+    # three true labels in each row, all of them retrieved
+    for column in (ids[:, 0], ids[:, 3], ids[:, 7]):
         truth[np.arange(ROWS), column] = 1
     given = scores > 0
     ranking = Ranking(np.ascontiguousarray(ids), np.ascontiguousarray(best), range(LABELS))
@@ -40,15 +43,31 @@ def test_values_are_those_of_scikit_learn():
 
 
 def test_a_million_labels_take_no_more_memory_than_their_rankings():
-    """Nothing of the size rows × labels, nor even labels, is made: every array is bounded by what was retrieved."""
+    """Nothing of the size rows × labels, nor even labels, is made: every array is bounded by
+    what was retrieved.
+    """
     import tracemalloc
 
     rng = np.random.default_rng(0)
     n, labels = 2_000, 1_000_000
     ids = np.sort(rng.choice(labels, (n, K), replace=False), axis=1).astype(np.int32)
     ranking = Ranking(ids, np.tile(np.arange(K, 0, -1.0), (n, 1)), range(labels))
-    sets = LabelSets(np.arange(0, 2 * n + 1, 2), np.column_stack([ids[:, 2], (ids[:, 2] + 1) % labels]).ravel())
-    names = [*NAMES, "R1", "MRR", "loss1", "loss2", "loss3", "coverage", "ROC", "micro-F1", "macro-F1", "maxF1"]
+    sets = LabelSets(
+        np.arange(0, 2 * n + 1, 2), np.column_stack([ids[:, 2], (ids[:, 2] + 1) % labels]).ravel()
+    )
+    names = [
+        *NAMES,
+        "R1",
+        "MRR",
+        "loss1",
+        "loss2",
+        "loss3",
+        "coverage",
+        "ROC",
+        "micro-F1",
+        "macro-F1",
+        "maxF1",
+    ]
     tracemalloc.start()
     evaluate(ranking, sets, names, resamples=20)
     _, peak = tracemalloc.get_traced_memory()
@@ -94,6 +113,11 @@ def test_samples_are_drawn_one_after_the_other(resamples):
         if sample % 20 == 0:
             own = np.random.default_rng([7, sample])
         times = np.bincount(own.integers(50, size=50), minlength=50).astype(np.float64)
-        expected.append([sum((value * n for value, n in zip(column, times, strict=True)), 0.0) for column in dense.T])
+        expected.append(
+            [
+                sum((value * n for value, n in zip(column, times, strict=True)), 0.0)
+                for column in dense.T
+            ]
+        )
     for parts in ([rows], [dense], [dense[:, :1], rows[:, 1:]]):
         assert resampling.resampled_sums(parts, resamples, 7).tolist() == expected

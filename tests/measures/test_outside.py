@@ -1,7 +1,8 @@
 """Agreement with scikit-learn, SciPy and ir_measures, each of which was written by others.
 
-``pip install --no-deps ir-measures`` is enough for these tests: its dependency pytrec_eval, which cannot be built
-everywhere, is not used. The measures that need it were recorded once, see tests/reference/record_ir_measures.py.
+``pip install --no-deps ir-measures`` is enough for these tests: its dependency pytrec_eval, which
+cannot be built everywhere, is not used. The measures that need it were recorded once, see
+tests/reference/record_ir_measures.py.
 """
 
 import json
@@ -20,7 +21,9 @@ from shortlist.ranking import Ranking
 
 
 def problem(n=300, n_labels=12, k=12, tied=False, seed=0):
-    """Scores and truths as dense matrices, and the same as a ranking and label sets; each truth has 1..11 labels."""
+    """Scores and truths as dense matrices, and the same as a ranking and label sets; each truth
+    has 1..11 labels.
+    """
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 5, (n, n_labels)).astype(float) if tied else rng.random((n, n_labels))
     truth = rng.random((n, n_labels)) < 0.3
@@ -54,7 +57,9 @@ def test_coverage_and_average_precision_of_complete_rankings():
     found = evaluate(ranking, sets, ["coverage", "AP"], resamples=0)
     assert found["coverage"] == pytest.approx(sklearn.metrics.coverage_error(truth, scores) - 1)
     assert found["AP"] == pytest.approx(label_ranking_average_precision_score(truth, scores))
-    one_by_one = [sklearn.metrics.average_precision_score(y, s) for y, s in zip(truth, scores, strict=True)]
+    one_by_one = [
+        sklearn.metrics.average_precision_score(y, s) for y, s in zip(truth, scores, strict=True)
+    ]
     np.testing.assert_allclose(found.per_instance["AP"], one_by_one)
 
 
@@ -73,7 +78,9 @@ def test_where_ties_are_counted_otherwise():
 def test_ndcg(k):
     scores, truth, ranking, sets = problem()
     expected = sklearn.metrics.ndcg_score(truth, scores, k=k)
-    assert evaluate(ranking, sets, [f"nDCG@{k}"], resamples=0)[f"nDCG@{k}"] == pytest.approx(expected)
+    assert evaluate(ranking, sets, [f"nDCG@{k}"], resamples=0)[f"nDCG@{k}"] == pytest.approx(
+        expected
+    )
     assert evaluate(ranking, sets, ["nDCG"], resamples=0)["nDCG"] == pytest.approx(
         sklearn.metrics.ndcg_score(truth, scores)
     )
@@ -85,8 +92,12 @@ def test_precision_and_recall_at_k(k):
     given = np.zeros_like(truth)
     np.put_along_axis(given, ranking.ids[:, :k].astype(int), True, axis=1)
     found = evaluate(ranking, sets, [f"P@{k}", f"recall@{k}"], resamples=0)
-    assert found[f"P@{k}"] == pytest.approx(sklearn.metrics.precision_score(truth, given, average="samples"))
-    assert found[f"recall@{k}"] == pytest.approx(sklearn.metrics.recall_score(truth, given, average="samples"))
+    assert found[f"P@{k}"] == pytest.approx(
+        sklearn.metrics.precision_score(truth, given, average="samples")
+    )
+    assert found[f"recall@{k}"] == pytest.approx(
+        sklearn.metrics.recall_score(truth, given, average="samples")
+    )
 
 
 def test_f1_of_assigned_labels():
@@ -95,7 +106,9 @@ def test_f1_of_assigned_labels():
     order = np.argsort(np.argsort(-scores, axis=1), axis=1)
     as_many = order < truth.sum(axis=1, keepdims=True)
     for average in ("micro", "macro"):
-        assert found[f"{average}-F1"] == pytest.approx(sklearn.metrics.f1_score(truth, as_many, average=average))
+        assert found[f"{average}-F1"] == pytest.approx(
+            sklearn.metrics.f1_score(truth, as_many, average=average)
+        )
     table = per_label(ranking, sets)
     precision, recall, f1, true = sklearn.metrics.precision_recall_fscore_support(truth, as_many)
     np.testing.assert_allclose([table.precision, table.recall, table.f1], [precision, recall, f1])
@@ -134,15 +147,21 @@ def test_documents_against_scikit_learn(tied):
         assert found["MAP"][row] == pytest.approx(sklearn.metrics.average_precision_score(g > 0, s))
         assert found["nDCG@5"][row] == pytest.approx(sklearn.metrics.ndcg_score([g], [s], k=5))
         assert found["nDCG"][row] == pytest.approx(sklearn.metrics.ndcg_score([g], [s]))
-        assert found["nDCGexp@5"][row] == pytest.approx(sklearn.metrics.ndcg_score([2**g - 1], [s], k=5))
+        assert found["nDCGexp@5"][row] == pytest.approx(
+            sklearn.metrics.ndcg_score([2**g - 1], [s], k=5)
+        )
 
 
 def test_documents_against_what_ir_measures_said():
-    recorded = json.loads((Path(__file__).parents[1] / "reference" / "ir_measures.json").read_text())
+    recorded = json.loads(
+        (Path(__file__).parents[1] / "reference" / "ir_measures.json").read_text()
+    )
     data = [recorded[part] for part in ("scores", "grades", "query")]
     found = evaluate_documents(*data, list(recorded["values"]), resamples=0).per_instance
     for name, values in recorded["values"].items():
-        np.testing.assert_allclose(found[name], [values[str(q)] for q in dict.fromkeys(data[2])], err_msg=name)
+        np.testing.assert_allclose(
+            found[name], [values[str(q)] for q in dict.fromkeys(data[2])], err_msg=name
+        )
 
 
 def test_roc_area_and_mrr_against_ir_measures():
@@ -156,14 +175,18 @@ def test_roc_area_and_mrr_against_ir_measures():
         asked = ir_measures.parse_measure(theirs)
         said = ir_measures.providers.registry[provider].iter_calc([asked], qrels, run)
         values = {metric.query_id: metric.value for metric in said}
-        np.testing.assert_allclose(found.per_instance[ours], [values[str(q)] for q in dict.fromkeys(query.tolist())])
+        np.testing.assert_allclose(
+            found.per_instance[ours], [values[str(q)] for q in dict.fromkeys(query.tolist())]
+        )
 
 
 def test_intervals_against_scipy():
     _, _, ranking, sets = problem(n=400)
     found = evaluate(ranking, sets, ["R1", "AP", "loss2"], resamples=4000)
     for name, values in found.per_instance.items():
-        theirs = scipy.stats.bootstrap((values,), np.mean, n_resamples=4000, method="percentile", random_state=0)
+        theirs = scipy.stats.bootstrap(
+            (values,), np.mean, n_resamples=4000, method="percentile", random_state=0
+        )
         theirs = theirs.confidence_interval
         width = theirs.high - theirs.low
         np.testing.assert_allclose(found.intervals[name], theirs, atol=0.08 * width)

@@ -1,4 +1,6 @@
-"""On real data: OHSUMED, 106 queries, 16,140 judged documents, 45 retrieval features whose scores often tie."""
+"""On real data: OHSUMED, 106 queries, 16,140 judged documents, 45 retrieval features whose
+scores often tie.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from shortlist.measures import evaluate_documents, wilcoxon
 @pytest.mark.data
 def test_single_features_of_ohsumed(data_folder):
     folder = data_folder("letor_ohsumed", "letor_ohsumed")
-    parts = load_svmlight_files(sorted(map(str, folder.glob("fold*_test.txt"))), n_features=45, query_id=True)
+    parts = load_svmlight_files(
+        sorted(map(str, folder.glob("fold*_test.txt"))), n_features=45, query_id=True
+    )
     X = np.vstack([part.toarray() for part in parts[0::3]])
     relevance, query = np.concatenate(parts[1::3]), np.concatenate(parts[2::3])
     assert (X.shape, np.unique(query).size) == ((16_140, 45), 106)
@@ -38,4 +42,6 @@ def test_single_features_of_ohsumed(data_folder):
         ]
         assert ours == pytest.approx(theirs)
     worst = int(np.argmin([one["MAP"] for one in found]))
-    assert wilcoxon(found[best].per_instance["MAP"], found[worst].per_instance["MAP"]).p_value < 1e-6
+    assert (
+        wilcoxon(found[best].per_instance["MAP"], found[worst].per_instance["MAP"]).p_value < 1e-6
+    )

@@ -9,21 +9,46 @@ from shortlist.labels import LabelSets
 from shortlist.measures import MEASURES, depth, evaluate, evaluate_documents, measure
 from shortlist.ranking import Ranking
 
-TWO = Ranking(np.array([[0, 1], [1, -1]], dtype=np.int32), np.array([[0.9, 0.1], [0.3, np.nan]]), ["a", "b", "c"])
+TWO = Ranking(
+    np.array([[0, 1], [1, -1]], dtype=np.int32),
+    np.array([[0.9, 0.1], [0.3, np.nan]]),
+    ["a", "b", "c"],
+)
 
 
-@pytest.mark.parametrize(("asked", "name", "parameters"), [
-    ("P@5", "P@5", {"k": 5}), ("p@10", "P@10", {"k": 10}), ("R1", "R1", {"k": 1}), ("ndcg@3", "nDCG@3", {"k": 3}),
-    ("NDCG", "nDCG", {}), ("loss1", "loss1", {}), ("mrr", "MRR", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "name", "parameters"),
+    [
+        ("P@5", "P@5", {"k": 5}),
+        ("p@10", "P@10", {"k": 10}),
+        ("R1", "R1", {"k": 1}),
+        ("ndcg@3", "nDCG@3", {"k": 3}),
+        ("NDCG", "nDCG", {}),
+        ("loss1", "loss1", {}),
+        ("mrr", "MRR", {}),
+    ],
+)
 def test_names_are_understood(asked, name, parameters):
     found = measure(asked)
     assert (found.name, dict(found.parameters)) == (name, parameters)
 
 
-@pytest.mark.parametrize("asked", [
-    "", "P", "P@", "P@k", "P@x", "loss4", "R@5", "MRR@", "precision", "accuracy", "R" + "9" * 5000,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "",
+        "P",
+        "P@",
+        "P@k",
+        "P@x",
+        "loss4",
+        "R@5",
+        "MRR@",
+        "precision",
+        "accuracy",
+        "R" + "9" * 5000,
+    ],
+)
 def test_an_unknown_name_is_refused_with_the_registry(asked):
     with pytest.raises(InputError) as refusal:
         measure(asked)
@@ -36,10 +61,18 @@ def test_k_is_a_whole_number_from_one(asked):
         measure(asked)
 
 
-@pytest.mark.parametrize(("asked", "n_labels", "k"), [
-    (["R1", "P@5"], 1000, 5), (["R1", "P@5"], 3, 3), (["P@1000000"], 40, 40), (["MRR"], 1000, 200), (["MRR"], 7, 7),
-    (["loss1", "R1"], 1000, 1000), (["R1"], 0, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "n_labels", "k"),
+    [
+        (["R1", "P@5"], 1000, 5),
+        (["R1", "P@5"], 3, 3),
+        (["P@1000000"], 40, 40),
+        (["MRR"], 1000, 200),
+        (["MRR"], 7, 7),
+        (["loss1", "R1"], 1000, 1000),
+        (["R1"], 0, 1),
+    ],
+)
 def test_no_more_labels_are_looked_at_than_there_are(asked, n_labels, k):
     assert depth([measure(name) for name in asked], n_labels) == k
 
@@ -68,38 +101,50 @@ def changed(**arrays):
     return Ranking(arrays.get("ids", TWO.ids), arrays.get("scores", TWO.scores), TWO._names)
 
 
-@pytest.mark.parametrize(("ranking", "message"), [
-    (TWO[0], "many rows"),
-    (changed(ids=TWO.ids.astype(float)), "many rows"),
-    (changed(scores=TWO.scores[:, :1]), "many rows"),
-    (changed(ids=np.array([[0, 1], [-1, 1]], dtype=np.int32)), "row 1 .* after an empty place"),
-    (changed(ids=np.array([[0, 3], [1, -1]], dtype=np.int32)), "row 0 .* not below the number of labels"),
-    (changed(ids=np.array([[0, 2**32], [1, -1]])), "row 0 .* not below the number of labels"),
-    (changed(ids=np.array([[2, 2], [1, -1]], dtype=np.int32)), "row 0 .* a label twice"),
-    (changed(scores=np.array([[0.9, np.nan], [0.3, 0.1]])), "row 0 .* without a score"),
-    (changed(scores=np.array([[0.1, 0.9], [0.3, 0.1]])), "row 0 .* descending"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ranking", "message"),
+    [
+        (TWO[0], "many rows"),
+        (changed(ids=TWO.ids.astype(float)), "many rows"),
+        (changed(scores=TWO.scores[:, :1]), "many rows"),
+        (changed(ids=np.array([[0, 1], [-1, 1]], dtype=np.int32)), "row 1 .* after an empty place"),
+        (
+            changed(ids=np.array([[0, 3], [1, -1]], dtype=np.int32)),
+            "row 0 .* not below the number of labels",
+        ),
+        (changed(ids=np.array([[0, 2**32], [1, -1]])), "row 0 .* not below the number of labels"),
+        (changed(ids=np.array([[2, 2], [1, -1]], dtype=np.int32)), "row 0 .* a label twice"),
+        (changed(scores=np.array([[0.9, np.nan], [0.3, 0.1]])), "row 0 .* without a score"),
+        (changed(scores=np.array([[0.1, 0.9], [0.3, 0.1]])), "row 0 .* descending"),
+    ],
+)
 def test_hostile_rankings_are_refused(ranking, message):
     with pytest.raises(InputError, match=message):
         evaluate(ranking, LabelSets.of([[0], [1]]), ["R1"])
 
 
-@pytest.mark.parametrize(("indptr", "ids", "message"), [
-    ([0, 1], [0], "ranking has 2 rows but the truth has 1"),
-    ([0, 0, 2], [1, 1], "truth of row 1 holds a label twice"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("indptr", "ids", "message"),
+    [
+        ([0, 1], [0], "ranking has 2 rows but the truth has 1"),
+        ([0, 0, 2], [1, 1], "truth of row 1 holds a label twice"),
+    ],
+)
 def test_hostile_truths_are_refused(indptr, ids, message):
     truth = LabelSets(np.array(indptr, dtype=np.int64), np.array(ids, dtype=np.int32))
     with pytest.raises(InputError, match=message):
         evaluate(TWO, truth, ["R1"])
 
 
-@pytest.mark.parametrize(("scores", "relevance", "query", "message"), [
-    ([1.0, np.nan], [0, 1], [1, 1], "not a finite number"),
-    ([1.0, 2.0], [0], [1, 1], "relevance has 1 entry"),
-    ([1.0, 2.0], [0, -1], [1, 1], "between 0 and 1000"),
-    ([1.0, 2.0], [0, 1], [1], "query has shape"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("scores", "relevance", "query", "message"),
+    [
+        ([1.0, np.nan], [0, 1], [1, 1], "not a finite number"),
+        ([1.0, 2.0], [0], [1, 1], "relevance has 1 entry"),
+        ([1.0, 2.0], [0, -1], [1, 1], "between 0 and 1000"),
+        ([1.0, 2.0], [0, 1], [1], "query has shape"),
+    ],
+)
 def test_hostile_documents_are_refused(scores, relevance, query, message):
     with pytest.raises(InputError, match=message):
         evaluate_documents(scores, relevance, query, ["MAP"])

@@ -34,15 +34,20 @@ def rankings_of(lists, width, n_labels):
 
 @st.composite
 def problems(draw):
-    """Few labels and few distinct scores: cut and complete rankings, ties, empty and full truths, unseen labels."""
+    """Few labels and few distinct scores: cut and complete rankings, ties, empty and full
+    truths, unseen labels.
+    """
     n_labels = draw(st.integers(1, 6))
     width = draw(st.integers(3, 6))
     lists, truth = [], []
     for _ in range(draw(st.integers(1, 6))):
-        labels = draw(st.permutations(range(n_labels)))[: draw(st.integers(0, min(width, n_labels)))]
+        labels = draw(st.permutations(range(n_labels)))[
+            : draw(st.integers(0, min(width, n_labels)))
+        ]
         scores = draw(st.lists(st.integers(-1, 1), min_size=len(labels), max_size=len(labels)))
         lists.append(list(zip(labels, sorted(map(float, scores), reverse=True), strict=True)))
-        truth.append(draw(st.sets(st.integers(0, n_labels + 1))))  # the last two are labels never learned
+        # the last two are labels never learned
+        truth.append(draw(st.sets(st.integers(0, n_labels + 1))))
     return lists, truth, width, n_labels
 
 
@@ -61,10 +66,13 @@ NEVER_RETRIEVED = ([[(0, 0.9), (1, 0.8)]], [{3}], 3, 5)
 @example(NEVER_RETRIEVED)
 def test_each_instance_agrees_with_the_twin(problem):
     lists, truth, width, n_labels = problem
-    found = evaluate(rankings_of(lists, width, n_labels), LabelSets.of(truth), list(twin.BY_NAME), resamples=0)
+    found = evaluate(
+        rankings_of(lists, width, n_labels), LabelSets.of(truth), list(twin.BY_NAME), resamples=0
+    )
     for name, slow in twin.BY_NAME.items():
         expected = [
-            slow(pairs, y, set(range(n_labels)) | y) if y else math.nan for pairs, y in zip(lists, truth, strict=True)
+            slow(pairs, y, set(range(n_labels)) | y) if y else math.nan
+            for pairs, y in zip(lists, truth, strict=True)
         ]
         np.testing.assert_allclose(found.per_instance[name], expected, rtol=1e-12, err_msg=name)
         mean = np.nanmean(expected) if not np.isnan(expected).all() else math.nan
@@ -76,7 +84,9 @@ def test_each_instance_agrees_with_the_twin(problem):
 @given(problems())
 def test_harmonic_rank_is_the_reciprocal_of_mrr(problem):
     lists, truth, width, n_labels = problem
-    found = evaluate(rankings_of(lists, width, n_labels), LabelSets.of(truth), ["HR", "MRR"], resamples=0)
+    found = evaluate(
+        rankings_of(lists, width, n_labels), LabelSets.of(truth), ["HR", "MRR"], resamples=0
+    )
     with np.errstate(divide="ignore"):
         assert found["HR"] == pytest.approx(1 / np.float64(found["MRR"]), nan_ok=True)
 
@@ -100,10 +110,15 @@ def test_cutting_a_ranking_never_makes_it_look_better(problem, width):
     names = ["AP", "MRR", "nDCG", "loss1", "loss2", "loss3", "coverage"]
     whole = evaluate(rankings_of(lists, full, n_labels), LabelSets.of(truth), names, resamples=0)
     cut = evaluate(
-        rankings_of([pairs[:width] for pairs in lists], width, n_labels), LabelSets.of(truth), names, resamples=0
+        rankings_of([pairs[:width] for pairs in lists], width, n_labels),
+        LabelSets.of(truth),
+        names,
+        resamples=0,
     )
     # A tie is a loss, and what is cut off ties with nothing that is left.
-    through_a_tie = np.array([len(pairs) > width and pairs[width - 1][1] == pairs[width][1] for pairs in lists])
+    through_a_tie = np.array(
+        [len(pairs) > width and pairs[width - 1][1] == pairs[width][1] for pairs in lists]
+    )
     for one in whole.measures:
         worse = cut.per_instance[one.name] - whole.per_instance[one.name]
         known = ~np.isnan(worse) & ~(through_a_tie & one.name.startswith("loss"))
@@ -136,21 +151,28 @@ def test_f1_of_assigned_labels_agrees_with_the_twin(problem):
     assert dict(zip(table.labels.tolist(), counts, strict=True)) == twin.label_counts(lists, truth)
 
 
-@given(problems(), st.integers(1, 3), st.lists(st.integers(0, 9), max_size=8), st.integers(10, 1000))
+@given(
+    problems(), st.integers(1, 3), st.lists(st.integers(0, 9), max_size=8), st.integers(10, 1000)
+)
 def test_propensity_scores_agree_with_the_twin(problem, k, counts, n_examples):
     lists, truth, width, n_labels = problem
     propensities = Propensities(counts, n_examples, A=0.6, B=2.6)
     found = evaluate(
-        rankings_of(lists, width, n_labels), LabelSets.of(truth), [f"PSP@{k}", f"PSnDCG@{k}"],
-        propensities=propensities, resamples=0,
-    )  # fmt: skip
+        rankings_of(lists, width, n_labels),
+        LabelSets.of(truth),
+        [f"PSP@{k}", f"PSnDCG@{k}"],
+        propensities=propensities,
+        resamples=0,
+    )
     kept, ys = kept_of(lists, truth)
     if not ys:
         assert math.isnan(found[f"PSP@{k}"])
         return
 
     def weight(label):
-        return twin.inverse_propensity(counts[label] if label < len(counts) else 0, n_examples, 0.6, 2.6)
+        return twin.inverse_propensity(
+            counts[label] if label < len(counts) else 0, n_examples, 0.6, 2.6
+        )
 
     assert found[f"PSP@{k}"] == pytest.approx(twin.psp(kept, ys, weight, k))
     assert found[f"PSnDCG@{k}"] == pytest.approx(twin.psndcg(kept, ys, weight, k))
@@ -172,7 +194,11 @@ def test_curves_agree_with_the_twins(problem, levels):
         return
     np.testing.assert_allclose(precision, twin.precision_recall(kept, ys, recall), rtol=1e-12)
     np.testing.assert_allclose(
-        share, [np.mean([twin.among_first(*pair, None, r) for pair in zip(kept, ys, strict=True)]) for r in (1, 2, 3)]
+        share,
+        [
+            np.mean([twin.among_first(*pair, None, r) for pair in zip(kept, ys, strict=True)])
+            for r in (1, 2, 3)
+        ],
     )
 
 
@@ -185,10 +211,15 @@ def retrievals(draw):
 
 
 DOCUMENTS = {
-    "MAP": twin.average_precision, "AP": twin.average_precision, "MRR": twin.reciprocal_rank, "ROC": twin.roc_area,
+    "MAP": twin.average_precision,
+    "AP": twin.average_precision,
+    "MRR": twin.reciprocal_rank,
+    "ROC": twin.roc_area,
     "P@2": lambda *a: twin.precision(*a, k=2),
-    "best-accuracy": twin.best_accuracy, "loss3": twin.loss3, "coverage": twin.coverage,
-}  # fmt: skip
+    "best-accuracy": twin.best_accuracy,
+    "loss3": twin.loss3,
+    "coverage": twin.coverage,
+}
 
 
 @given(retrievals())
@@ -206,7 +237,11 @@ def test_documents_agree_with_the_twins(problem):
         for name, slow in DOCUMENTS.items():
             expected = slow(ranking, y, set(documents)) if y else math.nan
             assert found[name][row] == pytest.approx(expected, nan_ok=True), name
-        for name, k, gain in (("nDCG@3", 3, lambda g: g), ("nDCGexp@3", 3, lambda g: 2**g - 1), ("nDCG", 99, float)):
+        for name, k, gain in (
+            ("nDCG@3", 3, lambda g: g),
+            ("nDCGexp@3", 3, lambda g: 2**g - 1),
+            ("nDCG", 99, float),
+        ):
             gains = {i: gain(grades[i]) for i in y}
             expected = twin.ndcg(ranking, y, None, k, gains) if y else math.nan
             assert found[name][row] == pytest.approx(expected, nan_ok=True), name

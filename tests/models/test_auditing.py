@@ -9,7 +9,11 @@ from shortlist.labels import judged, numbered
 from shortlist.models.auditing import PARTS, Audit, Confusion, audit, dealt, same
 from tests.cli.conftest import run  # noqa: F401
 
-TOPICS = {"grain": "wheat corn rye oats", "money": "bank rates loan credit", "metal": "gold silver tin iron"}
+TOPICS = {
+    "grain": "wheat corn rye oats",
+    "money": "bank rates loan credit",
+    "metal": "gold silver tin iron",
+}
 WRONG = {7: "metal", 31: "metal", 80: "grain"}
 
 
@@ -31,13 +35,24 @@ def test_what_was_planted_comes_first():
     found = plain().audit(texts, labels, n=10)
     assert {one.number for one in found.doubts[:3]} == set(WRONG)
     for one in found.doubts[:3]:
-        assert (one.label, one.labels, one.text) == (WRONG[one.number], labels[one.number], texts[one.number])
+        assert (one.label, one.labels, one.text) == (
+            WRONG[one.number],
+            labels[one.number],
+            texts[one.number],
+        )
         assert one.found == list(TOPICS)[one.number % 3]
         assert one.words
         assert all(vote > 0 for _, vote in one.words)
-        assert one.words[0][0] in TOPICS[one.found].split(), "whole words, as they stand in the text"
-    assert [one.by for one in found.doubts] == sorted((one.by for one in found.doubts), reverse=True)
-    assert (found.examples, found.contradicted) == (120, sum(len(one.numbers) for one in found.confusions))
+        assert one.words[0][0] in TOPICS[one.found].split(), (
+            "whole words, as they stand in the text"
+        )
+    assert [one.by for one in found.doubts] == sorted(
+        (one.by for one in found.doubts), reverse=True
+    )
+    assert (found.examples, found.contradicted) == (
+        120,
+        sum(len(one.numbers) for one in found.confusions),
+    )
     assert plain().audit(texts, labels, n=10) == found, "the same each time"
 
 
@@ -54,7 +69,9 @@ def test_nobodys_own_lesson_speaks_for_it():
             return super().rank(some, *more)
 
     def taught(which):
-        model = Noted(text=sl.TextVectorizer()).fit([texts[i] for i in which], [labels[i] for i in which])
+        model = Noted(text=sl.TextVectorizer()).fit(
+            [texts[i] for i in which], [labels[i] for i in which]
+        )
         model.learned = {same(texts[i]) for i in which}
         return model
 
@@ -66,7 +83,10 @@ def test_parts_hold_everything_once():
     groups = [[0, 5, 9], [1], [2], [3, 4], [6], [7], [8]]
     parts = dealt(groups, 3)
     assert sorted(number for part in parts for number in part) == list(range(10))
-    assert all(len({next(n for n, part in enumerate(parts) if i in part) for i in group}) == 1 for group in groups)
+    assert all(
+        len({next(n for n, part in enumerate(parts) if i in part) for i in group}) == 1
+        for group in groups
+    )
     with pytest.raises(sl.InputError, match="at least 5 different texts; there are 4"):
         dealt([[0], [1], [2], [3, 4, 5]], 0)
     with pytest.raises(sl.InputError, match="at least 5 examples; there are 2"):
@@ -102,7 +122,9 @@ def test_of_an_open_judgement_only_what_was_crossed_out_contradicts():
     wrong = [[] for _ in texts]
     wrong[0], wrong[7] = ["money"], ["grain"]
     found = plain().audit(texts, judged(labels, len(texts), wrong), 200)
-    assert 7 not in {one.number for one in found.doubts}, "that it is about money, which it is, was not judged wrong"
+    assert 7 not in {one.number for one in found.doubts}, (
+        "that it is about money, which it is, was not judged wrong"
+    )
     wrong[7] = [list(TOPICS)[7 % 3]]
     found = plain().audit(texts, judged(labels, len(texts), wrong), 200)
     assert 7 in {one.number for one in found.doubts}
@@ -120,33 +142,52 @@ def test_the_command_line(run, tmp_path):  # noqa: F811
     texts, labels = examples()
     texts.append(texts[0].upper())
     labels.append(["metal"])
-    lines = [json.dumps({"text": text, "labels": own}) for text, own in zip(texts, labels, strict=True)]
+    lines = [
+        json.dumps({"text": text, "labels": own}) for text, own in zip(texts, labels, strict=True)
+    ]
     (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
     found = run("audit", "a.jsonl", "--limit", "4", "--json").json
-    assert {one["number"] for one in found["doubts"]} >= {number + 1 for number in WRONG}, "numbered from 1"
+    assert {one["number"] for one in found["doubts"]} >= {number + 1 for number in WRONG}, (
+        "numbered from 1"
+    )
     assert found["duplicates"][0]["numbers"] == [1, 121]
     assert set(found["matrix"]) == {"labels", "counts"}
     said = run("audit", "a.jsonl")
     assert said.code == 0
-    for words in ("of 121 examples are contradicted", "Most doubtful", "Equal texts, different labels", "get confused"):
+    for words in (
+        "of 121 examples are contradicted",
+        "Most doubtful",
+        "Equal texts, different labels",
+        "get confused",
+    ):
         assert words in said.out
     (tmp_path / "b.jsonl").write_text(lines[0] + "\n")
     said = run("audit", "b.jsonl")
-    assert (said.code, said.err) == (2, "shortlist: an audit needs at least 5 examples; there are 1\n")
+    assert (said.code, said.err) == (
+        2,
+        "shortlist: an audit needs at least 5 examples; there are 1\n",
+    )
 
 
 def test_with_the_settings_of_a_model_but_not_what_it_learned(run, tmp_path):  # noqa: F811
     texts, labels = examples()
-    lines = [json.dumps({"text": text, "labels": own}) for text, own in zip(texts, labels, strict=True)]
+    lines = [
+        json.dumps({"text": text, "labels": own}) for text, own in zip(texts, labels, strict=True)
+    ]
     (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
     model = sl.Categorizer("mmp", sl.TextVectorizer(prefix=2)).fit(texts, labels)
     model.save(tmp_path / "own.shortlist")
     found = run("audit", "a.jsonl", "--model", "own.shortlist", "--json").json
     same_settings = sl.Categorizer("mmp", sl.TextVectorizer(prefix=2)).audit(texts, labels, 50)
-    assert [one["number"] - 1 for one in found["doubts"]] == [one.number for one in same_settings.doubts]
+    assert [one["number"] - 1 for one in found["doubts"]] == [
+        one.number for one in same_settings.doubts
+    ]
     assert found["contradicted"] == same_settings.contradicted >= len(WRONG)
     said = run("audit", "a.jsonl", "--model", "own.shortlist", "--learner", "mmp")
-    assert (said.code, said.err[:60]) == (2, "shortlist: --model has a learner and settings; leave out --l")
+    assert (said.code, said.err[:60]) == (
+        2,
+        "shortlist: --model has a learner and settings; leave out --l",
+    )
     sl.FeatureFocus().fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"]).save(tmp_path / "rows.shortlist")
     said = run("audit", "a.jsonl", "--model", "rows.shortlist")
     assert said.code == 2

@@ -10,9 +10,13 @@ import shortlist as sl
 from tests.contract import as_bytes
 
 TEXTS = [
-    "wheat exports rose", "wheat and corn prices", "corn harvest in the plains",
-    "the bank raised its rates", "rates of the central bank", "the bank lowered rates",
-]  # fmt: skip
+    "wheat exports rose",
+    "wheat and corn prices",
+    "corn harvest in the plains",
+    "the bank raised its rates",
+    "rates of the central bank",
+    "the bank lowered rates",
+]
 LABELS = [["grain", "trade"], ["grain"], ["grain"], ["money"], ["money"], ["money"]]
 
 
@@ -72,7 +76,9 @@ def test_fit_in_batches_is_fit():
     assert list(whole.rank("wheat rates")) == list(batches.rank("wheat rates"))
 
 
-@pytest.mark.parametrize("learner", [sl.IndependentIndex(threshold=0.1), sl.FrequencyBaseline()], ids=str)
+@pytest.mark.parametrize(
+    "learner", [sl.IndependentIndex(threshold=0.1), sl.FrequencyBaseline()], ids=str
+)
 def test_any_learner_and_text(learner, tmp_path):
     c = sl.Categorizer(learner, sl.TextVectorizer(hashed=1000, ngrams=2)).fit(TEXTS, LABELS)
     c.save(tmp_path / "m")
@@ -85,7 +91,11 @@ def test_any_learner_and_text(learner, tmp_path):
 
 def test_hashed_words_are_named_from_the_text():
     c = sl.Categorizer(text=sl.TextVectorizer(hashed=2**20)).learn("wheat exports", "grain")
-    assert {word for word, _ in c.explain("wheat exports", "grain")} == {"wheat", "exports", "(any text)"}
+    assert {word for word, _ in c.explain("wheat exports", "grain")} == {
+        "wheat",
+        "exports",
+        "(any text)",
+    }
 
 
 def test_it_is_a_scikit_learn_estimator():
@@ -111,12 +121,19 @@ def test_what_is_bad_is_refused_before_anything_is_learned(learned):
 
 
 def test_nothing_learned_yet():
-    for call in (lambda c: c.rank("x"), lambda c: c.explain("x", "y"), lambda c: c.save("x"), lambda c: c.classes_):
+    for call in (
+        lambda c: c.rank("x"),
+        lambda c: c.explain("x", "y"),
+        lambda c: c.save("x"),
+        lambda c: c.classes_,
+    ):
         with pytest.raises(NotFittedError, match="learned nothing"):
             call(sl.Categorizer())
 
 
-@pytest.mark.parametrize("text", [["wheat"], np.array(["wheat", "corn"]), ("wheat",), {"wheat"}, None, 3])
+@pytest.mark.parametrize(
+    "text", [["wheat"], np.array(["wheat", "corn"]), ("wheat",), {"wheat"}, None, 3]
+)
 def test_only_one_text_can_be_explained(learned, text):
     with pytest.raises(sl.InputError, match=r"is a|not a text|must"):
         learned.explain(text, "grain")
@@ -141,10 +158,14 @@ def test_pairs_and_prefixes_are_for_short_texts():
         sl.TextVectorizer(ngrams="many").fit([short])
 
 
-@pytest.mark.parametrize("given", [(["wheat"], [["grain"]]), (["wheat"],), ("wheat",), (np.array(["wheat"]),)])
+@pytest.mark.parametrize(
+    "given", [(["wheat"], [["grain"]]), (["wheat"],), ("wheat",), (np.array(["wheat"]),)]
+)
 def test_lists_of_texts_are_no_batches_to_evaluate(given):
     model = sl.Categorizer().fit(["wheat", "oil"], [["grain"], ["energy"]])
-    with pytest.raises(sl.InputError, match=r"measure those by shortlist\.evaluate\(model\.rank\(texts, k=10\)"):
+    with pytest.raises(
+        sl.InputError, match=r"measure those by shortlist\.evaluate\(model\.rank\(texts, k=10\)"
+    ):
         model.evaluate(*given)
 
 

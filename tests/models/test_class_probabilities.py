@@ -49,7 +49,9 @@ def test_by_hand():
 def test_rows_sum_to_one_and_the_best_label_keeps_its_probability():
     texts, truth = examples(1500)
     first = [[name] for name in NAMES]  # so that labels come in order
-    c = sl.Categorizer(sl.TunedIndex(random_state=None)).fit([name[0] for name in first] + texts, first + truth)
+    c = sl.Categorizer(sl.TunedIndex(random_state=None)).fit(
+        [name[0] for name in first] + texts, first + truth
+    )
     table = c.predict_proba([*texts, "nothing known"])
     assert table.sum(axis=1) == pytest.approx(1.0)
     best = c.rank(texts, k=1)
@@ -58,7 +60,9 @@ def test_rows_sum_to_one_and_the_best_label_keeps_its_probability():
     new, true = examples(1000, seed=1)
     shares = np.tile(c.label_counts_ / c.label_counts_.sum(), (1000, 1))
     names = [own[0] for own in true]
-    assert log_loss(names, c.predict_proba(new), labels=NAMES) < 0.5 * log_loss(names, shares, labels=NAMES)
+    assert log_loss(names, c.predict_proba(new), labels=NAMES) < 0.5 * log_loss(
+        names, shares, labels=NAMES
+    )
 
 
 def test_log_loss_by_cross_validation(labelled):
@@ -76,7 +80,9 @@ def test_predict_assigns_what_suits_f1(several):
     assert assigned == [set(own) for own in c.assign(texts[2000:].tolist())]
     assert len({len(own) for own in assigned}) > 1, "not as many for each text"
     usual = c.learner_._predict_rows(c.text_.rows(texts[2000:]))
-    reached, before = (f1_score(indicator[2000:], one, average="micro") for one in (predicted, usual))
+    reached, before = (
+        f1_score(indicator[2000:], one, average="micro") for one in (predicted, usual)
+    )
     assert reached > before
     chances = c.predict_proba(texts[2000:])
     assert abs(chances.sum() - indicator[2000:].sum()) < 0.2 * indicator[2000:].sum()
@@ -103,5 +109,11 @@ def test_scikit_learn_takes_what_fit_has_learned_whatever_came_first(first):
     assert model.fit(texts, truth).classes_.tolist() == ["grain", "money"]
     assert model.predict_proba(texts[:1]).argmax() == sorted([first, second]).index(first)
     assert cross_val_score(model, texts, truth, cv=2, scoring="neg_log_loss").mean() > -0.2
-    for wrapped in (CalibratedClassifierCV(model, cv=2), VotingClassifier([("a", model), ("b", model)], voting="soft")):
-        assert wrapped.fit(np.array(texts), np.array(truth)).score(np.array(texts), np.array(truth)) > 0.95
+    for wrapped in (
+        CalibratedClassifierCV(model, cv=2),
+        VotingClassifier([("a", model), ("b", model)], voting="soft"),
+    ):
+        assert (
+            wrapped.fit(np.array(texts), np.array(truth)).score(np.array(texts), np.array(truth))
+            > 0.95
+        )

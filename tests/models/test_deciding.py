@@ -21,13 +21,19 @@ LABELS = 12
 
 
 def examples(n, seed=0, labels=LABELS, noise=0.5, several=False):
-    """Texts of words that mostly belong to their labels; with ``noise`` 1 they say nothing of them."""
+    """Texts of words that mostly belong to their labels; with ``noise`` 1 they say nothing of
+    them.
+    """
     random = np.random.default_rng(seed)
     texts, truth = [], []
     for _ in range(n):
         own = random.choice(labels, size=random.integers(1, 4) if several else 1, replace=False)
-        words = [f"w{random.choice(own)}x{random.integers(5)}" if random.random() > noise else
-                 f"w{random.integers(labels)}x{random.integers(5)}" for _ in range(6)]  # fmt: skip
+        words = [
+            f"w{random.choice(own)}x{random.integers(5)}"
+            if random.random() > noise
+            else f"w{random.integers(labels)}x{random.integers(5)}"
+            for _ in range(6)
+        ]
         texts.append(" ".join(words))
         truth.append([f"label {label}" for label in own])
     return texts, truth
@@ -61,7 +67,14 @@ def blind(monkeypatch):
 
 @pytest.mark.parametrize(
     "learner",
-    [None, sl.FeatureFocus(), sl.TunedIndex(passes=3), sl.TunedIndex(max_total_edges=100), sl.MMP(), sl.Rocchio()],
+    [
+        None,
+        sl.FeatureFocus(),
+        sl.TunedIndex(passes=3),
+        sl.TunedIndex(max_total_edges=100),
+        sl.MMP(),
+        sl.Rocchio(),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("hashed", [None, 500])
@@ -92,14 +105,18 @@ def test_probabilities_are_there_exactly_where_labels_are(single, new):
 @pytest.mark.parametrize("k", [1, 5, 8, LABELS])
 @pytest.mark.parametrize("n", [0, 1, 6])
 @pytest.mark.parametrize("whole_first", [True, False])
-def test_a_part_of_a_ranking_has_its_probabilities_whoever_is_asked_first(single, new, n, k, whole_first):
+def test_a_part_of_a_ranking_has_its_probabilities_whoever_is_asked_first(
+    single, new, n, k, whole_first
+):
     texts = [*new[0][:4], "unknown", "w1x1"][:n]
     expected = single.confidence_.probabilities(single.rank(texts, LABELS).scores)[:, :k]
     ranking = single.rank(texts, k)
     asked = [(ranking.first(2), expected[:, :2]), (ranking._part(slice(1, 4)), expected[1:4])]
     asked += [(ranking[i], expected[i]) for i in range(n)]
     asked += [(single.rank(text, k), own) for text, own in zip(texts, expected, strict=True)]
-    for part, own in [(ranking, expected), *asked] if whole_first else [*asked, (ranking, expected)]:
+    for part, own in (
+        [(ranking, expected), *asked] if whole_first else [*asked, (ranking, expected)]
+    ):
         assert part.probabilities.shape == part.scores.shape
         assert part.probabilities.tobytes() == own.tobytes()
     if n == 1:
@@ -158,7 +175,11 @@ def test_what_is_observed_does_not_depend_on_how_a_stream_is_cut():
 def test_the_number_of_threads_changes_nothing():
     made = []
     for n_jobs in (1, 4):
-        c = sl.Categorizer(sl.TunedIndex(n_jobs=n_jobs)).fit(*examples(6000)).learn_many(*examples(900, seed=3))
+        c = (
+            sl.Categorizer(sl.TunedIndex(n_jobs=n_jobs))
+            .fit(*examples(6000))
+            .learn_many(*examples(900, seed=3))
+        )
         made.append(store.checksum(c.confidence_.to_state()))
     assert made[0] == made[1]
 
@@ -171,7 +192,9 @@ def test_lists_are_longer_for_more_coverage_and_keep_the_promise(single, new):
         lengths = np.array([len(one) for one in lists])
         assert (lengths >= before).all()
         before = lengths
-        covered = [own[0] in [label for label, _ in one] for one, own in zip(lists, truth, strict=True)]
+        covered = [
+            own[0] in [label for label, _ in one] for one, own in zip(lists, truth, strict=True)
+        ]
         alone = coverage == 0.5  # the best label, which is always listed, is right more often
         assert np.mean(covered) > 0.8 if alone else abs(np.mean(covered) - coverage) < 0.03
     assert isinstance(single.shortlist(texts[0]), sl.Ranking)
@@ -181,7 +204,9 @@ def test_a_promise_that_no_list_can_keep_is_not_made_in_silence(single, new):
     rng = np.random.default_rng(0)
     texts = [" ".join(f"word{w}" for w in rng.integers(0, 40, 4)) for _ in range(1500)]
     blind = sl.Categorizer().fit(texts, [f"label {label}" for label in rng.integers(0, 400, 1500)])
-    with pytest.warns(UserWarning, match=r"coverage=0.9 cannot be promised: lists of at most 100 labels hold all"):
+    with pytest.warns(
+        UserWarning, match=r"coverage=0.9 cannot be promised: lists of at most 100 labels hold all"
+    ):
         lists = blind.shortlist(texts[:50], 0.9)
     assert max(len(one) for one in lists) <= 100
     assert 0.0 < blind.confidence_.reachable() < 0.9
@@ -194,7 +219,9 @@ def test_a_promise_that_no_list_can_keep_is_not_made_in_silence(single, new):
 def test_both_forms_for_several_labels(several):
     texts, truth = examples(1500, seed=1, several=True)
     lists = several.shortlist(texts, 0.8)
-    covered = [set(own) <= {label for label, _ in one} for one, own in zip(lists, truth, strict=True)]
+    covered = [
+        set(own) <= {label for label, _ in one} for one, own in zip(lists, truth, strict=True)
+    ]
     assert 0.78 < np.mean(covered) < 0.9
     lists = several.assign(texts, precision=0.8)
     right = [label in own for one, own in zip(lists, truth, strict=True) for label in one]
@@ -212,7 +239,9 @@ def test_assigned_labels_meet_their_aim(single, several, new):
 
 
 def test_a_text_without_labels_says_why(single):
-    own = single.assign(["nothing known", "w1x1 w1x2 w1x3 w1x0", "w1x1 w2x1 w3x1 w4x1 w5x1"], precision=0.95)
+    own = single.assign(
+        ["nothing known", "w1x1 w1x2 w1x3 w1x0", "w1x1 w2x1 w3x1 w4x1 w5x1"], precision=0.95
+    )
     assert own[0].reason is Reason.NO_KNOWN_WORD
     assert own[1] == ["label 1"]
     assert own[1].reason is Reason.ASSIGNED
@@ -330,7 +359,8 @@ def test_learning_that_is_stopped_leaves_a_file_that_opens(monkeypatch, tmp_path
 @pytest.mark.parametrize("verb", ["fit", "learn_many"])
 def test_what_is_observed_was_not_yet_learned(verb):
     texts, truth = examples(1500, noise=1.0)
-    marked = [f"{text} own{n}" for n, text in enumerate(texts)]  # once learned, a word of its own gives a text away
+    # once learned, a word of its own gives a text away
+    marked = [f"{text} own{n}" for n, text in enumerate(texts)]
     c = getattr(sl.Categorizer(), verb)(marked, truth)
     assert c.score(marked, truth) > 0.8
     seen = c.confidence_.window
@@ -346,7 +376,12 @@ def test_probabilities_are_those_of_the_moment_of_ranking(single):
     at_once = c.confidence_.probabilities(deeper)[:, :5]
     c.learn_many(texts, truth)
     assert (c.confidence_.probabilities(deeper)[:, :5] != at_once).any()
-    for found, expected in ((ranking, at_once), (sent, at_once), (one, at_once[0]), (best, at_once[:, :1])):
+    for found, expected in (
+        (ranking, at_once),
+        (sent, at_once),
+        (one, at_once[0]),
+        (best, at_once[:, :1]),
+    ):
         assert found.probabilities.tolist() == expected.tolist()
 
 
@@ -363,14 +398,20 @@ def test_a_text_without_a_known_word_is_not_decided(characters):
 
 
 def test_where_rows_or_nothing_can_tell_every_text_counts_as_known():
-    for text in (sl.TextVectorizer(), sl.TextVectorizer(hashed=64), sl.TextVectorizer(characters=(1, 2))):
+    for text in (
+        sl.TextVectorizer(),
+        sl.TextVectorizer(hashed=64),
+        sl.TextVectorizer(characters=(1, 2)),
+    ):
         c = sl.Categorizer(text=text).fit(*examples(100))
         assert c.text_.has_known_word(["zzz", ""]).all()
 
 
 def strangers(texts, unknown=30):
     """The texts among words that nobody knows."""
-    return [" ".join([text, *(f"zz{i}q{n}" for i in range(unknown))]) for n, text in enumerate(texts)]
+    return [
+        " ".join([text, *(f"zz{i}q{n}" for i in range(unknown))]) for n, text in enumerate(texts)
+    ]
 
 
 def test_a_text_of_which_little_is_known_is_not_decided(single, new):
@@ -400,7 +441,8 @@ def test_how_much_of_a_text_was_known_is_kept(verb):
         getattr(c, verb)(marked, truth)
     known = c.confidence_.window.known
     assert ((known > 0.0) & (known < 1.0)).all()
-    different = {np.float32(n / (n + 1)) for n in range(1, 7)}  # words of a text that are known, and the new one
+    # words of a text that are known, and the new one
+    different = {np.float32(n / (n + 1)) for n in range(1, 7)}
     assert np.mean([share in different for share in known[-20:]]) == 1.0
 
 

@@ -13,7 +13,9 @@ from shortlist.inputs.examples import Examples
 
 @pytest.fixture
 def judged():
-    """Twenty queries of ten documents, two relevant; column 0 tells them, on another scale for each query."""
+    """Twenty queries of ten documents, two relevant; column 0 tells them, on another scale for
+    each query.
+    """
     random = np.random.default_rng(5)
     query = np.repeat(np.arange(20), 10)
     relevance = np.tile([1, 1] + [0] * 8, 20)
@@ -25,7 +27,9 @@ def judged():
 def test_it_ranks_and_is_scored_by_its_measure(judged):
     X, relevance, query = judged
     ranker = sl.DocumentRanker().fit(X[:100], relevance[:100], query[:100])
-    found = sl.evaluate_documents(ranker.decision_function(X[100:], query[100:]), relevance[100:], query[100:], ["MAP"])
+    found = sl.evaluate_documents(
+        ranker.decision_function(X[100:], query[100:]), relevance[100:], query[100:], ["MAP"]
+    )
     assert ranker.score(X[100:], relevance[100:], query[100:]) == pytest.approx(found["MAP"])
     assert found["MAP"] > 0.9
 
@@ -51,7 +55,10 @@ def test_a_failed_fit_leaves_what_was_learned(judged):
     X, relevance, query = judged
     ranker = sl.DocumentRanker().fit(X, relevance, query)
     before = ranker.decision_function(X, query)
-    with pytest.warns(UserWarning, match="20 of 20 queries"), pytest.raises(sl.InputError, match="nothing to learn"):
+    with (
+        pytest.warns(UserWarning, match="20 of 20 queries"),
+        pytest.raises(sl.InputError, match="nothing to learn"),
+    ):
         ranker.fit(X[:, :2], np.zeros(200), query)
     with pytest.raises(sl.InputError, match="scale"):
         ranker.set_params(scale="none").fit(X, relevance, query)
@@ -69,7 +76,8 @@ def test_batches_are_what_fit_takes(judged):
     ]
     ranker = sl.DocumentRanker().fit_batches(batches)
     assert (
-        ranker.decision_function(X, names) == sl.DocumentRanker().fit(X, relevance, names).decision_function(X, names)
+        ranker.decision_function(X, names)
+        == sl.DocumentRanker().fit(X, relevance, names).decision_function(X, names)
     ).all()
     assert sum(len(list(answers.records())) for answers in ranker._answer(batches)) == 20
     found = ranker.evaluate(batches, ["MAP"], details=True)
@@ -92,7 +100,11 @@ def test_scikit_learn_can_use_it(judged):
     X, relevance, query = judged
     with sklearn.config_context(enable_metadata_routing=True):
         found = cross_val_score(
-            sl.DocumentRanker(), X, relevance, cv=GroupKFold(4), params={"query": query, "groups": query}
+            sl.DocumentRanker(),
+            X,
+            relevance,
+            cv=GroupKFold(4),
+            params={"query": query, "groups": query},
         )
     assert found.min() > 0.8
 

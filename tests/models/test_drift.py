@@ -9,7 +9,9 @@ TOPICS, CHANGE, BACK, STEP, COVERAGE = 12, 3000, 2000, 50, 0.9
 
 
 def stream(n, seed):
-    """Texts of words that mostly belong to their topics; after CHANGE of them, topics take the next one's label."""
+    """Texts of words that mostly belong to their topics; after CHANGE of them, topics take the
+    next one's label.
+    """
     draws = np.random.default_rng(seed)
     for i in range(n):
         topic = int(draws.integers(TOPICS))
@@ -19,7 +21,9 @@ def stream(n, seed):
 
 
 def lists_along(seed):
-    """Whether each text's label was listed before the text was learned, and how many labels were."""
+    """Whether each text's label was listed before the text was learned, and how many labels
+    were.
+    """
     texts, labels = zip(*stream(CHANGE + BACK + 1000, seed), strict=True)
     c, covered, sizes = sl.Categorizer(), np.zeros(len(texts)), np.zeros(len(texts))
     for first in range(0, len(texts), STEP):
@@ -34,10 +38,13 @@ def lists_along(seed):
 
 @pytest.mark.long
 def test_lists_cover_again_soon_after_the_labels_changed():
-    """Of several streams: in a single one, some two hundred examples were observed by then, which leaves two points to
-    chance."""
+    """Of several streams: in a single one, some two hundred examples were observed by then, which
+    leaves two points to chance.
+    """
     covered, sizes = np.mean([lists_along(seed) for seed in range(3)], axis=0)
-    before, at_once, back = (slice(CHANGE + a, CHANGE + b) for a, b in ((-1000, 0), (0, 300), (BACK, BACK + 1000)))
+    before, at_once, back = (
+        slice(CHANGE + a, CHANGE + b) for a, b in ((-1000, 0), (0, 300), (BACK, BACK + 1000))
+    )
     assert covered[before].mean() > COVERAGE - 0.02
     assert covered[at_once].mean() < COVERAGE - 0.1, "the change is one"
     assert covered[back].mean() > COVERAGE - 0.02

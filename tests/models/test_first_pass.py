@@ -1,4 +1,6 @@
-"""What ``fit`` gathers on the way is what its learner would have said of each row just before it learned it."""
+"""What ``fit`` gathers on the way is what its learner would have said of each row just before
+it learned it.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +21,12 @@ def texts(n, n_labels=1, seed=0):
     for _ in range(n):
         topics = draws.choice(6, size=n_labels, replace=False).tolist()
         words = [f"t{topic}w{draws.integers(30)}" for topic in topics for _ in range(3)]
-        found.append((" ".join([*words, f"any{draws.integers(3 * n)}"]), [f"topic{topic}" for topic in topics]))
+        found.append(
+            (
+                " ".join([*words, f"any{draws.integers(3 * n)}"]),
+                [f"topic{topic}" for topic in topics],
+            )
+        )
     return [text for text, _ in found], [labels for _, labels in found]
 
 
@@ -32,7 +39,8 @@ def asked_one_by_one(monkeypatch):
 def assert_alike(ways):
     on_the_way, one_by_one = ways
     assert np.array_equal(on_the_way.ids, one_by_one.ids)
-    np.testing.assert_allclose(on_the_way.scores, one_by_one.scores, rtol=1e-5, atol=1e-6)  # rounded otherwise
+    # rounded otherwise
+    np.testing.assert_allclose(on_the_way.scores, one_by_one.scores, rtol=1e-5, atol=1e-6)
     for name in ("hits", "beyond", "true", "depth", "known"):
         assert np.array_equal(getattr(on_the_way, name), getattr(one_by_one, name)), name
 
@@ -67,6 +75,8 @@ def test_whole_rows(monkeypatch):
 def test_what_is_learned_is_the_same():
     given = texts(400)
     asked = Categorizer(TunedIndex()).fit(*given)
-    alone = TunedIndex()._fit_rows(asked.text_.rows(given[0]), in_sorted_order(numbered(given[1], 400)))
+    alone = TunedIndex()._fit_rows(
+        asked.text_.rows(given[0]), in_sorted_order(numbered(given[1], 400))
+    )
     assert asked.confidence_.ready
     assert checksum(asked.learner_.to_state()) == checksum(alone.to_state())

@@ -16,7 +16,11 @@ from shortlist.models.row_categorizer import RowCategorizer
 def test_every_public_learner_has_a_name(task):
     public = [getattr(sl, name) for name in sl.__all__]
     kinds = {one for one in public if inspect.isclass(one) and issubclass(one, base(task))}
-    ours = {entry.func for entry in learners(task).values() if entry.func.__module__.startswith("shortlist.")}
+    ours = {
+        entry.func
+        for entry in learners(task).values()
+        if entry.func.__module__.startswith("shortlist.")
+    }
     assert ours == kinds
     for name, entry in learners(task).items():
         assert inspect.getdoc(entry.func), name
@@ -38,7 +42,9 @@ def test_names_that_people_type():
     assert {"prank", "widrow-hoff", "multiclass-perceptron"} <= set(learners("ratings"))
     assert {"map", "roc", "ndcg", "mrr", "accuracy"} <= set(learners("documents"))
     assert named("categories", "mmp2").loss == 2
-    with pytest.raises(sl.InputError, match=r"--learner must be one of tuned-index, .*feature-focus"):
+    with pytest.raises(
+        sl.InputError, match=r"--learner must be one of tuned-index, .*feature-focus"
+    ):
         named("categories", "magic")
 
 
@@ -83,10 +89,22 @@ def test_a_file_opens_as_a_model(tmp_path):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: sl.Categorizer(LogisticRegression()), "of categories, or its name, as 'tuned-index', not Logistic"),
-        (lambda: sl.Categorizer(sl.TunedIndex), "of categories, or its name, as 'tuned-index', not the class Tuned"),
-        (lambda: sl.Categorizer(sl.PRank()), "of categories, or its name, as 'tuned-index', not PRank"),
-        (lambda: sl.TextRater(sl.TunedIndex()), "of ratings, or its name, as 'prank', not TunedIndex"),
+        (
+            lambda: sl.Categorizer(LogisticRegression()),
+            "of categories, or its name, as 'tuned-index', not Logistic",
+        ),
+        (
+            lambda: sl.Categorizer(sl.TunedIndex),
+            "of categories, or its name, as 'tuned-index', not the class Tuned",
+        ),
+        (
+            lambda: sl.Categorizer(sl.PRank()),
+            "of categories, or its name, as 'tuned-index', not PRank",
+        ),
+        (
+            lambda: sl.TextRater(sl.TunedIndex()),
+            "of ratings, or its name, as 'prank', not TunedIndex",
+        ),
         (lambda: sl.Categorizer(7), "of categories, or its name, as 'tuned-index', not 7"),
     ],
 )

@@ -22,11 +22,18 @@ TOPICS = {
 
 def encoder(texts):
     """A vector that counts words by topic: words of one topic mean the same."""
-    found = np.array([[sum(word in words for word in text.split()) for words in TOPICS.values()] for text in texts])
+    found = np.array(
+        [
+            [sum(word in words for word in text.split()) for words in TOPICS.values()]
+            for text in texts
+        ]
+    )
     return found + 0.01
 
 
-NAMES = LabelVocabulary([Concept("c1", "cereal", ("harvest",)), Concept("c2", "finance"), Concept("c3", "game")])
+NAMES = LabelVocabulary(
+    [Concept("c1", "cereal", ("harvest",)), Concept("c2", "finance"), Concept("c3", "game")]
+)
 
 
 def test_names_alone_are_ranked():
@@ -46,7 +53,11 @@ def test_examples_take_over_and_labels_without_any_stay():
         model.learn("wheat fell", "c3")  # whatever the names say
     assert model.rank("wheat fell", k=1).labels[0] == "c3"
     assert model.rank("a loan", k=1).labels[0] == "c2"
-    fitted = sl.Categorizer(encoder=encoder).set_vocabulary(NAMES).fit(["corn and wheat", "bank rates"], ["c1", "c2"])
+    fitted = (
+        sl.Categorizer(encoder=encoder)
+        .set_vocabulary(NAMES)
+        .fit(["corn and wheat", "bank rates"], ["c1", "c2"])
+    )
     assert fitted.rank("the team", k=1).labels[0] == "c3"
     assert fitted.label_counts_[fitted.classes_.tolist().index("c3")] == 0
 
@@ -62,12 +73,17 @@ def test_a_label_that_nobody_has_used_is_suggested_and_never_decided():
     texts, labels = ["corn and wheat", "bank rates", "a loan"] * 60, ["c1", "c2", "c2"] * 60
     model = sl.Categorizer(encoder=encoder).set_vocabulary(NAMES).fit(texts, labels)
     assert model.rank("the team", k=1).labels[0] == "c3"
-    assert (model.assign("the team", precision=0.5), model.assign("bank rates", precision=0.5)) == ([], ["c2"])
+    assert (model.assign("the team", precision=0.5), model.assign("bank rates", precision=0.5)) == (
+        [],
+        ["c2"],
+    )
 
 
 def named(labels="c1 c2 c3", **options):
     names = dict(zip(labels.split(), ["cereal harvest", "finance", "game"], strict=True))
-    return sl.Categorizer(encoder=encoder, **options).set_vocabulary(LabelVocabulary.from_names(names))
+    return sl.Categorizer(encoder=encoder, **options).set_vocabulary(
+        LabelVocabulary.from_names(names)
+    )
 
 
 def test_labels_that_have_only_names_can_be_merged(tmp_path):
@@ -110,13 +126,17 @@ def test_names_that_cannot_be_encoded_change_nothing():
     model.encoder = np.cos  # any other
     with pytest.raises(sl.InputError, match="mean nothing to the other"):
         model.set_vocabulary(NAMES)
-    nothing = sl.Categorizer(encoder=encoder).set_vocabulary(LabelVocabulary([Concept("c1", "x", deprecated=True)]))
+    nothing = sl.Categorizer(encoder=encoder).set_vocabulary(
+        LabelVocabulary([Concept("c1", "x", deprecated=True)])
+    )
     with pytest.raises(ValueError, match="this Categorizer has learned nothing yet"):
         nothing.rank("wheat")
 
 
 def test_a_vocabulary_that_comes_later_names_new_labels_only():
-    model = sl.Categorizer(encoder=encoder).fit(["corn and wheat", "bank rates"] * 10, ["c1", "c2"] * 10)
+    model = sl.Categorizer(encoder=encoder).fit(
+        ["corn and wheat", "bank rates"] * 10, ["c1", "c2"] * 10
+    )
     before = model.rank("corn", k=1).scores
     model.set_vocabulary(NAMES)
     assert model.rank("the team", k=1).labels[0] == "c3"
@@ -131,10 +151,11 @@ def test_names_for_which_max_memory_has_no_room_change_nothing():
     model = sl.Categorizer(encoder=wide, max_memory="64MB").set_vocabulary(NAMES)
     new, plain = sl.Categorizer(encoder=wide, max_memory="64MB"), sl.Categorizer(max_memory="64MB")
     for call in (
-        lambda: model.set_vocabulary(many), lambda: new.set_vocabulary(many),
+        lambda: model.set_vocabulary(many),
+        lambda: new.set_vocabulary(many),
         lambda: plain.set_vocabulary(many).set_params(encoder=wide).fit(["wheat"], ["c1"]),
         lambda: model.partial_fit([], [], classes=[f"game {n}" for n in range(997)]),
-    ):  # fmt: skip
+    ):
         with pytest.raises(sl.InputError, match="max_memory is too small for 1,000 labels"):
             call()
     assert (model.classes_.tolist(), len(model.vocabulary_)) == (["c1", "c2", "c3"], 3)
@@ -150,7 +171,10 @@ def test_names_in_a_dictionary_and_deprecated_ones():
 
 
 def test_labels_that_are_words_are_their_own_names():
-    texts, labels = ["corn fell", "rates rose", "they won"] * 2, ["cerealHarvest", "bank_loan", "q1"] * 2
+    texts, labels = (
+        ["corn fell", "rates rose", "they won"] * 2,
+        ["cerealHarvest", "bank_loan", "q1"] * 2,
+    )
     labels[0] = "bank_loan"
     learner = sl.TunedIndex(step=0)  # the weights stay as they begin
     fitted = sl.Categorizer(learner, encoder=encoder).fit(texts, labels)
@@ -168,11 +192,18 @@ def test_labels_that_are_words_are_their_own_names():
 @pytest.mark.parametrize(
     ("label", "names"),
     [
-        ("card_arrival", ("card arrival",)), ("AddToPlaylist", ("Add To Playlist",)), ("体育", ("体育",)),
-        ("_rec.sport/hockey", ("rec sport hockey",)), ("größeÄnderung", ("größe Änderung",)),
-        ("Q42", ()), ("A", ()), ("", ()), (7, ()), ("c1", ("cereal", "harvest")),
+        ("card_arrival", ("card arrival",)),
+        ("AddToPlaylist", ("Add To Playlist",)),
+        ("体育", ("体育",)),
+        ("_rec.sport/hockey", ("rec sport hockey",)),
+        ("größeÄnderung", ("größe Änderung",)),
+        ("Q42", ()),
+        ("A", ()),
+        ("", ()),
+        (7, ()),
+        ("c1", ("cereal", "harvest")),
     ],
-)  # fmt: skip
+)
 def test_what_a_label_is_called(label, names):
     assert encoding.names_of(NAMES, label) == names
 
@@ -194,7 +225,9 @@ def fresh():
 @pytest.mark.usefixtures("fresh")
 def test_a_model_file_finds_its_encoder_by_name_and_digest(folder, tmp_path):  # noqa: F811
     pytest.importorskip("onnxruntime", reason="encoders run with onnxruntime")
-    model = sl.Categorizer(encoder=str(folder)).fit(["the cat sat", "a dog ran"] * 5, ["cat", "dog"] * 5)
+    model = sl.Categorizer(encoder=str(folder)).fit(
+        ["the cat sat", "a dog ran"] * 5, ["cat", "dog"] * 5
+    )
     model.save(tmp_path / "m.shortlist")
     opened = sl.load(tmp_path / "m.shortlist")
     assert opened.encoder == str(folder)
@@ -220,7 +253,8 @@ STARS = ["wheat harvest", "a loan", "the game"] * 8, [1, 2, 3] * 8
 
 def test_ratings_of_texts_by_their_meaning(tmp_path):
     plain, rater = sl.TextRater().fit(*STARS), sl.TextRater(encoder=encoder).fit(*STARS)
-    assert rater.predict(["cereal", "finance", "match"]).tolist() == [1, 2, 3]  # words that no example had
+    # words that no example had
+    assert rater.predict(["cereal", "finance", "match"]).tolist() == [1, 2, 3]
     assert plain.predict(["cereal"]).tolist() == plain.predict(["finance"]).tolist()
     rater.learn(["new words about a team"], [3])
     assert rater.predict(["a match with new words"]).tolist() == [3]
@@ -297,7 +331,10 @@ def test_the_whole_path_without_a_network(name, folder, tmp_path):  # noqa: F811
 
     by = ["--encoder", encoder_name]
     run("train", "--vocabulary", "names.tsv", *by, "--output", "names.shortlist")
-    assert json.loads(run("rank", "names.shortlist", "--text", "corn harvest", "--json"))["labels"][0] == "c1"
+    assert (
+        json.loads(run("rank", "names.shortlist", "--text", "corn harvest", "--json"))["labels"][0]
+        == "c1"
+    )
     run("learn", "names.shortlist", "data.jsonl")
     run("train", "data.jsonl", *by, "--output", "data.shortlist")
     assert "c2" in run("rank", "data.shortlist", "--text", "the bank")

@@ -1,4 +1,6 @@
-"""A bound on memory: it holds, it is said, words and edges stay in step, and if not reached it changes nothing."""
+"""A bound on memory: it holds, it is said, words and edges stay in step, and if not reached it
+changes nothing.
+"""
 
 import subprocess
 import sys
@@ -24,7 +26,10 @@ def stream(n_batches, size=500, new_words=20, seed=0):
         labels = random.zipf(1.3, size) % 300
         noise = random.integers(0, 10**9, (size, new_words))
         yield (
-            [f"topic{c} theme{c % 50} " + " ".join(f"x{n}" for n in own) for c, own in zip(labels, noise, strict=True)],
+            [
+                f"topic{c} theme{c % 50} " + " ".join(f"x{n}" for n in own)
+                for c, own in zip(labels, noise, strict=True)
+            ],
             [[f"label {c}", f"kind {c % 7}"] for c in labels],
         )
 
@@ -49,9 +54,13 @@ print(resident() - before, len(model.text_.vocabulary_), model.learner_.n_edges_
 
 
 def learned_elsewhere(bound, how, path):
-    """What a process of its own says: by how much it has grown, words, words forgotten, a ranking."""
+    """What a process of its own says: by how much it has grown, words, words forgotten, a
+    ranking.
+    """
     script = SCRIPT.format(bound=bound, how=how, batches=60, path=path)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     grown, words, _, forgotten, ranked = done.stdout.split(maxsplit=4)
     return int(grown), int(words), int(forgotten), ranked
 
@@ -60,7 +69,9 @@ def learned_elsewhere(bound, how, path):
 def without_a_bound(tmp_path_factory):
     if not Path("/proc/self/status").exists():
         pytest.skip("the system does not say how much memory a process has used at most")
-    return learned_elsewhere(None, "learn_batches", tmp_path_factory.mktemp("free") / "model.shortlist")
+    return learned_elsewhere(
+        None, "learn_batches", tmp_path_factory.mktemp("free") / "model.shortlist"
+    )
 
 
 @pytest.mark.long
@@ -109,7 +120,9 @@ def test_words_and_index_stay_in_step():
 
 
 def test_words_and_edges_share_three_quarters():
-    """The other quarter is for rows being learned and batches on their way; how sure it is comes first."""
+    """The other quarter is for rows being learned and batches on their way; how sure it is
+    comes first.
+    """
     model = Categorizer(FeatureFocus(margin=0.3), TextVectorizer(), max_memory=LEAST)
     most = edges = 0
     with warnings.catch_warnings():
@@ -128,7 +141,9 @@ def test_words_and_edges_share_three_quarters():
 def test_rows_are_learned_when_they_fill_a_sixteenth():
     bound = Bound(LEAST, TextVectorizer(), FeatureFocus())
     held = []
-    for rows, labels in bound.windows((texts, None, labels) for texts, labels in stream(100, new_words=0)):
+    for rows, labels in bound.windows(
+        (texts, None, labels) for texts, labels in stream(100, new_words=0)
+    ):
         assert rows.n_rows == labels.sets.indptr.size - 1
         held.append(MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows)
     assert len(held) == 2

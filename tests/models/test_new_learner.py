@@ -1,4 +1,6 @@
-"""What docs/add-a-learner.md says, done to the letter: a learner in one new file is known everywhere."""
+"""What docs/add-a-learner.md says, done to the letter: a learner in one new file is known
+everywhere.
+"""
 
 import json
 import os
@@ -40,9 +42,14 @@ def package(tmp_path_factory):
 def run(package, *command):
     environment = {**os.environ, "PYTHONPATH": str(package)}
     done = subprocess.run(
-        [sys.executable, *command], cwd=package, env=environment, capture_output=True, text=True, timeout=500,
+        [sys.executable, *command],
+        cwd=package,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=500,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -55,7 +62,9 @@ def shortlist(package, line):
 
 
 def test_the_command_line_and_the_server_know_it(package):
-    assert "2 labels" in shortlist(package, "shortlist train tickets.jsonl --learner counting-votes")
+    assert "2 labels" in shortlist(
+        package, "shortlist train tickets.jsonl --learner counting-votes"
+    )
     assert "shortlist serve tickets.shortlist" in PAGE
     served = Process("tickets.shortlist", folder=package, PYTHONPATH=str(package))
     try:
@@ -74,7 +83,9 @@ def test_the_command_line_and_the_server_know_it(package):
 
 
 def test_comparisons_know_it(package):
-    found = shortlist(package, "shortlist compare tickets.jsonl --learners counting-votes,frequency")
+    found = shortlist(
+        package, "shortlist compare tickets.jsonl --learners counting-votes,frequency"
+    )
     assert "counting-votes > frequency" in found
 
 

@@ -15,9 +15,13 @@ from shortlist.inputs.examples import Examples
 
 @pytest.fixture
 def rated():
-    """Ratings 1 to 3 by the sum of two columns on very different scales, and a column that tells nothing."""
+    """Ratings 1 to 3 by the sum of two columns on very different scales, and a column that
+    tells nothing.
+    """
     random = np.random.default_rng(3)
-    X = np.column_stack([random.normal(5, 1, 300), random.normal(0, 1000, 300), random.normal(size=300)])
+    X = np.column_stack(
+        [random.normal(5, 1, 300), random.normal(0, 1000, 300), random.normal(size=300)]
+    )
     hidden = (X[:, 0] - 5) + X[:, 1] / 1000
     return X, np.digitize(hidden, [-0.7, 0.7]) + 1
 
@@ -42,7 +46,9 @@ def test_scales_are_those_of_fit_by_hand(rated, learner, length):
 def test_a_column_that_never_changes_does_not_count_among_them(rated):
     X, ratings = rated
     wider = np.column_stack([X, np.full(len(X), 7.0)])
-    assert sl.Rater().fit(wider, ratings).scale_[:3] == pytest.approx(sl.Rater().fit(X, ratings).scale_)
+    assert sl.Rater().fit(wider, ratings).scale_[:3] == pytest.approx(
+        sl.Rater().fit(X, ratings).scale_
+    )
 
 
 def test_few_rows_are_gone_through_as_often_as_it_takes():
@@ -98,7 +104,9 @@ def test_batches_are_what_fit_takes(rated):
     X, ratings = rated
     names = ["a", "b", "c"]
     batches = [
-        Examples(rows=as_rows(X[part]), labels=[[str(r)] for r in ratings[part]], feature_names=names)
+        Examples(
+            rows=as_rows(X[part]), labels=[[str(r)] for r in ratings[part]], feature_names=names
+        )
         for part in (slice(0, 100), slice(100, 300))
     ]
     rater = sl.Rater().fit_batches(batches)
@@ -120,13 +128,17 @@ def test_columns_that_changed_are_refused(rated):
     rater = sl.Rater().fit(frame, ratings)
     assert rater.columns_ == ["a", "b", "c"]
     assert (rater.predict(frame) == rater.predict(X)).all()
-    with pytest.raises(sl.InputError, match="the columns are b, a, c, and the model learned from a, b, c"):
+    with pytest.raises(
+        sl.InputError, match="the columns are b, a, c, and the model learned from a, b, c"
+    ):
         rater.predict(frame[["b", "a", "c"]])
     with pytest.raises(sl.InputError, match="2 columns, and the model learned from 3"):
         rater.predict(X[:, :2])
 
 
-@pytest.mark.parametrize("learner", [sl.PRank(), sl.WidrowHoff(), MulticlassPerceptron()], ids=lambda one: str(one)[:6])
+@pytest.mark.parametrize(
+    "learner", [sl.PRank(), sl.WidrowHoff(), MulticlassPerceptron()], ids=lambda one: str(one)[:6]
+)
 def test_an_explanation_sums_to_the_score(rated, learner):
     X, ratings = rated
     rater = sl.Rater(learner).fit(X, ratings, ["a", "b", "c"])
@@ -137,7 +149,8 @@ def test_an_explanation_sums_to_the_score(rated, learner):
     if isinstance(learner, MulticlassPerceptron):
         assert found.score == pytest.approx(rater.learner_.scores(scaled).max())
     assert {name for name, _ in found.votes} <= {"a", "b", "c", "(any row)"}
-    assert next(name for name, _ in found.votes if name != "(any row)") != "c"  # the column that tells nothing
+    # the column that tells nothing
+    assert next(name for name, _ in found.votes if name != "(any row)") != "c"
 
 
 def test_scikit_learn_can_use_it(rated):
@@ -156,7 +169,9 @@ def test_it_is_the_same_after_saving(rated, tmp_path):
     assert (again.predict(X) == rater.predict(X)).all()
     assert again.columns_ == ["a", "b", "c"]
     assert (
-        again.describe() == rater.describe() == {"learner": "WidrowHoff", "examples": 300, "ratings": 3, "features": 3}
+        again.describe()
+        == rater.describe()
+        == {"learner": "WidrowHoff", "examples": 300, "ratings": 3, "features": 3}
     )
 
 

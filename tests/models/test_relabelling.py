@@ -11,7 +11,12 @@ from tests.server.servers import state_bytes
 
 TEXTS = ["wheat exports rose", "corn and rye fell", "the bank raised rates", "gold at the bank"] * 5
 LABELS = [["wheat"], ["corn"], ["money"], ["gold", "money"]] * 5
-LEARNERS = {"tuned": None, "focus": sl.FeatureFocus(), "rocchio": sl.Rocchio(), "independent": sl.IndependentIndex()}
+LEARNERS = {
+    "tuned": None,
+    "focus": sl.FeatureFocus(),
+    "rocchio": sl.Rocchio(),
+    "independent": sl.IndependentIndex(),
+}
 
 
 @pytest.fixture(params=LEARNERS.values(), ids=LEARNERS)
@@ -27,7 +32,9 @@ def test_a_renamed_label_keeps_what_it_learned(model, tmp_path):
     before = scores(model)
     model.rename_label("wheat", "grain")
     after = scores(model)
-    assert after == {"grain" if label == "wheat" else label: score for label, score in before.items()}
+    assert after == {
+        "grain" if label == "wheat" else label: score for label, score in before.items()
+    }
     model.save(tmp_path / "m.shortlist")
     assert scores(sl.load(tmp_path / "m.shortlist")) == after
     model.learn("wheat again", "wheat")  # the old name is free
@@ -40,9 +47,12 @@ def test_a_merged_label_has_the_sum(name):
     text = sl.TextVectorizer()
     learner = LEARNERS[name]
     if name == "focus":
-        learner = sl.FeatureFocus(margin=100.0, min_weight=0)  # it learns from each example, whatever the ranking
+        # it learns from each example, whatever the ranking
+        learner = sl.FeatureFocus(margin=100.0, min_weight=0)
     apart = sl.Categorizer(learner, text).fit(TEXTS, LABELS)
-    together = [["cereal" if label in ("wheat", "corn") else label for label in own] for own in LABELS]
+    together = [
+        ["cereal" if label in ("wheat", "corn") else label for label in own] for own in LABELS
+    ]
     at_once = sl.Categorizer(learner, text).fit(TEXTS, together)
     apart.merge_labels(["corn"], "wheat").rename_label("wheat", "cereal")
     expected = scores(at_once)
@@ -121,9 +131,11 @@ def test_retired_labels_are_neither_ranked_nor_learned_and_come_back(model, tmp_
 
 
 CHANGES = [
-    Change("rename", ("wheat",), "grain"), Change("merge", ("corn", "gold"), "wheat"),
-    Change("split", ("money",), "new"), Change("retire", ("gold",)),
-]  # fmt: skip
+    Change("rename", ("wheat",), "grain"),
+    Change("merge", ("corn", "gold"), "wheat"),
+    Change("split", ("money",), "new"),
+    Change("retire", ("gold",)),
+]
 
 
 @pytest.mark.parametrize(

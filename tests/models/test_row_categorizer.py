@@ -1,4 +1,6 @@
-"""Rows of features are answered as texts are: with probabilities, lists that keep a promise, labels or none."""
+"""Rows of features are answered as texts are: with probabilities, lists that keep a promise,
+labels or none.
+"""
 
 import numpy as np
 import pandas
@@ -20,7 +22,9 @@ LABELS, FEATURES = 8, 40
 
 
 def examples(n, seed=0, several=False, noise=0.5, more=0):
-    """Rows of six features that mostly belong to their labels; ``more`` columns behind hold one that is rarely met."""
+    """Rows of six features that mostly belong to their labels; ``more`` columns behind hold one
+    that is rarely met.
+    """
     draws = np.random.default_rng(seed)
     X, truth = np.zeros((n, FEATURES + more)), []
     for i in range(n):
@@ -48,7 +52,9 @@ def as_bytes(thing):
     return store.checksum(thing.to_state())
 
 
-@pytest.mark.parametrize("learner", [None, sl.TunedIndex(passes=3), sl.MMP(), sl.Rocchio()], ids=str)
+@pytest.mark.parametrize(
+    "learner", [None, sl.TunedIndex(passes=3), sl.MMP(), sl.Rocchio()], ids=str
+)
 def test_the_learner_is_what_it_would_be_alone(learner):
     (X, Y), (more, labels) = examples(300), examples(80, seed=1)
     own = sl.TunedIndex() if learner is None else learner
@@ -63,8 +69,13 @@ def test_the_learner_is_what_it_would_be_alone(learner):
 
 def test_batches_teach_what_rows_do():
     X, Y = examples(400)
-    rows = [Examples(rows=sl.TunedIndex()._as_rows(X[some]), labels=Y[some]) for some in (slice(150), slice(150, 400))]
-    assert as_bytes(sl.RowCategorizer().fit_batches(rows)) == as_bytes(sl.RowCategorizer().fit(X, Y))
+    rows = [
+        Examples(rows=sl.TunedIndex()._as_rows(X[some]), labels=Y[some])
+        for some in (slice(150), slice(150, 400))
+    ]
+    assert as_bytes(sl.RowCategorizer().fit_batches(rows)) == as_bytes(
+        sl.RowCategorizer().fit(X, Y)
+    )
     going_on = [sl.RowCategorizer().fit(*examples(100)) for _ in range(2)]
     assert as_bytes(going_on[0].learn_batches(rows)) == as_bytes(going_on[1].partial_fit(X, Y))
 
@@ -77,7 +88,11 @@ def test_it_promises_what_it_keeps(single, new):
     lists = single.shortlist(X, coverage=0.9)
     covered = [own[0] in [label for label, _ in one] for own, one in zip(truth, lists, strict=True)]
     assert 0.87 < np.mean(covered) < 0.94
-    decided = [(one[0], own[0]) for one, own in zip(single.assign(X, precision=0.9), truth, strict=True) if one]
+    decided = [
+        (one[0], own[0])
+        for one, own in zip(single.assign(X, precision=0.9), truth, strict=True)
+        if one
+    ]
     assert len(decided) > 100
     assert np.mean([label == own for label, own in decided]) > 0.87
     assert single.automation([0.9])[0].share > 0.1
@@ -109,9 +124,14 @@ def test_a_row_of_which_nothing_is_known_gets_nothing(single):
 
 @pytest.mark.parametrize("learner", [sl.TunedIndex(), sl.FeatureFocus()], ids=str)
 def test_honest_rankings_are_those_of_the_rows_as_they_are(learner):
-    """A slow twin: each row is ranked by a learner that has learned those before it, with all its features."""
+    """A slow twin: each row is ranked by a learner that has learned those before it, with all
+    its features.
+    """
     X, Y = examples(330, more=60)
-    model, twin = sl.RowCategorizer(learner).partial_fit(X, Y), sl.RowCategorizer(learner)._new_learner()
+    model, twin = (
+        sl.RowCategorizer(learner).partial_fit(X, Y),
+        sl.RowCategorizer(learner)._new_learner(),
+    )
     found = []
     for i in range(len(Y)):
         if (i + 1) % STRIDE == 0:
@@ -149,7 +169,9 @@ def test_scikit_learns_forms(new):
     best = model.rank(X[:50])
     np.testing.assert_allclose(table[np.arange(50), best.ids[:, 0]], best.probabilities[:, 0])
     assert model.predict(X[:50]).tolist() == best.labels[:, 0].tolist()
-    assert model.explain(X[0], 3).score == pytest.approx(sum(vote for _, vote in model.explain(X[0], 3).votes))
+    assert model.explain(X[0], 3).score == pytest.approx(
+        sum(vote for _, vote in model.explain(X[0], 3).votes)
+    )
 
 
 def test_a_file_holds_how_sure_it_is(tmp_path, single, new):
@@ -157,7 +179,9 @@ def test_a_file_holds_how_sure_it_is(tmp_path, single, new):
     opened = sl.load(tmp_path / "rows")
     assert isinstance(opened, sl.RowCategorizer)
     assert as_bytes(opened) == as_bytes(single)
-    assert opened.rank(new[0]).probabilities.tobytes() == single.rank(new[0]).probabilities.tobytes()
+    assert (
+        opened.rank(new[0]).probabilities.tobytes() == single.rank(new[0]).probabilities.tobytes()
+    )
     copied = opened.copy().partial_fit(*new)
     assert copied.confidence_.observed > opened.confidence_.observed == single.confidence_.observed
 
@@ -185,17 +209,23 @@ def test_an_explanation_names_the_columns():
     X, labels = np.array([[1.0, 0.0], [0.0, 1.0]] * 4), ["a", "b"] * 4
     plain = sl.RowCategorizer().fit(X, labels)
     assert {voter for voter, _ in plain.explain(X[:1], "a").votes} == {0, "(any row)"}
-    batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
+    batch = Examples(
+        rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"]
+    )
     named = sl.RowCategorizer().fit_batches([batch])
     found = named.explain(pandas.DataFrame(X[:1], columns=["wings", "paws"]), "a")
     assert {voter for voter, _ in found.votes} == {"wings", "(any row)"}
-    assert [vote for _, vote in found.votes] == [vote for _, vote in plain.explain(X[:1], "a").votes]
+    assert [vote for _, vote in found.votes] == [
+        vote for _, vote in plain.explain(X[:1], "a").votes
+    ]
     assert named.strongest("b", 1) == [("paws", plain.strongest("b", 1)[0][1])]
 
 
 def test_batches_with_other_columns_are_refused():
     rows, labels = as_rows(np.eye(2)), [["a"], ["b"]]
-    batches = [Examples(rows=rows, labels=labels, feature_names=list(names)) for names in ("uv", "vu")]
+    batches = [
+        Examples(rows=rows, labels=labels, feature_names=list(names)) for names in ("uv", "vu")
+    ]
     with pytest.raises(InputError, match="the columns are v, u, and the model learned from u, v"):
         sl.RowCategorizer().fit_batches(batches)
 
@@ -211,7 +241,9 @@ def test_a_row_that_is_refused_is_numbered_within_its_file(tmp_path):
 
 def test_columns_that_came_without_a_name_are_numbers():
     X, labels = np.array([[1.0, 0.0], [0.0, 1.0]] * 4), ["a", "b"] * 4
-    batch = Examples(rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"])
+    batch = Examples(
+        rows=as_rows(X), labels=[[label] for label in labels], feature_names=["wings", "paws"]
+    )
     wider = Examples(rows=as_rows([[1.0, 0.0, 1.0]]), labels=[["a"]])
     model = sl.RowCategorizer().fit_batches([batch]).learn_batches([wider])
     assert {name for name, _ in model.strongest("a", 2)} == {"wings", 2}

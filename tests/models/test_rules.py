@@ -11,9 +11,24 @@ import shortlist as sl
 from shortlist.concepts import Concept, LabelVocabulary
 from shortlist.models import rules as known_rules
 
-WORDS = ["wheat", "corn", "rye", "gold", "silver", "bank", "rate", "loan", "ship", "river", "port", "sea"]
+WORDS = [
+    "wheat",
+    "corn",
+    "rye",
+    "gold",
+    "silver",
+    "bank",
+    "rate",
+    "loan",
+    "ship",
+    "river",
+    "port",
+    "sea",
+]
 LABELS = [f"c{n}" for n in range(10)]
-CONCEPTS = [Concept(label, label, (), (LABELS[n // 3],) if n else ()) for n, label in enumerate(LABELS)]
+CONCEPTS = [
+    Concept(label, label, (), (LABELS[n // 3],) if n else ()) for n, label in enumerate(LABELS)
+]
 
 
 def taught(learner=None):
@@ -49,9 +64,15 @@ def filtered(model, text, k, rules):
     found = []
     for label, score in scored:
         below = (
-            set().union(*(vocabulary.subtree(one) for one in rules.below)) if rules.below is not None else set(names)
+            set().union(*(vocabulary.subtree(one) for one in rules.below))
+            if rules.below is not None
+            else set(names)
         )
-        fine = (rules.only is None or label in rules.only) and label not in rules.but and label in below
+        fine = (
+            (rules.only is None or label in rules.only)
+            and label not in rules.but
+            and label in below
+        )
         kinds = [kind for kind in left if label in vocabulary.subtree(kind)]
         if fine and all(left[kind] > 0 for kind in kinds) and len(found) < k:
             found.append((label, pytest.approx(score)))
@@ -63,10 +84,14 @@ def filtered(model, text, k, rules):
 @pytest.mark.parametrize("name", LEARNERS)
 @settings(max_examples=40)
 @given(
-    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), st.integers(1, 12), st.none() | some, some,
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6),
+    st.integers(1, 12),
     st.none() | some,
-    st.dictionaries(st.sampled_from(LABELS), st.integers(0, 3), max_size=2), st.sampled_from([0.0, 0.3, -0.5]),
-)  # fmt: skip
+    some,
+    st.none() | some,
+    st.dictionaries(st.sampled_from(LABELS), st.integers(0, 3), max_size=2),
+    st.sampled_from([0.0, 0.3, -0.5]),
+)
 def test_equal_to_filtering_the_whole_ranking(name, words, k, only, but, below, at_most, tame):
     model, text = taught_once(name), " ".join(words)
     rules = sl.Rules(only=only, but=but, below=below, at_most=at_most, tame=tame)
@@ -80,7 +105,9 @@ def test_frequent_labels_are_tamed_beside_vectors_too():
     vectors = random.normal(size=(40, 4)).astype(np.float32)
     model = sl.Categorizer(text=sl.TextVectorizer()).fit(texts, labels, vectors)
     mean = 1 + model.label_counts_.mean()
-    times = dict(zip(model.classes_.tolist(), ((1 + model.label_counts_) / mean) ** -0.5, strict=True))
+    times = dict(
+        zip(model.classes_.tolist(), ((1 + model.label_counts_) / mean) ** -0.5, strict=True)
+    )
     plain = list(model.rank(texts[:3], 7, vectors=vectors[:3]))
     tamed = list(model.rank(texts[:3], 7, sl.Rules(tame=0.5), vectors=vectors[:3]))
     for before, after in zip(plain, tamed, strict=True):
@@ -105,7 +132,8 @@ def test_rules_of_a_model_are_kept_and_go_with_those_of_a_request(tmp_path):
 
 def test_rules_that_have_no_meaning_are_refused():
     plain = sl.Categorizer().learn("wheat", "a")
-    for rules in (sl.Rules(below=["a"]), sl.Rules(at_most={"a": 1})):  # without a vocabulary nothing is narrower
+    # without a vocabulary nothing is narrower
+    for rules in (sl.Rules(below=["a"]), sl.Rules(at_most={"a": 1})):
         assert list(plain.rank("wheat", 1, rules)) == list(plain.rank("wheat", 1))
     assert not list(plain.rank("wheat", 1, sl.Rules(below=["b"])))
     with pytest.raises(sl.InputError, match="at_most"):
@@ -118,9 +146,13 @@ def test_rules_that_have_no_meaning_are_refused():
 
 
 def test_labels_that_are_numbers():
-    model = sl.Categorizer(text=sl.TextVectorizer()).fit(["wheat", "gold", "both wheat gold"], [[1], [2], [1, 2]])
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(
+        ["wheat", "gold", "both wheat gold"], [[1], [2], [1, 2]]
+    )
     assert dict(model.rank("wheat gold", 5, sl.Rules(but=[1]))).keys() == {2}
-    model.set_vocabulary(LabelVocabulary([Concept("1", "grain"), Concept("2", "metal", (), ("1",))]))
+    model.set_vocabulary(
+        LabelVocabulary([Concept("1", "grain"), Concept("2", "metal", (), ("1",))])
+    )
     assert dict(model.rank("wheat gold", 5, sl.Rules(below=["2"]))).keys() == {2}
 
 
@@ -138,7 +170,9 @@ def test_rules_that_were_asked_before_follow_what_is_learned():
 
 
 def test_rules_that_were_asked_before_are_at_hand_until_something_changes():
-    """Saved rules, and those of a request, are worked out once; new labels, names or retired labels do so anew."""
+    """Saved rules, and those of a request, are worked out once; new labels, names or retired
+    labels do so anew.
+    """
     model, text = taught(), " ".join(WORDS)
     saved, asked = sl.Rules(but=["c0"]), sl.Rules(but=["c1"])
     model.set_rules(saved).rank(text, 10, asked)
@@ -154,11 +188,14 @@ def test_rules_that_were_asked_before_are_at_hand_until_something_changes():
     for n in range(40):
         model.rank(text, 10, sl.Rules(at_most={f"c{n % 10}": n}))
     assert len(before.known) == 16
-    assert any(one is mine for one in before.known)  # asked for each time, and never worked out again
+    # asked for each time, and never worked out again
+    assert any(one is mine for one in before.known)
     for change in (
         lambda: model.learn("wheat lorry", ["c0", "new"]),
         lambda: model.retire_labels(["c2"]),
-        lambda: model.set_vocabulary(LabelVocabulary([*CONCEPTS, Concept("new", "new", (), ("c0",))])),
+        lambda: model.set_vocabulary(
+            LabelVocabulary([*CONCEPTS, Concept("new", "new", (), ("c0",))])
+        ),
     ):
         kept = model._known_rules
         change()
@@ -184,7 +221,15 @@ def test_taming_follows_the_counts():
 
 def test_numbers_are_found_by_their_text_and_texts_by_their_number():
     model = sl.Categorizer().fit(["a", "b", "c d", "d"], [[7], ["8"], [2.5], [True]])
-    for asked, gone in [("7", 7), (8, "8"), (7, 7), ("2.5", None), (2.5, 2.5), ("٧", None), ("9" * 30, None)]:
+    for asked, gone in [
+        ("7", 7),
+        (8, "8"),
+        (7, 7),
+        ("2.5", None),
+        (2.5, 2.5),
+        ("٧", None),
+        ("9" * 30, None),
+    ]:
         left = [label for label, _ in model.rank("a b c d", 4, sl.Rules(but=[asked]))]
         assert (gone not in left) if gone is not None else len(left) == 4, asked
 
@@ -192,7 +237,9 @@ def test_numbers_are_found_by_their_text_and_texts_by_their_number():
 def test_the_rules_of_a_model_are_worked_out_before_anybody_asks(tmp_path, monkeypatch):
     asked = []
     left_by = known_rules.left_by
-    monkeypatch.setattr(known_rules, "left_by", lambda rules, *more: asked.append(rules) or left_by(rules, *more))
+    monkeypatch.setattr(
+        known_rules, "left_by", lambda rules, *more: asked.append(rules) or left_by(rules, *more)
+    )
     model, rules = taught(), sl.Rules(only=LABELS[:4])
     sl.Categorizer().set_rules(rules)  # nothing is learned yet: there is nothing to work out
     assert asked == []
@@ -206,13 +253,19 @@ def test_the_rules_of_a_model_are_worked_out_before_anybody_asks(tmp_path, monke
 
 
 def test_labels_may_be_given_by_their_names():
-    model = sl.Categorizer(text=sl.TextVectorizer()).fit(["wheat", "gold", "rye", "tin"], ["p1", "p2", "p3", "Banks"])
+    model = sl.Categorizer(text=sl.TextVectorizer()).fit(
+        ["wheat", "gold", "rye", "tin"], ["p1", "p2", "p3", "Banks"]
+    )
     model.set_vocabulary(
-        LabelVocabulary([Concept("p1", "Wheat", (), ("p3",)), Concept("p2", "Gold"), Concept("p3", "Cereals")])
+        LabelVocabulary(
+            [Concept("p1", "Wheat", (), ("p3",)), Concept("p2", "Gold"), Concept("p3", "Cereals")]
+        )
     )
     text = "wheat gold rye tin"
     for rules, left in [
-        (sl.Rules(only=["Wheat", "p2", "nothing"]), {"p1", "p2"}), (sl.Rules(but=["Gold"]), {"p1", "p3", "Banks"}),
-        (sl.Rules(below=["Cereals"]), {"p1", "p3"}), (sl.Rules(at_most={"Cereals": 0}), {"p2", "Banks"}),
-    ]:  # fmt: skip
+        (sl.Rules(only=["Wheat", "p2", "nothing"]), {"p1", "p2"}),
+        (sl.Rules(but=["Gold"]), {"p1", "p3", "Banks"}),
+        (sl.Rules(below=["Cereals"]), {"p1", "p3"}),
+        (sl.Rules(at_most={"Cereals": 0}), {"p2", "Banks"}),
+    ]:
         assert dict(model.rank(text, 4, rules)).keys() == left, rules

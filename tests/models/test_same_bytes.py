@@ -1,6 +1,8 @@
-"""The same bytes each time and everywhere: what learners arrive at, beside what they arrived at on another machine.
+"""The same bytes each time and everywhere: what learners arrive at, beside what they arrived at on
+another machine.
 
-``python -m tests.models.test_same_bytes`` writes same_bytes.json anew where a rule or a file format has changed.
+``python -m tests.models.test_same_bytes`` writes same_bytes.json anew where a rule or a file format
+has changed.
 """
 
 import hashlib
@@ -28,7 +30,9 @@ def made_up(labels_each: int) -> tuple[list[str], list[list[str]]]:
     texts, labels = [], []
     for _ in range(LEARNED + ASKED):
         of_text = np.unique(rng.integers(12, size=rng.integers(1, labels_each + 1)))
-        words = (30 * rng.choice(of_text, size=rng.integers(3, 25)) + rng.integers(60, size=1)) % 400
+        words = (
+            30 * rng.choice(of_text, size=rng.integers(3, 25)) + rng.integers(60, size=1)
+        ) % 400
         words += rng.integers(5, size=words.size)
         texts.append(" ".join(f"w{number:o}x" for number in words))
         labels.append([f"label {number}" for number in of_text])
@@ -36,7 +40,9 @@ def made_up(labels_each: int) -> tuple[list[str], list[list[str]]]:
 
 
 def partly_wrong() -> dict[str, str]:
-    """Texts that name their label, but every seventh has that of another: further passes doubt it."""
+    """Texts that name their label, but every seventh has that of another: further passes doubt
+    it.
+    """
     texts, labels = made_up(1)
     naming = [f"{name} {text}" for (name,), text in zip(labels, texts, strict=True)]
     labels[::7] = labels[::-7]
@@ -54,13 +60,19 @@ def file_of(model: Categorizer | Rater) -> str:
 
 
 def encode(texts: list[str]) -> NDArray[np.float64]:
-    """By how much each digit is more frequent than one in eight letters: dense, and of either sign."""
-    return np.array([[text.count(digit) - len(text) / 8.0 for digit in "01234567"] for text in texts])
+    """By how much each digit is more frequent than one in eight letters: dense, and of either
+    sign.
+    """
+    return np.array(
+        [[text.count(digit) - len(text) / 8.0 for digit in "01234567"] for text in texts]
+    )
 
 
 def categories(learner: str, labels_each: int, has_vectors: bool = False) -> dict[str, str]:
     texts, labels = made_up(labels_each)
-    vectors, new = (encode(some) if has_vectors else None for some in (texts[:LEARNED], texts[LEARNED:]))
+    vectors, new = (
+        encode(some) if has_vectors else None for some in (texts[:LEARNED], texts[LEARNED:])
+    )
     model = Categorizer(learner=learner).fit(texts[:LEARNED], labels[:LEARNED], vectors=vectors)
     fitted = file_of(model)
     asked, true = texts[LEARNED:], labels[LEARNED:]
@@ -86,10 +98,15 @@ def ratings() -> dict[str, str]:
 
 
 def cases() -> dict[str, Callable[[], dict[str, str]]]:
-    found: dict[str, Callable[[], dict[str, str]]] = {"prank": ratings, "partly wrong": partly_wrong}
+    found: dict[str, Callable[[], dict[str, str]]] = {
+        "prank": ratings,
+        "partly wrong": partly_wrong,
+    }
     for learner in LEARNERS:
         for labels_each in (1, 3):
-            found[f"{learner}, up to {labels_each} labels"] = lambda a=learner, b=labels_each: categories(a, b)
+            found[f"{learner}, up to {labels_each} labels"] = lambda a=learner, b=labels_each: (
+                categories(a, b)
+            )
     for labels_each in (1, 3):
         name = f"tuned-index and vectors, up to {labels_each} labels"
         found[name] = lambda b=labels_each: categories("tuned-index", b, has_vectors=True)
@@ -97,7 +114,8 @@ def cases() -> dict[str, Callable[[], dict[str, str]]]:
 
 
 @pytest.mark.skipif(
-    platform.machine() not in ("aarch64", "x86_64"), reason="they were compared on aarch64 and x86-64 alone"
+    platform.machine() not in ("aarch64", "x86_64"),
+    reason="they were compared on aarch64 and x86-64 alone",
 )
 @pytest.mark.parametrize("case", cases())
 def test_the_same_bytes_as_before(case: str) -> None:

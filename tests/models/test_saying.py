@@ -12,7 +12,9 @@ def named(*features):
 
 
 def test_a_word_is_named_once():
-    assert named(('"eath"', 9.0), ("weather", 8.0), ("the weather", 6.0), ("rain", 5.0), ("weath*", 4.0)) == [
+    assert named(
+        ('"eath"', 9.0), ("weather", 8.0), ("the weather", 6.0), ("rain", 5.0), ("weath*", 4.0)
+    ) == [
         "weather",
         "rain",
     ]
@@ -24,10 +26,14 @@ def test_what_no_word_says_is_named_as_it_is():
 
 
 def test_what_was_seen_once_or_everywhere_comes_last():
-    """Pairs that were seen once go to their label with all their weight, and said the most before."""
+    """Pairs that were seen once go to their label with all their weight, and said the most
+    before.
+    """
     random = np.random.default_rng(0)
     texts = [f"the crop of {random.choice(['wheat', 'corn'])} was number{n}" for n in range(60)]
-    texts += [f"the bank of {random.choice(['rome', 'oslo'])} was number{n + 60}" for n in range(60)]
+    texts += [
+        f"the bank of {random.choice(['rome', 'oslo'])} was number{n + 60}" for n in range(60)
+    ]
     model = sl.Categorizer().fit(texts, ["grain"] * 60 + ["money"] * 60)
     found = [name for name, _ in model.strongest("grain", 3)]
     assert "crop" in found[0]
@@ -37,7 +43,9 @@ def test_what_was_seen_once_or_everywhere_comes_last():
 
 
 def test_the_weights_are_the_shares_that_go_to_the_label():
-    model = sl.Categorizer("feature-focus").fit(["wheat corn", "wheat bank"] * 20, ["grain", "money"] * 20)
+    model = sl.Categorizer("feature-focus").fit(
+        ["wheat corn", "wheat bank"] * 20, ["grain", "money"] * 20
+    )
     weights = dict(model.strongest("grain", 5))
     assert weights["corn"] == 1.0
     assert 0.4 < dict(model.learner_.strongest("grain", 20)).get(0, 0.5) < 0.6

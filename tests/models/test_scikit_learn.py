@@ -1,4 +1,6 @@
-"""scikit-learn's law: every learner passes its checks, but those listed here, and the models work with its tools."""
+"""scikit-learn's law: every learner passes its checks, but those listed here, and the models
+work with its tools.
+"""
 
 import warnings
 
@@ -23,7 +25,10 @@ from papers.query_scaler import QueryScaler
 from shortlist.models.base import learners
 
 COLUMNS_ARRIVE = "columns that were never seen may arrive, and are ranked by those that were"
-LABELS_ARRIVE = "a label may arrive at any time: two labels have two columns of scores, in order of first appearance"
+LABELS_ARRIVE = (
+    "a label may arrive at any time: two labels have two columns of scores, in order of first "
+    "appearance"
+)
 NUMBERS = "labels and ratings may be any numbers, halves among them"
 LISTS = "a list of lists names the labels of each example; it is no matrix"
 ONE_QUERY = "documents are ranked among those of their query, of which one document says nothing"
@@ -44,7 +49,9 @@ NOT_OURS = {
 
 
 class OneQuery:
-    """All documents answer one query, the least ones are not relevant: scikit-learn's checks know of neither."""
+    """All documents answer one query, the least ones are not relevant: scikit-learn's checks
+    know of neither.
+    """
 
     def fit(self, X, y):
         return super().fit(X, y if y is None else np.asarray(y) - np.min(y), query=self.one(X))
@@ -65,23 +72,32 @@ for entry in learners("documents").values():
 def instances():
     for task in NOT_OURS:
         kinds = {entry.func: entry() for entry in reversed(learners(task).values())}
-        if task == "ratings":  # the passes of their short names are for rows that a Rater has scaled
+        # the passes of their short names are for rows that a Rater has scaled
+        if task == "ratings":
             kinds = {kind: kind() for kind in kinds}
         for kind, learner in kinds.items():
             yield globals()[f"OneQuery{kind.__name__}"]() if task == "documents" else learner
 
 
 def not_ours(learner):
-    task = next(task for task in NOT_OURS if any(isinstance(learner, one.func) for one in learners(task).values()))
+    task = next(
+        task
+        for task in NOT_OURS
+        if any(isinstance(learner, one.func) for one in learners(task).values())
+    )
     return NOT_OURS[task]
 
 
 CHECKS = parametrize_with_checks(list(instances()), expected_failed_checks=not_ours)
-# What is listed may fail: it is left out, since it takes longer to show a failure than to run all the others.
+# What is listed may fail: it is left out, since it takes longer to show a failure than to run all
+# the others.
 OURS = [one for one in CHECKS.args[1] if not getattr(one, "marks", ())]
-# One learner of each kind is tried each time, the others in the long run: they share what the checks look at.
+# One learner of each kind is tried each time, the others in the long run: they share what the
+# checks look at.
 USUAL = sl.TunedIndex, sl.PRank, sl.MapSVM
-OURS = [one if isinstance(one[0], USUAL) else pytest.param(*one, marks=pytest.mark.long) for one in OURS]
+OURS = [
+    one if isinstance(one[0], USUAL) else pytest.param(*one, marks=pytest.mark.long) for one in OURS
+]
 
 
 @pytest.mark.parametrize(CHECKS.args[0], OURS, **CHECKS.kwargs)
@@ -92,11 +108,17 @@ def test_checks(estimator, check):
 
 
 @pytest.mark.parametrize(
-    "learner", [sl.FeatureFocus(), sl.PRank(), globals()["OneQueryMapSVM"]()], ids=lambda one: type(one).__name__
+    "learner",
+    [sl.FeatureFocus(), sl.PRank(), globals()["OneQueryMapSVM"]()],
+    ids=lambda one: type(one).__name__,
 )
 def test_no_check_is_listed_that_would_pass(learner):
-    results = check_estimator(learner, expected_failed_checks=not_ours(learner), on_fail=None, on_skip=None)
-    assert {one["check_name"] for one in results if one["status"] == "xfail"} == set(not_ours(learner))
+    results = check_estimator(
+        learner, expected_failed_checks=not_ours(learner), on_fail=None, on_skip=None
+    )
+    assert {one["check_name"] for one in results if one["status"] == "xfail"} == set(
+        not_ours(learner)
+    )
 
 
 # The models with scikit-learn's tools.
@@ -113,7 +135,9 @@ for number in range(90):
     TEXTS.append(" ".join(CHANCE.choice(WORDS[label].split(), 3)))
     LABELS.append(label)
 LISTS_OF_LABELS = [[label, "news"] if n % 2 else [label] for n, label in enumerate(LABELS)]
-INDICATOR = np.array([[label in own for label in [*WORDS, "news"]] for own in LISTS_OF_LABELS]).astype(int)
+INDICATOR = np.array(
+    [[label in own for label in [*WORDS, "news"]] for own in LISTS_OF_LABELS]
+).astype(int)
 
 
 def test_a_grid_search_over_a_model_made_with_no_arguments():
@@ -179,8 +203,11 @@ def test_labels_that_come_as_indicators_go_as_such(form):
     assert model.classes_.tolist() == [0, 1, 2, 3]
     predicted = model.predict(TEXTS)
     assert predicted.shape == INDICATOR.shape
-    assert [set(np.flatnonzero(row)) for row in predicted] == [set(own) for own in model.assign(TEXTS)]
-    few = sl.Categorizer().fit(TEXTS[:30], form(INDICATOR[:30]))  # too few to assign: 1.5 labels each, rounded
+    assert [set(np.flatnonzero(row)) for row in predicted] == [
+        set(own) for own in model.assign(TEXTS)
+    ]
+    # too few to assign: 1.5 labels each, rounded
+    few = sl.Categorizer().fit(TEXTS[:30], form(INDICATOR[:30]))
     assert few.predict(TEXTS).sum(axis=1).tolist() == [2] * 90
     assert (predicted[:, :3] == INDICATOR[:, :3]).mean() > 0.9
     assert model.score(TEXTS, form(INDICATOR)) > 0.9
@@ -193,7 +220,10 @@ NAMES = ["sport", "money", "grain", "any"]
 @pytest.mark.parametrize("learner", ["tuned-index", "mmp", "ovr-svm"])
 def test_columns_of_a_data_frame_name_the_labels(frame, learner, tmp_path):
     columns = {name: INDICATOR[:, at] for at, name in enumerate(NAMES)}
-    model, unnamed = sl.Categorizer(learner).fit(TEXTS, frame(columns)), sl.Categorizer(learner).fit(TEXTS, INDICATOR)
+    model, unnamed = (
+        sl.Categorizer(learner).fit(TEXTS, frame(columns)),
+        sl.Categorizer(learner).fit(TEXTS, INDICATOR),
+    )
     assert model.classes_.tolist() == NAMES
     assert (model.predict(TEXTS) == unnamed.predict(TEXTS)).all()
     assert model.score(TEXTS, frame(columns)) == unnamed.score(TEXTS, INDICATOR)
@@ -205,14 +235,19 @@ def test_columns_of_a_data_frame_name_the_labels(frame, learner, tmp_path):
 
 
 def test_columns_with_names_may_come_in_another_order_and_with_others():
-    learner = sl.FeatureFocus().partial_fit(np.eye(3), pd.DataFrame(np.eye(3, dtype=int), columns=list("abc")))
+    learner = sl.FeatureFocus().partial_fit(
+        np.eye(3), pd.DataFrame(np.eye(3, dtype=int), columns=list("abc"))
+    )
     learner.partial_fit(np.eye(2, 4, 2), pd.DataFrame({"d": [1, 0], "a": [0, 1]}))
     assert learner.classes_.tolist() == list("abcd")
     assert learner.label_counts_.tolist() == [2, 1, 1, 1]
     assert learner.predict(np.eye(4)).tolist()[1] == [0, 1, 0, 0]
-    other = sl.FeatureFocus().fit(np.eye(3), pd.DataFrame(np.eye(3, dtype=int), columns=list("bex")))
+    other = sl.FeatureFocus().fit(
+        np.eye(3), pd.DataFrame(np.eye(3, dtype=int), columns=list("bex"))
+    )
     assert learner.merge(other).predict(np.eye(3)).shape == (3, 6)
-    assert learner.partial_fit(np.eye(2), np.eye(2)).predict(np.eye(2)).dtype == object  # 0 and 1 are other labels
+    # 0 and 1 are other labels
+    assert learner.partial_fit(np.eye(2), np.eye(2)).predict(np.eye(2)).dtype == object
 
 
 @pytest.mark.parametrize(
@@ -221,7 +256,10 @@ def test_columns_with_names_may_come_in_another_order_and_with_others():
         (pd.DataFrame([[1, 0], [0, 1]], columns=["a", "a"]), "two columns of Y have the name 'a'"),
         (pd.DataFrame([[1, 0], [0, 1]], columns=[("a", "b"), ("a", "c")]), "names no label"),
         (pd.DataFrame({"a": [1, 0], "b": [0, None]}), "indicator matrix of 0 and 1"),
-        (pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [0, 1]}), "indicator matrix of 0 and 1"),
+        (
+            pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [0, 1]}),
+            "indicator matrix of 0 and 1",
+        ),
         (pd.DataFrame({"a": ["yes", "no"], "b": ["no", "yes"]}), "indicator matrix of 0 and 1"),
         (np.array([[1.0, np.nan], [0.0, 1.0]]), "indicator matrix of 0 and 1"),
     ],
@@ -232,19 +270,25 @@ def test_a_table_that_indicates_no_labels_is_refused(frame, said):
 
 
 def test_columns_of_several_kinds_indicate_labels():
-    mixed = pd.DataFrame({"a": [True, False], "b": pd.array([0, 1], dtype="Int64"), "c": [1.0, 1.0]})
+    mixed = pd.DataFrame(
+        {"a": [True, False], "b": pd.array([0, 1], dtype="Int64"), "c": [1.0, 1.0]}
+    )
     assert sl.FeatureFocus().fit(np.eye(2), mixed).label_counts_.tolist() == [1, 1, 2]
 
 
 def test_indicators_with_scores_of_scikit_learn():
     scores = cross_val_score(sl.Categorizer(), TEXTS, INDICATOR, scoring="f1_micro", cv=KFold(3))
     assert scores.min() > 0.7
-    ranked = cross_val_score(sl.Categorizer("mmp"), TEXTS, INDICATOR, scoring=label_ranking, cv=KFold(3))
+    ranked = cross_val_score(
+        sl.Categorizer("mmp"), TEXTS, INDICATOR, scoring=label_ranking, cv=KFold(3)
+    )
     assert ranked.min() > 0.8
 
 
 def label_ranking(model, texts, Y):
-    return label_ranking_average_precision_score(Y, model.learner_.decision_function(model.text_.transform(texts)))
+    return label_ranking_average_precision_score(
+        Y, model.learner_.decision_function(model.text_.transform(texts))
+    )
 
 
 @pytest.mark.parametrize(
@@ -269,7 +313,9 @@ def test_more_columns_of_labels_may_arrive():
     one.fit(np.eye(3), INDICATOR[:3, :3])
     other.fit(np.eye(3), INDICATOR[:3])
     assert one.merge(other).predict(np.eye(3)).shape == (3, 4)
-    assert one.merge(sl.FeatureFocus().fit(np.eye(3), ["a", "b", "c"])).predict(np.eye(3)).shape == (3,)
+    assert one.merge(sl.FeatureFocus().fit(np.eye(3), ["a", "b", "c"])).predict(
+        np.eye(3)
+    ).shape == (3,)
 
 
 def test_one_column_of_labels_is_taken_and_said():
@@ -281,12 +327,16 @@ def test_one_column_of_labels_is_taken_and_said():
 def test_in_a_pipeline():
     lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
     shouted = [text.upper() for text in TEXTS]
-    pipeline = Pipeline([("lower", lower), ("model", sl.Categorizer(text=sl.TextVectorizer(lowercase=False)))])
+    pipeline = Pipeline(
+        [("lower", lower), ("model", sl.Categorizer(text=sl.TextVectorizer(lowercase=False)))]
+    )
     assert pipeline.fit(shouted, LABELS).score(TEXTS, LABELS) > 0.9
 
 
 def test_behind_a_column_transformer():
-    frame = pd.DataFrame({"title": TEXTS, "body": [text.split()[0] for text in TEXTS], "size": np.arange(90) / 90})
+    frame = pd.DataFrame(
+        {"title": TEXTS, "body": [text.split()[0] for text in TEXTS], "size": np.arange(90) / 90}
+    )
     columns = ColumnTransformer(
         [
             ("title", sl.TextVectorizer(), "title"),
@@ -298,7 +348,10 @@ def test_behind_a_column_transformer():
     assert pipeline.fit(frame, LABELS).score(frame, LABELS) > 0.6
     assert "title__wheat" in columns.fit(frame).get_feature_names_out().tolist()
     around = ColumnTransformer([("title", sl.TextVectorizer(), "title")]).fit(frame)
-    assert sl.TunedIndex().fit(around.transform(frame), LABELS).score(around.transform(frame), LABELS) > 0.9
+    assert (
+        sl.TunedIndex().fit(around.transform(frame), LABELS).score(around.transform(frame), LABELS)
+        > 0.9
+    )
 
 
 # The names of columns.
@@ -311,7 +364,11 @@ def test_columns_whose_names_changed_are_refused(learner, tmp_path):
     learner = clone(learner).fit(FRAME, [1, 2, 1, 2])
     assert learner.feature_names_in_.tolist() == ["height", "width"]
     changed = FRAME[["width", "height"]]
-    for call in (learner.predict, learner.decision_function, lambda X: learner.partial_fit(X, [1, 2, 1, 2])):
+    for call in (
+        learner.predict,
+        learner.decision_function,
+        lambda X: learner.partial_fit(X, [1, 2, 1, 2]),
+    ):
         with pytest.raises(sl.InputError, match="feature names should match"):
             call(changed)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
@@ -348,7 +405,9 @@ def test_transformers_give_frames_where_asked():
     scaled = QueryScaler().set_output(transform="pandas").fit_transform(FRAME, query=[1, 1, 2, 2])
     assert list(scaled.columns) == ["height", "width"]
     assert scaled["width"].tolist() == [0.0, 1.0, 0.0, 1.0]
-    selection = RocchioSelection(least=1).set_output(transform="pandas").fit(FRAME, ["a", "b", "a", "b"])
+    selection = (
+        RocchioSelection(least=1).set_output(transform="pandas").fit(FRAME, ["a", "b", "a", "b"])
+    )
     assert list(selection.transform(FRAME).columns) == ["height", "width"]
 
 

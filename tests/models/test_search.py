@@ -1,4 +1,6 @@
-"""A search for the best model: what it tries, when it keeps the usual one, and what is left of it in the file."""
+"""A search for the best model: what it tries, when it keeps the usual one, and what is left of
+it in the file.
+"""
 
 import numpy as np
 import pytest
@@ -23,7 +25,10 @@ def notes(n, seed=0):
     labels = [list(words)[i] for i in random.integers(3, size=n)]
     texts = [f"the {random.choice(words[own])} of day {random.integers(30)}" for own in labels]
     wrong = random.random(n) < 0.1
-    return texts, [list(words)[random.integers(3)] if bad else own for own, bad in zip(labels, wrong, strict=True)]
+    return texts, [
+        list(words)[random.integers(3)] if bad else own
+        for own, bad in zip(labels, wrong, strict=True)
+    ]
 
 
 def examples(n=120, seed=0):
@@ -37,7 +42,9 @@ def few(monkeypatch):
 
     def set_to(*others):
         made = [Trial(called(model._new_learner()), model) for model in others]
-        monkeypatch.setattr(searching, "candidates", lambda usual, examples: [Trial("the usual", usual), *made])
+        monkeypatch.setattr(
+            searching, "candidates", lambda usual, examples: [Trial("the usual", usual), *made]
+        )
 
     return set_to
 
@@ -113,7 +120,9 @@ def test_within_a_bound_only_learners_that_can_make_room_are_tried():
     kinds = {type(one.model._new_learner()).__name__ for one in bounded}
     assert kinds == {"TunedIndex", "FeatureFocus"}
     assert all(one.model.max_memory == "100MB" for one in bounded)
-    assert "MMP" in {type(one.model._new_learner()).__name__ for one in candidates(sl.Categorizer(), examples())}
+    assert "MMP" in {
+        type(one.model._new_learner()).__name__ for one in candidates(sl.Categorizer(), examples())
+    }
 
 
 def test_a_candidate_that_fails_is_left_out(few):
@@ -141,7 +150,9 @@ def test_what_cannot_be_searched_is_refused():
 
 
 def texts_tried(texts, single):
-    some = Examples(texts=texts, labels=[["a"] if single else ["a", str(n)] for n in range(len(texts))])
+    some = Examples(
+        texts=texts, labels=[["a"] if single else ["a", str(n)] for n in range(len(texts))]
+    )
     return [one for one in candidates(sl.Categorizer(), some) if one.model.text is not None], some
 
 
@@ -151,7 +162,8 @@ def test_only_features_that_differ_are_tried():
     settled = [one.model.text.settled(long, True).get_params() for one in tried]
     assert settled
     assert sl.Categorizer()._new_text().settled(long, True).get_params() not in settled
-    assert [one.model.text.ngrams for one in tried].count(1) == 0  # they have single words by themselves
+    # they have single words by themselves
+    assert [one.model.text.ngrams for one in tried].count(1) == 0
     assert [one.model.text.ngrams for one in texts_tried(short, True)[0]].count(1) == 1
 
 
@@ -160,8 +172,13 @@ def test_only_features_that_differ_are_tried():
 def test_runs_of_characters_weigh_less_than_words(single, longer):
     """As they do in the usual features of short texts."""
     texts = [text * longer for text in notes(100)[0]]
-    found = [one for one in texts_tried(texts, single)[0] if isinstance(one.model.text.characters, tuple)]
-    assert [(text.characters, text.character_weight, text.prefix) for text in (one.model.text for one in found)] == [
+    found = [
+        one for one in texts_tried(texts, single)[0] if isinstance(one.model.text.characters, tuple)
+    ]
+    assert [
+        (text.characters, text.character_weight, text.prefix)
+        for text in (one.model.text for one in found)
+    ] == [
         ((2, 4), 0.6, None),
         ((3, 4), 0.6, 4),
     ]
@@ -173,7 +190,9 @@ def test_runs_of_characters_weigh_less_than_words(single, longer):
 def test_rows_of_features_have_other_learners_only():
     X = np.random.default_rng(0).random((60, 4))
     some = Examples(rows=as_rows(X), labels=[[int(x[0] > 0.5)] for x in X])
-    assert all(not one.name.startswith("text") for one in candidates(RowCategorizer(sl.TunedIndex()), some))
+    assert all(
+        not one.name.startswith("text") for one in candidates(RowCategorizer(sl.TunedIndex()), some)
+    )
     found = search(RowCategorizer(sl.TunedIndex()), some)
     assert found.model._rank_examples(some, 1).labels.shape == (60, 1)
 
@@ -182,8 +201,11 @@ def test_texts_with_vectors_are_tried_with_learners_of_both(few):
     texts, labels = notes(120)
     names = sorted(set(labels))
     V = np.random.default_rng(1).normal(size=(120, 6))
-    V[np.arange(120), [names.index(own) for own in labels]] += 9.0  # which say all, where words are wrong
-    some = Examples(texts=WithVectors(texts, V.astype(np.float32)), labels=[[own] for own in labels])
+    # which say all, where words are wrong
+    V[np.arange(120), [names.index(own) for own in labels]] += 9.0
+    some = Examples(
+        texts=WithVectors(texts, V.astype(np.float32)), labels=[[own] for own in labels]
+    )
     tried = candidates(sl.Categorizer(), some)
     assert {type(one.model._new_learner()).__name__ for one in tried} == {"TunedIndex"}
     assert len({one.name for one in tried}) == len(tried) > 4
@@ -197,7 +219,9 @@ def test_texts_with_vectors_are_tried_with_learners_of_both(few):
 
 
 def test_many_examples_are_sampled_first(few, monkeypatch):
-    """All candidates learn the sample, the best few and the usual model all but the held-out part."""
+    """All candidates learn the sample, the best few and the usual model all but the held-out
+    part.
+    """
     monkeypatch.setattr(searching, "SAMPLE", 100)
     monkeypatch.setattr(searching, "FINALISTS", 1)
     learned, attempt = [], searching._attempt
@@ -209,7 +233,9 @@ def test_many_examples_are_sampled_first(few, monkeypatch):
     monkeypatch.setattr(searching, "_attempt", note)
     few(sl.Categorizer("feature-focus"), sl.Categorizer("rocchio"))
     steps = []
-    found = search(sl.Categorizer("frequency"), examples(400), progress=lambda *step: steps.append(step))
+    found = search(
+        sl.Categorizer("frequency"), examples(400), progress=lambda *step: steps.append(step)
+    )
     assert [one[1:3] for one in learned] == [(100, 80)] * 3 + [(320, 80)] * 2
     assert len({one[3] for one in learned}) == 1  # always the same part is held out
     assert [one.n_learned for one in found.trials] == [320, 320, 100]

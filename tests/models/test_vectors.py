@@ -1,4 +1,6 @@
-"""Texts with vectors: learned, ranked and explained together, given or encoded; refused where they do not fit."""
+"""Texts with vectors: learned, ranked and explained together, given or encoded; refused where
+they do not fit.
+"""
 
 from functools import partial
 
@@ -17,7 +19,9 @@ WIDE = 12
 
 
 def meaning(texts):
-    """A vector for each text: of its topic, if a word of it is there, with noise that the text itself decides."""
+    """A vector for each text: of its topic, if a word of it is there, with noise that the text
+    itself decides.
+    """
     centres = np.random.default_rng(0).normal(size=(4, WIDE))
     found = np.zeros((len(texts), WIDE))
     for i, text in enumerate(texts):
@@ -86,9 +90,17 @@ def test_one_by_one_in_batches_and_at_once_are_the_same():
 def test_zero_vectors_leave_the_words_as_they_are():
     texts, topics = stories()
     nothing = np.zeros((len(texts), 3))
-    with_none, alone = Categorizer().fit(texts, topics, vectors=nothing), Categorizer().fit(texts, topics)
-    assert with_none.rank(texts, vectors=nothing).scores.tobytes() == alone.rank(texts).scores.tobytes()
-    assert list(with_none.explain(texts[0], "oil", vector=nothing[0])) == list(alone.explain(texts[0], "oil"))
+    with_none, alone = (
+        Categorizer().fit(texts, topics, vectors=nothing),
+        Categorizer().fit(texts, topics),
+    )
+    assert (
+        with_none.rank(texts, vectors=nothing).scores.tobytes()
+        == alone.rank(texts).scores.tobytes()
+    )
+    assert list(with_none.explain(texts[0], "oil", vector=nothing[0])) == list(
+        alone.explain(texts[0], "oil")
+    )
 
 
 def test_an_explanation_has_the_vector_in_one_line_and_adds_up():
@@ -100,7 +112,9 @@ def test_an_explanation_has_the_vector_in_one_line_and_adds_up():
         assert found.score == score
         assert sum(vote for _, vote in found) == pytest.approx(score, abs=1e-12)
         assert [name for name, _ in found].count("(vector)") == 1
-        assert [name for name, _ in found] == [name for name, _ in sorted(found, key=lambda one: -abs(one[1]))]
+        assert [name for name, _ in found] == [
+            name for name, _ in sorted(found, key=lambda one: -abs(one[1]))
+        ]
     assert text.split()[0] in [name for name, _ in found]
     assert {name for name, _ in model.strongest("oil", 50)} & {"crude", "barrel"}
 
@@ -110,15 +124,23 @@ def test_an_encoder_does_it_by_itself(tmp_path):
     codes = [f"{topic}1" for topic in topics]  # words would be encoded, too
     model = Categorizer(encoder=meaning).fit(texts, codes)
     given = Categorizer().fit(texts, codes, vectors=meaning(texts))
-    assert model.rank(texts).scores.tobytes() == given.rank(texts, vectors=meaning(texts)).scores.tobytes()
+    assert (
+        model.rank(texts).scores.tobytes()
+        == given.rank(texts, vectors=meaning(texts)).scores.tobytes()
+    )
     assert model.describe() | {"encoder": None} == given.describe() | {"encoder": None}
     assert model.describe()["vector"] == WIDE
     model.save(tmp_path / "m.shortlist")
     again = load(tmp_path / "m.shortlist")
     assert again.encoder is None
-    with pytest.raises(InputError, match=r"vectors of 12 numbers, made by the encoder .*meaning: give vectors"):
+    with pytest.raises(
+        InputError, match=r"vectors of 12 numbers, made by the encoder .*meaning: give vectors"
+    ):
         again.rank("wheat")
-    assert again.rank("wheat", vector=meaning(["wheat"])[0]).scores.tobytes() == model.rank("wheat").scores.tobytes()
+    assert (
+        again.rank("wheat", vector=meaning(["wheat"])[0]).scores.tobytes()
+        == model.rank("wheat").scores.tobytes()
+    )
     again.encoder = partial(meaning)
     assert again.rank("wheat").scores.tobytes() == model.rank("wheat").scores.tobytes()
     again.encoder = lambda given: meaning(given)
@@ -128,7 +150,10 @@ def test_an_encoder_does_it_by_itself(tmp_path):
     again.learn("a new thing", "new")
     assert again.rank("a new thing", k=1).labels.tolist() == ["new"]
     assert model.copy().rank("wheat").scores.tobytes() == model.rank("wheat").scores.tobytes()
-    assert Categorizer(encoder=lambda given: np.ones((len(given), 3))).fit(texts, topics).n_vector_ == 3
+    assert (
+        Categorizer(encoder=lambda given: np.ones((len(given), 3))).fit(texts, topics).n_vector_
+        == 3
+    )
 
 
 def test_an_encoder_sees_each_text_once_and_many_at_a_time():
@@ -155,7 +180,8 @@ def test_a_model_can_be_taught_more_labels_and_labels_can_change():
     after = dict(model.rank("wheat", vector=v, k=5))
     assert after["maize"] == pytest.approx(before["grain"])
     model.merge_labels(["maize"], "grain")
-    assert dict(model.rank("wheat", vector=v, k=5))["grain"] > before["grain"]  # what both have learned is added up
+    # what both have learned is added up
+    assert dict(model.rank("wheat", vector=v, k=5))["grain"] > before["grain"]
     for _ in range(3):
         model.learn("brand new", "other", vector=-v)
     assert model.rank("brand new", vector=-v, k=1).labels.tolist() == ["other"]
@@ -169,22 +195,49 @@ def test_fields_and_vectors():
 
 REFUSED = [
     (lambda m, v: m.rank("wheat"), "was learned with vectors of 12 numbers: give vectors"),
-    (lambda m, v: m.learn("wheat", "grain"), "was learned with vectors of 12 numbers: give vectors"),
+    (
+        lambda m, v: m.learn("wheat", "grain"),
+        "was learned with vectors of 12 numbers: give vectors",
+    ),
     (lambda m, v: m.rank("wheat", vector=v[:5]), "vectors of 12 numbers, and these have 5"),
-    (lambda m, v: m.learn("wheat", "grain", vector=[*v, 1.0]), "vectors of 12 numbers, and these have 13"),
-    (lambda m, v: m.rank("wheat", vector=np.full(WIDE, np.nan)), r"vectors\[0\] holds a number that is not finite"),
-    (lambda m, v: m.rank("wheat", vector=np.full(WIDE, 1e300)), r"vectors\[0\] holds a number that is not finite"),
+    (
+        lambda m, v: m.learn("wheat", "grain", vector=[*v, 1.0]),
+        "vectors of 12 numbers, and these have 13",
+    ),
+    (
+        lambda m, v: m.rank("wheat", vector=np.full(WIDE, np.nan)),
+        r"vectors\[0\] holds a number that is not finite",
+    ),
+    (
+        lambda m, v: m.rank("wheat", vector=np.full(WIDE, 1e300)),
+        r"vectors\[0\] holds a number that is not finite",
+    ),
     (lambda m, v: m.rank("wheat", vector=["a"] * WIDE), "vectors must hold numbers"),
     (lambda m, v: m.rank("wheat", vector=[[1.0], [1.0, 2.0]]), "vectors must hold numbers"),
     (lambda m, v: m.rank("wheat", vector=None, vectors=[v]), "vectors are for many texts"),
     (lambda m, v: m.rank(["wheat"], vector=v), "vector is for one text"),
     (lambda m, v: m.rank(["wheat"], vectors=[v, v]), "a row of numbers for each text, 1 row, not"),
     (lambda m, v: m.rank(["wheat"], vectors=[[]]), "a row of numbers for each text, 1 row, not"),
-    (lambda m, v: m.fit(["wheat"], ["grain"], vectors=v), "a row of numbers for each text, 1 row, not"),
-    (lambda m, v: Categorizer().learn("wheat", "grain").rank("wheat", vector=v), "learned without vectors"),
-    (lambda m, v: Categorizer().learn("wheat", "grain").learn("wheat", "grain", vector=v), "learned without vectors"),
-    (lambda m, v: Categorizer("mmp").learn("wheat", "grain", vector=v), "need the learner TunedIndex"),
-    (lambda m, v: Categorizer(encoder=lambda given: v).fit(["wheat"], ["a"]), "what the encoder .* made of the texts"),
+    (
+        lambda m, v: m.fit(["wheat"], ["grain"], vectors=v),
+        "a row of numbers for each text, 1 row, not",
+    ),
+    (
+        lambda m, v: Categorizer().learn("wheat", "grain").rank("wheat", vector=v),
+        "learned without vectors",
+    ),
+    (
+        lambda m, v: Categorizer().learn("wheat", "grain").learn("wheat", "grain", vector=v),
+        "learned without vectors",
+    ),
+    (
+        lambda m, v: Categorizer("mmp").learn("wheat", "grain", vector=v),
+        "need the learner TunedIndex",
+    ),
+    (
+        lambda m, v: Categorizer(encoder=lambda given: v).fit(["wheat"], ["a"]),
+        "what the encoder .* made of the texts",
+    ),
 ]
 
 
@@ -202,7 +255,10 @@ def test_memory_is_bounded_with_vectors():
     texts, topics = stories()
     V = meaning(texts)
     model = Categorizer(max_memory="64MB").fit(texts, topics, vectors=V)
-    assert model.rank(texts, vectors=V).scores.tobytes() == taught().rank(texts, vectors=V).scores.tobytes()
+    assert (
+        model.rank(texts, vectors=V).scores.tobytes()
+        == taught().rank(texts, vectors=V).scores.tobytes()
+    )
     model._bound_now._forget_rarest(50)
     assert model.rank("wheat", vector=V[0], k=1).labels.size == 1
     assert model.explain(texts[-1], "oil", vector=V[-1]).votes

@@ -1,4 +1,6 @@
-"""A tiny experiment for the tests of the machinery. Its jobs leave a trace, so that a test can count them."""
+"""A tiny experiment for the tests of the machinery. Its jobs leave a trace, so that a test can
+count them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ def run(folder: Path, job: Job) -> Result:
 
 def run_and_tell_threads(folder: Path, job: Job) -> Result:
     scipy.linalg.lu_factor(np.eye(3))
-    return {"value": max(library["num_threads"] for library in threadpool_info()), "nothing": float("nan")}
+    return {
+        "value": max(library["num_threads"] for library in threadpool_info()),
+        "nothing": float("nan"),
+    }
 
 
 def run_but_fail(folder: Path, job: Job) -> Result:
@@ -62,15 +67,38 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
         Table(
             f"Values of {NASTY}",
             ["R1", "edges", "remark"],
-            {NASTY: {"R1": Cell(0.8641, 0.0049, 0.865), "edges": Cell(171234, published=171000), "remark": "39/11 **"},
-             "trials": {"R1": Cell(float(np.mean(values)))}, "lost": {"R1": Cell(None, published=0.5)}},
+            {
+                NASTY: {
+                    "R1": Cell(0.8641, 0.0049, 0.865),
+                    "edges": Cell(171234, published=171000),
+                    "remark": "39/11 **",
+                },
+                "trials": {"R1": Cell(float(np.mean(values)))},
+                "lost": {"R1": Cell(None, published=0.5)},
+            },
             "A note & more.",
         ),
-        Figure("A curve", "round", NASTY, {NASTY: Curve(x, y, [0.9 * v for v in y], [1.1 * v for v in y]),
-                                           "other": Curve(x, y)}, log_x=True, log_y=True, note="Drawn <here>."),
+        Figure(
+            "A curve",
+            "round",
+            NASTY,
+            {NASTY: Curve(x, y, [0.9 * v for v in y], [1.1 * v for v in y]), "other": Curve(x, y)},
+            log_x=True,
+            log_y=True,
+            note="Drawn <here>.",
+        ),
         Figure("Bars", "topics", "documents", {"news": Curve(x, y)}, bars=True),
-    ]  # fmt: skip
+    ]
 
 
 def experiment(run=run, name="made-up", needs=()):
-    return Experiment(name, "000", f"Made up by {NASTY}", needs, jobs, run, show, stands_in="The <real> one is lost.")
+    return Experiment(
+        name,
+        "000",
+        f"Made up by {NASTY}",
+        needs,
+        jobs,
+        run,
+        show,
+        stands_in="The <real> one is lost.",
+    )

@@ -27,7 +27,9 @@ def made(monkeypatch, tmp_path):
     """One made-up experiment, beside one that fails."""
     (tmp_path / "data").mkdir()
     failing = made_up.experiment(made_up.run_but_fail, "failing")
-    monkeypatch.setattr(catalogue, "CATALOGUE", {"made-up": made_up.experiment(), "failing": failing})
+    monkeypatch.setattr(
+        catalogue, "CATALOGUE", {"made-up": made_up.experiment(), "failing": failing}
+    )
 
 
 def test_every_experiment_can_be_sent_to_a_worker_and_is_described():
@@ -78,7 +80,9 @@ def test_what_is_kept_is_reported_as_what_it_is(papers, made, tmp_path):
     assert "Made by `python -m papers made-up --kept`" in written
     assert "; 2 of 4 jobs, " in written
     assert "; 2 of 4 jobs, " in (tmp_path / "results" / "results.html").read_text(encoding="utf-8")
-    assert "jobs: `made-up` 2 of 4." in (tmp_path / "results" / "coverage.md").read_text(encoding="utf-8")
+    assert "jobs: `made-up` 2 of 4." in (tmp_path / "results" / "coverage.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_what_is_too_little_to_be_shown_is_left_out_and_said(papers, made, tmp_path, monkeypatch):
@@ -94,7 +98,10 @@ def test_what_is_too_little_to_be_shown_is_left_out_and_said(papers, made, tmp_p
 def test_a_failing_experiment_does_not_take_the_others_along(papers, made, tmp_path):
     result = papers("all", "--workers", 1)
     assert result.code == 2
-    assert "2 of 4 jobs of failing failed: trial 1 cannot be done on a Sunday (traces are in results/kept" in result.err
+    assert (
+        "2 of 4 jobs of failing failed: trial 1 cannot be done on a Sunday (traces are in "
+        "results/kept" in result.err
+    )
     assert result.err.count("\n") == 2  # where the page is, and this
     assert "made-up: Made up" in result.out
     assert "failing" not in (tmp_path / "results" / "results.html").read_text(encoding="utf-8")
@@ -124,7 +131,9 @@ def test_the_documentation_names_every_experiment_and_data_set():
 @pytest.mark.long
 @pytest.mark.parametrize("reaches", ["all", "the command alone"])
 def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path, reaches):
-    """Ctrl-C at a terminal reaches the command and its workers alike, also those that are still starting."""
+    """Ctrl-C at a terminal reaches the command and its workers alike, also those that are still
+    starting.
+    """
     import os
     import signal
     import subprocess
@@ -142,9 +151,14 @@ def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path, reaches):
     (tmp_path / "data").mkdir()
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     stopped = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        command,
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
-    )  # fmt: skip
+    )
     while stopped.poll() is None and not any(kept.glob("*.json")):
         time.sleep(0.02)
     (os.killpg if reaches == "all" else os.kill)(stopped.pid, signal.SIGINT)
@@ -152,7 +166,8 @@ def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path, reaches):
     assert stopped.returncode == 130
     assert out == ""
     assert err.replace("shortlist: compiling its inner loops, once for this machine…\n", "") == (
-        "shortlist: stopped; what was done so far is kept in results/kept, and the same command, run again, goes on "
+        "shortlist: stopped; what was done so far is kept in results/kept, and the same command, "
+        "run again, goes on "
         "from there\n"
     )
     before = {path: path.stat().st_mtime_ns for path in kept.glob("*.json")}
@@ -160,7 +175,12 @@ def test_a_run_that_is_stopped_says_so_and_goes_on(tmp_path, reaches):
     (tmp_path / "data" / "go on").touch()
     slow = made_up.experiment(made_up.run_when_told, "slow")
     tallies = []
-    running.run([slow], tmp_path / "data", tmp_path / "results", progress=lambda *tally: tallies.append(tally))
+    running.run(
+        [slow],
+        tmp_path / "data",
+        tmp_path / "results",
+        progress=lambda *tally: tallies.append(tally),
+    )
     assert tallies[-1][2] == 3
     assert {path: path.stat().st_mtime_ns for path in before} == before
 

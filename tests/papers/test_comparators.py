@@ -41,7 +41,9 @@ def weights_of(learner):
 @given(st.integers(0, 1000), st.sampled_from(["perceptron", "committee"]))
 def test_perceptrons_and_twin_agree(seed, classifier):
     X, Y = example(seed, n=30)
-    learner = OneVersusRest(classifier, members=2, patience=3, values="raw", random_state=seed).fit(X, Y)
+    learner = OneVersusRest(classifier, members=2, patience=3, values="raw", random_state=seed).fit(
+        X, Y
+    )
     with_one = np.column_stack([X, np.ones(len(X))])
     for number, c in enumerate(learner.classes_.tolist()):
         sign = [1.0 if c in y else -1.0 for y in Y]
@@ -50,7 +52,11 @@ def test_perceptrons_and_twin_agree(seed, classifier):
             expected = slow_perceptron(with_one, sign, 3, generator, np.zeros(9))
         else:
             expected = np.mean(
-                [slow_perceptron(with_one, sign, 3, generator, generator.uniform(-1, 1, 9)) for _ in range(2)], axis=0
+                [
+                    slow_perceptron(with_one, sign, 3, generator, generator.uniform(-1, 1, 9))
+                    for _ in range(2)
+                ],
+                axis=0,
             )
         assert weights_of(learner)[number] == pytest.approx(expected)
 
@@ -60,7 +66,9 @@ def test_svm_is_scikit_learns():
     learner = OneVersusRest("svm", C=2.0, values="raw").fit(X, Y)
     for number, c in enumerate(learner.classes_.tolist()):
         svm = LinearSVC(C=2.0, random_state=0, max_iter=10_000).fit(X, [c in y for y in Y])
-        assert learner.decision_function(X)[:, number] == pytest.approx(svm.decision_function(X), abs=1e-6)
+        assert learner.decision_function(X)[:, number] == pytest.approx(
+            svm.decision_function(X), abs=1e-6
+        )
 
 
 def test_rows_are_scaled_and_have_a_constant():
@@ -103,8 +111,11 @@ def test_top_down_and_twin_agree(sigmoid, p_min):
     children = {None: [], **{name: [] for name in names}}
     for name, parent in zip(names, learner._nodes.parents, strict=True):
         children[None if parent < 0 else names[parent]].append(name)
-    classifier_of = {names[child]: (one, column) for one in learner._among.values()
-                     for column, child in enumerate(one.classes_.tolist())}  # fmt: skip
+    classifier_of = {
+        names[child]: (one, column)
+        for one in learner._among.values()
+        for column, child in enumerate(one.classes_.tolist())
+    }
     for i in range(40):
 
         def probability(node, row=X[[i]]):
@@ -114,11 +125,15 @@ def test_top_down_and_twin_agree(sigmoid, p_min):
 
         expected = slow_top_down(probability, children, p_min)
         found = dict(learner.rank(X[[i]], k=4)[0])
-        assert found == pytest.approx({node: p for node, p in expected.items() if isinstance(node, int)})
+        assert found == pytest.approx(
+            {node: p for node, p in expected.items() if isinstance(node, int)}
+        )
 
 
 def test_each_classifier_learns_from_its_family_alone():
-    """A feature that tells 1 from 2 means nothing elsewhere: its weight among the top nodes stays 0."""
+    """A feature that tells 1 from 2 means nothing elsewhere: its weight among the top nodes
+    stays 0.
+    """
     X = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 0], [0, 1, 0, 0]] * 10, dtype=float)
     Y = [1, 2, 0, 0] * 10
     learner = TopDown([(1, "a"), (2, "a")], "svm", p_min=0.0).fit(X, Y)
@@ -164,7 +179,12 @@ def test_trees_are_checked():
 
 
 @settings(max_examples=30)
-@given(st.integers(0, 10**6), st.sampled_from([0, 1, 3]), st.sampled_from([0.0, 0.05, 0.3]), st.sampled_from([0, 2]))
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([0, 1, 3]),
+    st.sampled_from([0.0, 0.05, 0.3]),
+    st.sampled_from([0, 2]),
+)
 def test_unweighted_index_and_twin_agree(seed, tolerance, min_weight, members):
     X, Y = example(seed, n=40)
     learner = UnweightedIndex(tolerance, min_weight, members, random_state=None).fit(X, Y)
@@ -183,13 +203,20 @@ def test_unweighted_index_and_twin_agree(seed, tolerance, min_weight, members):
     ranking = learner.rank(X, k=4)
     for i, x in enumerate(rows):
         found = {number[label]: score for label, score in ranking[i]}
-        expected = {c: twin.committee_score(x, c) for c in twin.retrieved(x)} if members else dict(twin.retrieve(x))
+        expected = (
+            {c: twin.committee_score(x, c) for c in twin.retrieved(x)}
+            if members
+            else dict(twin.retrieve(x))
+        )
         assert found == pytest.approx(expected)
 
 
 def test_a_tolerant_index_is_corrected_less_often():
     X, Y = example(6, n=400)
-    edges = [UnweightedIndex(tolerance, 0.01).fit(X, Y)._index.features["total"].sum() for tolerance in (0, 2, 4)]
+    edges = [
+        UnweightedIndex(tolerance, 0.01).fit(X, Y)._index.features["total"].sum()
+        for tolerance in (0, 2, 4)
+    ]
     assert edges[0] > edges[1] > edges[2]
 
 
@@ -220,7 +247,12 @@ def test_the_work_of_ranking_is_counted():
     assert flat.edges_touched(X) == 4
     deep = TopDown([(1, "a"), (2, "a"), (3, "a")], sigmoid="fixed", p_min=0.0).fit(X, Y)
     assert deep.edges_touched(X) == 5  # two at the top, three below one of them
-    assert TopDown([(1, "a"), (2, "a"), (3, "a")], sigmoid="fixed", p_min=1.0).fit(X, Y).edges_touched(X) == 2
+    assert (
+        TopDown([(1, "a"), (2, "a"), (3, "a")], sigmoid="fixed", p_min=1.0)
+        .fit(X, Y)
+        .edges_touched(X)
+        == 2
+    )
     one = OneVersusRest("svm").fit(X, Y)
     assert one.edges_touched(X) == pytest.approx(4)
 
@@ -230,4 +262,8 @@ def test_of_the_nodes_reached_only_the_deepest_are_candidates():
     X = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0]] * 20, dtype=float)
     Y = [["a", "b"], ["a", "c"], ["a"]] * 20
     learner = TopDown([("b", "a"), ("c", "a")], "svm", sigmoid="fixed", p_min=0.5).fit(X, Y)
-    assert [[label for label, _ in row] for row in learner.rank(X[:3], k=3)] == [["b"], ["c"], ["a"]]
+    assert [[label for label, _ in row] for row in learner.rank(X[:3], k=3)] == [
+        ["b"],
+        ["c"],
+        ["a"],
+    ]

@@ -10,7 +10,10 @@ from shortlist import FeatureFocus, InputError
 from tests.reference import contexts as slow
 
 texts = st.lists(
-    st.one_of(st.text(), st.lists(st.sampled_from(["a", "b", "it's", "A", "...", "é", "1"])).map(" ".join)), max_size=4
+    st.one_of(
+        st.text(), st.lists(st.sampled_from(["a", "b", "it's", "A", "...", "é", "1"])).map(" ".join)
+    ),
+    max_size=4,
 )
 
 
@@ -32,11 +35,24 @@ def test_a_word_in_the_middle_has_fifteen_features():
     assert words[3] == "not"
     assert [names[j] for j in matrix[[3]].indices] == sorted(
         [
-            "to * * _", "be * _", "or _", "_ to", "_ * be", "_ * * that", "or _ to", "be or _", "_ to be",
-            "be * _ to", "or _ * be", "to * or _", "_ to * that", "be or _ to", "or _ to be",
+            "to * * _",
+            "be * _",
+            "or _",
+            "_ to",
+            "_ * be",
+            "_ * * that",
+            "or _ to",
+            "be or _",
+            "_ to be",
+            "be * _ to",
+            "or _ * be",
+            "to * or _",
+            "_ to * that",
+            "be or _ to",
+            "or _ to be",
         ],
         key=list(names).index,
-    )  # fmt: skip
+    )
     assert names[:2] == [names[0], names[1]]
 
 
@@ -61,7 +77,9 @@ def test_feature_focus_predicts_austens_words_as_published(austen):
     rows, words, _ = word_contexts(austen)
     order = np.random.default_rng(20).permutation(words.size)
     test, train = order[: words.size // 10], order[words.size // 10 :]
-    learner = FeatureFocus(min_weight=0.01, max_edges=25, margin=0, passes=1).fit(rows[train], words[train])
+    learner = FeatureFocus(min_weight=0.01, max_edges=25, margin=0, passes=1).fit(
+        rows[train], words[train]
+    )
     hits = learner.rank(rows[test], k=5).labels == words[test][:, None]
     assert hits[:, 0].mean() >= 0.272
     assert hits.any(axis=1).mean() >= 0.48

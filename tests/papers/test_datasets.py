@@ -54,8 +54,12 @@ def test_the_publishers_zip_and_our_tar_are_unpacked_once(data, tmp_path):
     assert (folder / "u.data").read_bytes() == RATINGS
     (folder / "u.data").write_bytes(b"changed")  # a second unpacking would restore it
     assert (find(data, "movielens", cache) / "u.data").read_bytes() == b"changed"
-    tar(data / "cran.tar.gz", [("cran.all.1400", b"a"), ("cran.qry", b"b"), ("cranqrel", b"c")])  # no folder in it
-    tar(data / "letor_ohsumed.tar.xz", [(f"letor_ohsumed/fold{i}_test.txt", b"x") for i in range(1, 6)])
+    # no folder in it
+    tar(data / "cran.tar.gz", [("cran.all.1400", b"a"), ("cran.qry", b"b"), ("cranqrel", b"c")])
+    tar(
+        data / "letor_ohsumed.tar.xz",
+        [(f"letor_ohsumed/fold{i}_test.txt", b"x") for i in range(1, 6)],
+    )
     root = lay_out(data, ["movielens", "cranfield", "ohsumed"], cache)
     for name in ("movielens", "cranfield", "ohsumed"):
         assert (root / DATASETS[name].folder / DATASETS[name].marker).exists()
@@ -81,16 +85,21 @@ def test_a_link_of_an_earlier_run_does_not_lead_astray(data, tmp_path):
     with pytest.raises(InputError, match="is not in"):
         lay_out(data, ["movielens"], cache)
     tar(data / "movielens100k.tar.xz", [("movielens100k/u.data", b"other")])
-    assert (lay_out(data, ["movielens"], cache) / "movielens100k" / "u.data").read_bytes() == b"other"
+    assert (
+        lay_out(data, ["movielens"], cache) / "movielens100k" / "u.data"
+    ).read_bytes() == b"other"
 
 
 @pytest.mark.parametrize(
     "member",
     [
-        ("../outside", b"x"), ("a/../../outside", b"x"), ("way/out", "../../outside", tarfile.SYMTYPE),
-        ("way/out", "../../outside", tarfile.LNKTYPE), ("device", "", tarfile.CHRTYPE),
+        ("../outside", b"x"),
+        ("a/../../outside", b"x"),
+        ("way/out", "../../outside", tarfile.SYMTYPE),
+        ("way/out", "../../outside", tarfile.LNKTYPE),
+        ("device", "", tarfile.CHRTYPE),
     ],
-)  # fmt: skip
+)
 def test_what_would_land_outside_is_refused(data, tmp_path, member):
     tar(data / "cran.tar.gz", [("cran.all.1400", b"a"), member])
     with pytest.raises(InputError, match="cannot unpack"):
@@ -131,7 +140,15 @@ def test_a_missing_set_is_described(name, data, tmp_path):
     one = DATASETS[name]
     with pytest.raises(InputError) as told:
         find(data, name, tmp_path / "cache")
-    for part in (one.what, one.publisher, one.address, one.size, one.licence, one.folder, str(data)):
+    for part in (
+        one.what,
+        one.publisher,
+        one.address,
+        one.size,
+        one.licence,
+        one.folder,
+        str(data),
+    ):
         assert part in str(told.value)
     assert ("--fetch" in str(told.value)) == bool(one.remotes)
     assert one.remotes or one.by_hand
@@ -159,7 +176,9 @@ def test_the_digest_sees_every_change(tmp_path):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", [n for n, one in DATASETS.items() if one.digest and not n.startswith("newsgroups")])
+@pytest.mark.parametrize(
+    "name", [n for n, one in DATASETS.items() if one.digest and not n.startswith("newsgroups")]
+)
 def test_the_sets_here_are_those_that_were_measured(name, data_folder):
     one = DATASETS[name]
     archive = next((a.partition(".")[0] for a in one.archives if a.endswith(".xz")), one.folder)

@@ -19,14 +19,18 @@ from shortlist.inputs import read
 
 @pytest.fixture(scope="module")
 def made_up():
-    """60 queries with 25 documents and three base functions, each seeing relevance through noise of its own."""
+    """60 queries with 25 documents and three base functions, each seeing relevance through
+    noise of its own.
+    """
     random = np.random.default_rng(0)
     wanted = random.normal(0, 1, 1500)
     scores = wanted[:, None] + random.normal(0, 1.0, (1500, 3))
     relevance = (wanted > 1).astype(float)
     for query in range(60):
         relevance[25 * query + np.argmax(wanted[25 * query : 25 * query + 25])] = 1
-    return Judged(scores, relevance, np.repeat(np.arange(60), 25), ["f", "g", "h"], np.arange(60) % 5 + 1)
+    return Judged(
+        scores, relevance, np.repeat(np.arange(60), 25), ["f", "g", "h"], np.arange(60) % 5 + 1
+    )
 
 
 @pytest.mark.parametrize("n_queries", [50, 105, 225])
@@ -52,7 +56,11 @@ def test_folds():
 def test_a_run_that_was_stopped_has_some_of_each_set():
     sets = ("submissions-ten", "submissions")
     every = documents.jobs(sets, quick=False)
-    assert every[:3] == [{"set": sets[0], "trial": 0}, {"set": sets[1], "trial": 0}, {"set": sets[0], "trial": 1}]
+    assert every[:3] == [
+        {"set": sets[0], "trial": 0},
+        {"set": sets[1], "trial": 0},
+        {"set": sets[0], "trial": 1},
+    ]
     assert len(every) == 50 + 6
     assert documents.jobs(sets, quick=True) == every[:2]  # a full run takes them up
 
@@ -79,7 +87,9 @@ def test_bins_made_once_for_all_C_are_those_of_the_ranker(made_up, variant):
     found = trial(made_up, protocol, roles)
     train, _, test = (made_up.of(queries) for queries in roles)
     ranker = AccuracySVM(C=found["C"][name], variant=variant, n_thresholds=10)
-    scores = ranker.fit(train.scores, train.relevance, query=train.query).predict(test.scores, query=test.query)
+    scores = ranker.fit(train.scores, train.relevance, query=train.query).predict(
+        test.scores, query=test.query
+    )
     assert found["test"][name] == test.average_precision(scores).tolist()
 
 
@@ -94,12 +104,18 @@ def test_bins_made_once_for_all_C_are_those_of_the_ranker(made_up, variant):
 )
 def test_what_tables_of_runs_say(name, places):
     ahead = Comparison(0.01, 60, 40, 0.001)
-    compared = dict.fromkeys(["best base function", "SVM-roc", "SVM-acc", "SVM-acc2", "SVM-acc3", "SVM-acc4"], ahead)
+    compared = dict.fromkeys(
+        ["best base function", "SVM-roc", "SVM-acc", "SVM-acc2", "SVM-acc3", "SVM-acc4"], ahead
+    )
     found = claims(name, compared)
     assert [one.place for one in found] == places
     assert all(one.holds for one in found)
-    chance = claims(name, compared | {"SVM-roc": Comparison(0.01, 60, 40, 0.2), "SVM-acc3": Comparison(0, 50, 50, 1)})
-    still = name.endswith("without")  # of these the paper says no more than that SVM-map is the best
+    chance = claims(
+        name,
+        compared | {"SVM-roc": Comparison(0.01, 60, 40, 0.2), "SVM-acc3": Comparison(0, 50, 50, 1)},
+    )
+    # of these the paper says no more than that SVM-map is the best
+    still = name.endswith("without")
     assert [one.holds for one in chance] == [True, still, False][: len(places)]
 
 
@@ -107,12 +123,32 @@ def test_the_table_counts_wins_by_query():
     """Two trials; query 1 is tested in both, so that its mean counts."""
     facts = {"queries": 3, "base functions": 1}
     results = [
-        {"queries": [0, 1], "C": {"SVM-map": 1.0, "SVM-roc": 0.1}, "data": facts,
-         "test": {"SVM-map": [0.5, 0.2], "SVM-roc": [0.4, 0.5], "f": [0.1, 0.1], "base function chosen": [0.1, 0.1]}},
-        {"queries": [1, 2], "C": {"SVM-map": 1.0, "SVM-roc": 1.0}, "data": facts,
-         "test": {"SVM-map": [0.8, 0.3], "SVM-roc": [0.3, 0.6], "f": [0.1, 0.9], "base function chosen": [0.1, 0.9]}},
-    ]  # fmt: skip
-    table, described = show([({"set": "cranfield", "trial": i}, result) for i, result in enumerate(results)])
+        {
+            "queries": [0, 1],
+            "C": {"SVM-map": 1.0, "SVM-roc": 0.1},
+            "data": facts,
+            "test": {
+                "SVM-map": [0.5, 0.2],
+                "SVM-roc": [0.4, 0.5],
+                "f": [0.1, 0.1],
+                "base function chosen": [0.1, 0.1],
+            },
+        },
+        {
+            "queries": [1, 2],
+            "C": {"SVM-map": 1.0, "SVM-roc": 1.0},
+            "data": facts,
+            "test": {
+                "SVM-map": [0.8, 0.3],
+                "SVM-roc": [0.3, 0.6],
+                "f": [0.1, 0.9],
+                "base function chosen": [0.1, 0.9],
+            },
+        },
+    ]
+    table, described = show(
+        [({"set": "cranfield", "trial": i}, result) for i, result in enumerate(results)]
+    )
     assert table.rows["SVM-map"]["MAP"].ours == pytest.approx((0.5 + 0.5 + 0.3) / 3)
     assert table.rows["SVM-roc"]["MAP"].ours == pytest.approx((0.4 + 0.4 + 0.6) / 3)
     assert table.rows["SVM-roc"]["W/L"] == "2/1"
@@ -121,7 +157,8 @@ def test_the_table_counts_wins_by_query():
     assert table.rows["SVM-map"]["TREC 9"].published == 0.242
     assert described.rows["cranfield"]["queries"].ours == 3
     not_ahead, roc_behind, _ = table.claims
-    assert (not_ahead.place, not_ahead.holds) == ("table 6", False)  # two wins and a loss are chance
+    # two wins and a loss are chance
+    assert (not_ahead.place, not_ahead.holds) == ("table 6", False)
     assert "agree too much" in not_ahead.why
     assert not roc_behind.holds
 
@@ -143,15 +180,22 @@ def test_the_best_base_function_is_kept_from_the_learners_where_the_paper_does_s
 
 
 def test_runs_of_trec_as_base_functions(tmp_path):
-    """Judged documents that some run retrieved, scaled within their topic; what a run did not retrieve has 0."""
+    """Judged documents that some run retrieved, scaled within their topic; what a run did not
+    retrieve has 0.
+    """
     (tmp_path / "runs").mkdir()
-    (tmp_path / "robust03_qrels.txt").write_text("7 0 a 1\n7 0 b 0\n7 0 c 2\n7 0 d 0\n8 0 a 0\n9 0 a 1\n9 0 b 0\n")
-    (tmp_path / "runs" / "input.one").write_text("7 Q0 a 1 5.0 x\n7 Q0 z 2 4.0 x\n7 Q0 b 3 3.0 x\n9 Q0 b 1 9 x\n")
+    (tmp_path / "robust03_qrels.txt").write_text(
+        "7 0 a 1\n7 0 b 0\n7 0 c 2\n7 0 d 0\n8 0 a 0\n9 0 a 1\n9 0 b 0\n"
+    )
+    (tmp_path / "runs" / "input.one").write_text(
+        "7 Q0 a 1 5.0 x\n7 Q0 z 2 4.0 x\n7 Q0 b 3 3.0 x\n9 Q0 b 1 9 x\n"
+    )
     with gzip.open(tmp_path / "runs" / "input.two.gz", "wt") as file:
         file.write("7 Q0 c 1 -2 y\n8 Q0 a 1 -3 y\n9 Q0 a 1 -4 y\n")
     data = submissions(tmp_path)
     assert data.names == ["one", "two"]
-    assert data.query.tolist() == [0, 0, 0, 1, 1]  # topic 8 has nothing relevant, document d was never retrieved
+    # topic 8 has nothing relevant, document d was never retrieved
+    assert data.query.tolist() == [0, 0, 0, 1, 1]
     assert data.relevance.tolist() == [1, 0, 1, 1, 0]
     assert data.scores[:, 0].tolist() == pytest.approx([1, 0.05, 0, 0, 1])
     assert data.scores[:, 1].tolist() == pytest.approx([0, 0, 1, 1, 0])
@@ -168,9 +212,12 @@ def test_learning_from_bins_beats_each_function_alone(made_up):
 @pytest.mark.long
 @pytest.mark.data
 def test_ohsumed_in_five_folds(data_folder):
-    """The trial that the figure comes from reached 0.452; LETOR's own baselines lie between 0.44 and 0.45."""
+    """The trial that the figure comes from reached 0.452; LETOR's own baselines lie between
+    0.44 and 0.45.
+    """
     data = load(data_folder("letor_ohsumed", "letor_ohsumed").parent, "ohsumed")
-    assert data.scores.shape == (16098, 45)  # 16,140 less the documents of the one query without relevant ones
+    # 16,140 less the documents of the one query without relevant ones
+    assert data.scores.shape == (16098, 45)
     protocol = replace(FIVE_FOLDS, methods=("SVM-map",))
     results = [trial(data, protocol, roles) for roles in fold_roles(data.fold)]
     values = [value for result in results for value in result["test"]["SVM-map"]]

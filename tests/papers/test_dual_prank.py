@@ -1,4 +1,6 @@
-"""PRank in the dual form is PRank on the kernel's features, and its vote is that of all its rules."""
+"""PRank in the dual form is PRank on the kernel's features, and its vote is that of all its
+rules.
+"""
 
 import doctest
 
@@ -23,7 +25,9 @@ def quadratic(A, B):
 
 
 def all_products(X):
-    """Features of whole numbers whose inner product is the kernel (x·x' + 1)²: φ(x) for any number of columns."""
+    """Features of whole numbers whose inner product is the kernel (x·x' + 1)²: φ(x) for any
+    number of columns.
+    """
     ones = np.column_stack([np.ones(len(X)), X])
     return np.einsum("ni,nj->nij", ones, ones).reshape(len(X), -1)
 

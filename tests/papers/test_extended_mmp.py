@@ -1,4 +1,6 @@
-"""Voted and dual prototypes against their slow twins, explicit features, and what no prototype can rank."""
+"""Voted and dual prototypes against their slow twins, explicit features, and what no prototype
+can rank.
+"""
 
 import numpy as np
 import pytest
@@ -47,7 +49,12 @@ def monomials(X):
 
 
 @settings(max_examples=20)
-@given(seeds, parts, st.sampled_from(["last", "averaged", "voted"]), st.sampled_from(["paper", "passive-aggressive"]))
+@given(
+    seeds,
+    parts,
+    st.sampled_from(["last", "averaged", "voted"]),
+    st.sampled_from(["paper", "passive-aggressive"]),
+)
 def test_a_kernel_is_an_inner_product_of_features(seed, parts, hypothesis, step):
     X, Y = stream_of(seed)
     options = {"hypothesis": hypothesis, "voters": 99, "margin": 0.1, "step": step}
@@ -56,7 +63,8 @@ def test_a_kernel_is_an_inner_product_of_features(seed, parts, hypothesis, step)
         with_kernel.partial_fit(X[first : first + parts], Y[first : first + parts])
         primal.partial_fit(monomials(X[first : first + parts]), Y[first : first + parts])
     found, expected = with_kernel.decision_function(X), primal.decision_function(monomials(X))
-    if hypothesis == "voted":  # in a vote, scores that tie but for rounding may count as a tie or not
+    # in a vote, scores that tie but for rounding may count as a tie or not
+    if hypothesis == "voted":
         assert (np.abs(found - expected) < 1e-9).mean() > 0.9
     else:
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -65,10 +73,15 @@ def test_a_kernel_is_an_inner_product_of_features(seed, parts, hypothesis, step)
 def test_a_kernel_may_be_a_function():
     X, Y = stream_of(8, n=300)
     linear = ExtendedMMP(
-        2, kernel=lambda A, B: np.asarray((A @ B.T).todense() if scipy.sparse.issparse(A) else A @ B.T)
+        2,
+        kernel=lambda A, B: np.asarray(
+            (A @ B.T).todense() if scipy.sparse.issparse(A) else A @ B.T
+        ),
     )
     linear.fit(X, Y)
-    assert linear.decision_function(X) == pytest.approx(MMP(2).fit(X, Y).decision_function(X), abs=1e-6)
+    assert linear.decision_function(X) == pytest.approx(
+        MMP(2).fit(X, Y).decision_function(X), abs=1e-6
+    )
     with pytest.raises(ValueError, match="cannot be saved"):
         linear.to_state()
     with pytest.raises(ValueError, match="finite numbers are needed"):
@@ -82,7 +95,11 @@ def test_a_kernel_ranks_what_no_prototype_can():
     for learner, least, most in [
         (MMP(passes=3), 0.0, 0.7),
         (ExtendedMMP(passes=3, kernel="polynomial", hypothesis="averaged"), 0.95, 1.0),
-        (ExtendedMMP(passes=3, kernel="rbf", gamma=4.0, budget=120, hypothesis="averaged"), 0.9, 1.0),
+        (
+            ExtendedMMP(passes=3, kernel="rbf", gamma=4.0, budget=120, hypothesis="averaged"),
+            0.9,
+            1.0,
+        ),
     ]:
         assert least <= learner.fit(X[:400], Y[:400]).score(X[400:], Y[400:]) <= most
 
@@ -111,11 +128,15 @@ def test_a_row_met_again_in_a_later_pass_stays_one_support_vector():
 
 @pytest.mark.parametrize("kind", [ExtendedMMP, VotedPerceptron])
 def test_voters_stay_as_they_were(kind, tmp_path):
-    """They share no memory with the prototypes that go on learning: saved and opened, the vote is the same."""
+    """They share no memory with the prototypes that go on learning: saved and opened, the vote
+    is the same.
+    """
     X, Y = stream_of(3, n=120)
     learner = kind(hypothesis="voted", voters=4).partial_fit(X[:60], Y[:60])
     learner.save(tmp_path / "voted.shortlist")
-    assert not any(np.shares_memory(one.background, learner._prototypes.background) for one in learner._voters)
+    assert not any(
+        np.shares_memory(one.background, learner._prototypes.background) for one in learner._voters
+    )
     learner.partial_fit(X[60:], Y[60:])
     opened = load(tmp_path / "voted.shortlist").partial_fit(X[60:], Y[60:])
     assert store.checksum(opened.to_state()) == store.checksum(learner.to_state())

@@ -25,12 +25,16 @@ def archive(files):
     return packed.getvalue()
 
 
-NEWS = {f"news/{i}.txt": bytes([i]) * 40_000 + hashlib.sha256(bytes([i])).digest() for i in range(5)}
+NEWS = {
+    f"news/{i}.txt": bytes([i]) * 40_000 + hashlib.sha256(bytes([i])).digest() for i in range(5)
+}
 WHOLE = archive(NEWS)
 
 
 class Publisher(http.server.BaseHTTPRequestHandler):
-    """Sends self.server.files; breaks off after ``breaks`` bytes of an answer as often as ``times`` says."""
+    """Sends self.server.files; breaks off after ``breaks`` bytes of an answer as often as
+    ``times`` says.
+    """
 
     def do_GET(self):
         server = self.server
@@ -71,10 +75,25 @@ def news(server, tmp_path, monkeypatch):
     for name, content in NEWS.items():
         (tmp_path / "there" / name).write_bytes(content)
     one = DataSet(
-        "news", "news", "the test", server.url, "small", "free", "news", "0.txt", "*.txt",
-        content_digest(tmp_path / "there" / "news", "*.txt"), archives=("news.tar.gz",),
-        remotes=(Remote(f"{server.url}/news.tar.gz", "news.tar.gz", f"sha256:{hashlib.sha256(WHOLE).hexdigest()}"),),
-    )  # fmt: skip
+        "news",
+        "news",
+        "the test",
+        server.url,
+        "small",
+        "free",
+        "news",
+        "0.txt",
+        "*.txt",
+        content_digest(tmp_path / "there" / "news", "*.txt"),
+        archives=("news.tar.gz",),
+        remotes=(
+            Remote(
+                f"{server.url}/news.tar.gz",
+                "news.tar.gz",
+                f"sha256:{hashlib.sha256(WHOLE).hexdigest()}",
+            ),
+        ),
+    )
     monkeypatch.setitem(datasets.DATASETS, "news", one)
     return one
 
@@ -123,7 +142,9 @@ def test_a_wrong_file_is_not_kept(news, server, tmp_path):
     ],
     ids=["other files", "other names", "no archive"],  # an archive holds the time it was made
 )
-def test_without_a_published_digest_the_files_are_judged(news, server, tmp_path, monkeypatch, content, says):
+def test_without_a_published_digest_the_files_are_judged(
+    news, server, tmp_path, monkeypatch, content, says
+):
     unknown = replace(news, remotes=(replace(news.remotes[0], digest=""),))
     monkeypatch.setitem(datasets.DATASETS, "news", unknown)
     server.files["/news.tar.gz"] = content
@@ -138,7 +159,11 @@ def test_without_a_published_digest_the_files_are_judged(news, server, tmp_path,
 def test_single_files_are_fetched_too(news, server, tmp_path, monkeypatch):
     server.files |= {f"/{name}": content for name, content in NEWS.items()}
     remotes = tuple(
-        Remote(f"{server.url}/{name}", name.partition("/")[2], f"sha256:{hashlib.sha256(content).hexdigest()}")
+        Remote(
+            f"{server.url}/{name}",
+            name.partition("/")[2],
+            f"sha256:{hashlib.sha256(content).hexdigest()}",
+        )
         for name, content in NEWS.items()
     )
     monkeypatch.setitem(datasets.DATASETS, "news", replace(news, remotes=remotes, archives=()))

@@ -1,4 +1,6 @@
-"""Paper 004's ablations: what differs from the published direction is told, and what is changed to find out why."""
+"""Paper 004's ablations: what differs from the published direction is told, and what is changed
+to find out why.
+"""
 
 import gzip
 
@@ -24,7 +26,9 @@ DATA = dict.fromkeys(("instances", "features", "classes", "active", "labels"), 7
 
 
 def rows(**cells):
-    return {name: {"R1": Cell(ours, published=published)} for name, (ours, published) in cells.items()}
+    return {
+        name: {"R1": Cell(ours, published=published)} for name, (ours, published) in cells.items()
+    }
 
 
 def test_a_direction_that_is_not_the_published_one_is_told():
@@ -32,9 +36,12 @@ def test_a_direction_that_is_not_the_published_one_is_told():
     assert directions(same) == "Every change of 0.005 and more has the published direction."
     small = rows(default=(0.75, 0.79), Boolean=(0.754, 0.787))
     assert directions(small).startswith("Every change")
-    found = directions(rows(default=(0.747, 0.787), **{"no leakage": (0.759, 0.780), "Boolean": (0.744, 0.780)}))
+    found = directions(
+        rows(default=(0.747, 0.787), **{"no leakage": (0.759, 0.780), "Boolean": (0.744, 0.780)})
+    )
     assert found == (
-        "Changes that do not have the published direction: no leakage +0.012, published -0.007; index-leakage looks "
+        "Changes that do not have the published direction: no leakage +0.012, published -0.007; "
+        "index-leakage looks "
         "for the reason."
     )
 
@@ -50,7 +57,10 @@ def test_the_ablations_of_a_quick_run_are_shown():
 
 
 def test_a_quick_comparison_leaves_out_the_slowest():
-    done = [(job, {"R1": 0.8, "R5": 0.9, "HR": 1.1, "data": DATA}) for job in index_comparison.jobs("newsgroups", True)]
+    done = [
+        (job, {"R1": 0.8, "R5": 0.9, "HR": 1.1, "data": DATA})
+        for job in index_comparison.jobs("newsgroups", True)
+    ]
     (table,) = index_comparison.show(done)
     assert "SVM C=1" in table.rows
     assert "committee" not in table.rows
@@ -116,8 +126,13 @@ def test_sign_tests_pair_the_splits():
     """Ten splits: 9 or 10 wins are significant."""
 
     def done(method, R1):
-        return [({"table": "newsgroups", "method": method, "trial": n}, {"R1": r, "R5": 0.9, "HR": 1.1, "data": DATA})
-                for n, r in enumerate(R1)]  # fmt: skip
+        return [
+            (
+                {"table": "newsgroups", "method": method, "trial": n},
+                {"R1": r, "R5": 0.9, "HR": 1.1, "data": DATA},
+            )
+            for n, r in enumerate(R1)
+        ]
 
     ours, other = index_comparison.PAIRED["newsgroups"]
     first = done("FF δ=0, 1 pass", [0.7] * 10)
@@ -134,11 +149,21 @@ def test_sign_tests_pair_the_splits():
 
 def test_what_methods_cost_is_told_in_medians():
     ours, other = index_comparison.PAIRED["newsgroups"]
-    costs = {ours: [9, 1, 1], other: [2, 2, 3], "IND": [0.1], index_comparison.BASELINE: [0.1], "Perceptron": [5]}
-    found = {method: [{"T_tr": value, "d": 12} for value in values] for method, values in costs.items()}
+    costs = {
+        ours: [9, 1, 1],
+        other: [2, 2, 3],
+        "IND": [0.1],
+        index_comparison.BASELINE: [0.1],
+        "Perceptron": [5],
+    }
+    found = {
+        method: [{"T_tr": value, "d": 12} for value in values] for method, values in costs.items()
+    }
     faster, fewer = index_comparison.efficiency("newsgroups", found)
     assert faster.holds
-    assert faster.says == f"{ours} trains faster than every classifier (T_tr 1 against 2 of {other})"
+    assert (
+        faster.says == f"{ours} trains faster than every classifier (T_tr 1 against 2 of {other})"
+    )
     assert not fewer.holds  # as many is not fewer
     assert index_comparison.efficiency("austen", found) == ()
     assert index_comparison.efficiency("newsgroups", {ours: found[ours]}) == ()
@@ -150,15 +175,21 @@ def test_the_best_p_min_of_a_tree_is_taken_on_the_test_rows(monkeypatch):
     Y = np.empty(60, dtype=object)
     Y[:] = [[f"{'ab'[i % 2]}.{i % 4}"] for i in range(60)]
     monkeypatch.setattr(index_comparison, "load", lambda data, name: (X, Y))
-    monkeypatch.setitem(index_comparison.TREES, "rcv1", lambda labels: [(one, one[0]) for one in labels])
-    found = index_comparison.run(None, {"set": "rcv1", "method": "top-down SVM, 0 trials", "trial": 0})
+    monkeypatch.setitem(
+        index_comparison.TREES, "rcv1", lambda labels: [(one, one[0]) for one in labels]
+    )
+    found = index_comparison.run(
+        None, {"set": "rcv1", "method": "top-down SVM, 0 trials", "trial": 0}
+    )
     assert found["p_min"] in index_comparison.P_MIN
     assert found["edges"] > 0
 
 
 @pytest.fixture
 def focus():
-    """Feature 0 goes with a alone, feature 1 with everything, and loses the weight of most classes."""
+    """Feature 0 goes with a alone, feature 1 with everything, and loses the weight of most
+    classes.
+    """
     labels = [[f"c{i % 50}"] for i in range(500)] + [["a"]] * 100
     X = np.zeros((600, 2))
     X[:500, 1] = 1
@@ -178,9 +209,12 @@ def test_strong_connections_and_leaks_are_counted(focus):
 
 def test_indegrees_count_edges_that_vote():
     X = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0], [1, 0, 0]])
-    focus = FeatureFocus(0.0, max_edges=1, margin=1e9, rare=0, random_state=None).fit(X, ["a", "b", "a", "b"])
+    focus = FeatureFocus(0.0, max_edges=1, margin=1e9, rare=0, random_state=None).fit(
+        X, ["a", "b", "a", "b"]
+    )
     assert focus.classes_.tolist() == ["a", "b"]
-    assert index_properties.indegree(focus).tolist() == [2, 1]  # feature 0 votes for its first edge alone
+    # feature 0 votes for its first edge alone
+    assert index_properties.indegree(focus).tolist() == [2, 1]
     Y = np.empty(1, dtype=object)
     Y[:] = [["b"]]
     found = index_properties.indegrees(focus, X[1:2], Y)
@@ -197,12 +231,22 @@ def test_max_f1_of_a_ranking_of_documents():
 
 
 def test_the_other_tables_of_paper_004_claim_what_they_show():
-    older = [(job, {"R1": [0.6, 0.7] if job["tolerance"] else [0.8]}) for job in index_older.jobs(False)]
+    older = [
+        (job, {"R1": [0.6, 0.7] if job["tolerance"] else [0.8]}) for job in index_older.jobs(False)
+    ]
     (table,) = index_older.show(older)
     assert all(claim.holds for claim in table.claims)
     assert table.rows["industry, t_tol = 20, classifiers"]["pass"] == "2"
-    boolean = [(job, {"R1": [0.5 if job["kind"] == "IND" else 0.6 if job["kind"] == "boolean" else 0.7], "p_ind": 0.1})
-               for job in index_boolean.jobs(False)]  # fmt: skip
+    boolean = [
+        (
+            job,
+            {
+                "R1": [0.5 if job["kind"] == "IND" else 0.6 if job["kind"] == "boolean" else 0.7],
+                "p_ind": 0.1,
+            },
+        )
+        for job in index_boolean.jobs(False)
+    ]
     (table,) = index_boolean.show(boolean)
     held = {claim.says.partition(" (")[0]: claim.holds for claim in table.claims}
     assert held["rcv1: the best Boolean FF is ahead of IND"]
@@ -210,8 +254,17 @@ def test_the_other_tables_of_paper_004_claim_what_they_show():
     jobs = ablations.passes_jobs(True)
     passes = [(job, {"test": [0.5 + job["margin"] / 10] * 2, "train": [0.9] * 2}) for job in jobs]
     figures = ablations.passes_show(passes)
-    assert [claim.holds for one in figures for claim in one.claims] == [False, True, True, True, False]
-    degree = [(job, {"R1": 0.5, "edges": 10 * job["max_edges"], "d": 1.0}) for job in ablations.degree_jobs(True)]
+    assert [claim.holds for one in figures for claim in one.claims] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+    degree = [
+        (job, {"R1": 0.5, "edges": 10 * job["max_edges"], "d": 1.0})
+        for job in ablations.degree_jobs(True)
+    ]
     _, table = ablations.degree_show(degree)
     assert table.rows["rcv1, d_max = 3"]["edges"].published == 80e3
     assert table.rows["finna, weights of 0.05 and more"]["R1"].ours == 0.5
@@ -225,7 +278,9 @@ def test_light_edges_can_be_left_out_at_retrieval(monkeypatch):
     Y[:] = [[f"c{random.integers(12)}"] for _ in range(200)]
     monkeypatch.setattr(ablations, "load", lambda data, name: (X, Y))
     every, some = (
-        ablations.degree_run(None, {"set": "rcv1", "max_edges": 1000, "least": least, "trial": 0})["edges"]
+        ablations.degree_run(None, {"set": "rcv1", "max_edges": 1000, "least": least, "trial": 0})[
+            "edges"
+        ]
         for least in (0.0, 0.1)
     )
     assert 0 < some < every
@@ -235,7 +290,13 @@ def test_properties_are_shown_with_what_the_paper_says():
     found = {
         "6.4.3": {"max F1": 0.7},
         "6.4.4": {"by rank": [50.0, *range(59, 40, -1)], "true": 30.0, "uniform": 20.0},
-        "6.4.5": {"strong": 4000, "strong and rated": 80, "edges": 160_000, "leaky": 0, "seen ten times": 7000},
+        "6.4.5": {
+            "strong": 4000,
+            "strong and rated": 80,
+            "edges": 160_000,
+            "leaky": 0,
+            "seen ten times": 7000,
+        },
     }
     for quick in (True, False):
         done = [(job, found[job["section"]]) for job in index_properties.jobs(quick)]

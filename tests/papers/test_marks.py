@@ -1,4 +1,6 @@
-"""What was found is marked: met, met on a stand-in, or differing with its reason; and coverage.md lists everything."""
+"""What was found is marked: met, met on a stand-in, or differing with its reason; and
+coverage.md lists everything.
+"""
 
 import re
 from pathlib import Path
@@ -30,9 +32,15 @@ def test_three_marks():
 
 
 def test_a_sentence_tells_what_was_found_and_why_not():
-    table = Table("x", [], {}, claims=(HOLDS, FAILS, Claim("table 9", "y", True), Claim("table 5", "z", False)))
+    table = Table(
+        "x",
+        [],
+        {},
+        claims=(HOLDS, FAILS, Claim("table 9", "y", True), Claim("table 5", "z", False)),
+    )
     assert sentences(table, "") == [
-        "Table 6, differs. Not found: roc is behind. Why: the data are small. Found: SVM-map is ahead.",
+        "Table 6, differs. Not found: roc is behind. Why: the data are small. Found: SVM-map is "
+        "ahead.",
         "Table 9, met: y.",
         "Table 5, differs. Not found: z. Why: unexplained.",
     ]
@@ -50,7 +58,9 @@ def test_the_page_lists_every_part_of_every_paper():
     assert "| `svmmap-fields` | **differs** |" in page
 
 
-@pytest.mark.parametrize("item", [item for items in PAPERS.values() for item in items], ids=lambda item: item.place)
+@pytest.mark.parametrize(
+    "item", [item for items in PAPERS.values() for item in items], ids=lambda item: item.place
+)
 def test_what_is_said_to_be_there_is_there(item):
     assert set(item.experiments) <= set(CATALOGUE)
     assert item.experiments or item.tests

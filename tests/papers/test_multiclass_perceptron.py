@@ -13,11 +13,17 @@ from tests.reference.widrow_hoff import WidrowHoffTwin
 
 
 @given(
-    rows=st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1), st.integers(1, 5)), min_size=1, max_size=20),
+    rows=st.lists(
+        st.tuples(st.integers(-1, 1), st.integers(-1, 1), st.integers(1, 5)),
+        min_size=1,
+        max_size=20,
+    ),
     intercept=st.booleans(),
 )
 def test_widrow_hoff_agrees_exactly_with_its_twin(rows, intercept):
-    """With η = ½ and entries of −1, 0, 1 each round adds at most two binary digits: twenty rounds are exact."""
+    """With η = ½ and entries of −1, 0, 1 each round adds at most two binary digits: twenty
+    rounds are exact.
+    """
     X, y = np.array(rows, dtype=np.float64)[:, :2], np.array(rows)[:, 2]
     slow = WidrowHoffTwin(5, 2, 0.5, intercept)
     fast = WidrowHoff(learning_rate=0.5, fit_intercept=intercept, scale=[1, 2, 3, 4, 5])
@@ -65,9 +71,13 @@ def test_the_intercept_is_a_column_of_ones(learner):
     with_ones = learner(fit_intercept=False).fit(np.column_stack([X, np.ones(len(X))]), y)
     without = learner(fit_intercept=True).fit(X, y)
     np.testing.assert_allclose(
-        without.decision_function(X), with_ones.decision_function(np.column_stack([X, np.ones(len(X))])), atol=1e-9
+        without.decision_function(X),
+        with_ones.decision_function(np.column_stack([X, np.ones(len(X))])),
+        atol=1e-9,
     )
-    np.testing.assert_allclose(with_ones._weights[0, ..., -1].ravel(), without._biases[0], atol=1e-9)
+    np.testing.assert_allclose(
+        with_ones._weights[0, ..., -1].ravel(), without._biases[0], atol=1e-9
+    )
     assert (learner(fit_intercept=False).fit(X, y)._biases == 0).all()
 
 
@@ -82,10 +92,15 @@ def test_widrow_hoff_that_diverges_says_so():
 def test_widrow_hoff_rounds_to_the_nearest_rating_of_any_scale():
     X = np.ones((1, 1))
     for scale, value, rating in (
-        ([1, 2, 3], 2.4, 2), ([1, 2, 3], 2.5, 3), ([1, 2, 3], -7.0, 1), ([1, 2, 3], 99.0, 3),
-        ([0.5, 1.0, 4.0], 2.4, 1.0), ([0.5, 1.0, 4.0], 2.6, 4.0),
-        (["a", "b", "c"], 2.4, "b"), ([3, 2, 1], 1.2, 3),
-    ):  # fmt: skip
+        ([1, 2, 3], 2.4, 2),
+        ([1, 2, 3], 2.5, 3),
+        ([1, 2, 3], -7.0, 1),
+        ([1, 2, 3], 99.0, 3),
+        ([0.5, 1.0, 4.0], 2.4, 1.0),
+        ([0.5, 1.0, 4.0], 2.6, 4.0),
+        (["a", "b", "c"], 2.4, "b"),
+        ([3, 2, 1], 1.2, 3),
+    ):
         model = WidrowHoff(hypothesis="last", scale=scale).fit(X, scale[:1])
         model._weights[0], model._biases[0] = value, 0.0
         assert model.predict(X)[0] == rating, (scale, value)
@@ -94,7 +109,11 @@ def test_widrow_hoff_rounds_to_the_nearest_rating_of_any_scale():
 def test_a_new_step_of_numbers_leaves_the_regression_as_it_is():
     X, y = rated_rows(400, k=4)
     late = WidrowHoff().fit(X[:200], np.clip(y[:200], 2, 3)).partial_fit(X[200:], y[200:])
-    known = WidrowHoff(scale=[1, 2, 3, 4]).fit(X[:200], np.clip(y[:200], 2, 3)).partial_fit(X[200:], y[200:])
+    known = (
+        WidrowHoff(scale=[1, 2, 3, 4])
+        .fit(X[:200], np.clip(y[:200], 2, 3))
+        .partial_fit(X[200:], y[200:])
+    )
     np.testing.assert_array_equal(late._weights, known._weights)
 
 

@@ -1,4 +1,6 @@
-"""Made-up streams of many classes: checked rows, the laws they promise, the same for the same seed, and learnable."""
+"""Made-up streams of many classes: checked rows, the laws they promise, the same for the same
+seed, and learnable.
+"""
 
 from itertools import pairwise
 

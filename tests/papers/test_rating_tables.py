@@ -1,4 +1,6 @@
-"""Paper 002's protocols: what they say, the same numbers whatever the workers, and the order that comes out."""
+"""Paper 002's protocols: what they say, the same numbers whatever the workers, and the order
+that comes out.
+"""
 
 from dataclasses import replace
 
@@ -54,12 +56,15 @@ def test_the_papers_order_comes_out_on_synthetic_streams():
 def test_a_viewers_stream_by_hand():
     ratings = np.array([[5, 3, 0, 1], [4, 0, 2, 0], [0, 0, 1, 0]])
     mean = np.array([5, 3, 1, 4, 2, 1]).mean()
-    expected = {3: {5: (4 - mean) / 4, 3: 0.0, 1: 0.0}, 2: {4: (5 - mean) / 4, 2: 0.0}}  # by the viewer's films
+    # by the viewer's films
+    expected = {3: {5: (4 - mean) / 4, 3: 0.0, 1: 0.0}, 2: {4: (5 - mean) / 4, 2: 0.0}}
     seen = set()
     for seed in range(10):
         X, y = paper.viewer_stream(ratings, paper.MoviesProtocol(more_than=1, seed=seed), 0)
         assert X.shape == (len(y), 1)  # the third viewer has too few ratings
-        assert {int(rating): x for rating, (x,) in zip(y, X, strict=True)} == pytest.approx(expected[len(y)])
+        assert {int(rating): x for rating, (x,) in zip(y, X, strict=True)} == pytest.approx(
+            expected[len(y)]
+        )
         seen.add(len(y))
     assert seen == {2, 3}
     with pytest.raises(InputError, match="fewer than two viewers"):
@@ -69,11 +74,14 @@ def test_a_viewers_stream_by_hand():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "does not hold"), ("a\tb\t3\t0\n", "does not hold"), ("1\t1\t9\t0\n", "ratings from 1 to 5"),
-        ("1\t1\t1.5\t0\n", "ratings from 1 to 5"), ("1\t1\tc\t0\n", "line 1, column 5: expected a rating"),
+        ("", "does not hold"),
+        ("a\tb\t3\t0\n", "does not hold"),
+        ("1\t1\t9\t0\n", "ratings from 1 to 5"),
+        ("1\t1\t1.5\t0\n", "ratings from 1 to 5"),
+        ("1\t1\tc\t0\n", "line 1, column 5: expected a rating"),
         ("1\t1\t5\n", "line 1, column 6: expected user, film, rating, time"),
     ],
-)  # fmt: skip
+)
 def test_other_files_are_refused(tmp_path, text, says):
     (tmp_path / "u.data").write_text(text)
     with pytest.raises(InputError, match=says):
@@ -104,7 +112,9 @@ def test_on_movielens_the_papers_order_comes_out_in_the_batch_setting(movielens)
 @pytest.mark.long
 @pytest.mark.data
 def test_on_movielens_the_last_rules_order_online(movielens):
-    """PRank is ahead of WH as in the paper; MCP is ahead of PRank, which docs/ratings.md explains."""
+    """PRank is ahead of WH as in the paper; MCP is ahead of PRank, which docs/ratings.md
+    explains.
+    """
     for protocol in (paper.MOVIES_200, paper.MOVIES_100):
         curves = paper.movies(movielens, replace(protocol, trials=60))
         assert curves.mean.shape == (3, protocol.more_than)
@@ -124,13 +134,21 @@ def test_features_can_be_shifted_by_a_constant_of_the_scale():
 def test_the_order_at_the_end_is_claimed_as_it_is():
     def done(setting, more_than, losses):
         trials = [[[one, one] for one in losses]]
-        result = {"rounds": [1, 2], "averaged": trials} if "online" in setting else {"held_out": [losses]}
+        result = (
+            {"rounds": [1, 2], "averaged": trials}
+            if "online" in setting
+            else {"held_out": [losses]}
+        )
         return {"setting": setting, "more_than": more_than}, result
 
     settings = (*rating_tables.ONLINE, *rating_tables.BATCH)
-    shown = rating_tables.show_movies([done(s, n, [0.5, 0.7, 0.6]) for s in settings for n in (200, 100)])
+    shown = rating_tables.show_movies(
+        [done(s, n, [0.5, 0.7, 0.6]) for s in settings for n in (200, 100)]
+    )
     claims = [claim for one in shown for claim in one.claims]
     assert {claim.place for claim in claims} == {"figure 3, middle", "figure 3, right", "batch"}
     assert all(claim.holds for claim in claims)
-    shown = rating_tables.show_movies([done(s, n, [0.8, 0.7, 0.6]) for s in settings for n in (200, 100)])
+    shown = rating_tables.show_movies(
+        [done(s, n, [0.8, 0.7, 0.6]) for s in settings for n in (200, 100)]
+    )
     assert not any(claim.holds for one in shown for claim in one.claims)

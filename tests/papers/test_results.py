@@ -1,4 +1,6 @@
-"""The same report as HTML, Markdown and JSON: every number is there, and no name can break out of its place."""
+"""The same report as HTML, Markdown and JSON: every number is there, and no name can break out
+of its place.
+"""
 
 import html.parser
 import json
@@ -43,7 +45,14 @@ def report():
     one = experiment()
     done = [({"trial": trial}, {"value": float(trial)}) for trial in range(4)]
     section = Section(one.name, one.paper, one.title, one.stands_in, 4, 83.2, one.show(done))
-    return Report("2020-02-02", f"shortlist {NASTY}", {"processor": NASTY}, {"numpy": "9"}, {"news": "abc"}, [section])
+    return Report(
+        "2020-02-02",
+        f"shortlist {NASTY}",
+        {"processor": NASTY},
+        {"numpy": "9"},
+        {"news": "abc"},
+        [section],
+    )
 
 
 def test_the_page_is_whole_and_shows_everything(report):
@@ -52,8 +61,21 @@ def test_the_page_is_whole_and_shows_everything(report):
     assert not page.open
     assert page.tags.count("svg") == 2
     assert "script" not in page.tags
-    for part in (NASTY, "0.864 ± 0.005", "0.865  −0.001", "171,234", "+234", "39/11 **", "A note & more.", "1 min 23 s",
-                 "The <real> one is lost.", "Drawn <here>.", "2020-02-02", "numpy: 9", "news: abc"):  # fmt: skip
+    for part in (
+        NASTY,
+        "0.864 ± 0.005",
+        "0.865  −0.001",
+        "171,234",
+        "+234",
+        "39/11 **",
+        "A note & more.",
+        "1 min 23 s",
+        "The <real> one is lost.",
+        "Drawn <here>.",
+        "2020-02-02",
+        "numpy: 9",
+        "news: abc",
+    ):
         assert part in page.text
 
 
@@ -98,7 +120,11 @@ def test_markdown_has_the_numbers_and_escapes_names(report):
 def test_json_is_strict_and_complete(report):
     whole = json.loads(json.dumps(plain(report), allow_nan=False))
     section = whole["sections"][0]
-    assert section["tables"][0]["rows"][NASTY]["R1"] == {"ours": 0.8641, "spread": 0.0049, "published": 0.865}
+    assert section["tables"][0]["rows"][NASTY]["R1"] == {
+        "ours": 0.8641,
+        "spread": 0.0049,
+        "published": 0.865,
+    }
     assert [figure["title"] for figure in section["figures"]] == ["A curve", "Bars"]
     table = Table("t", ["a"], {"r": {"a": Cell(float("nan"))}})
     lost = Report("", "", {}, {}, {}, [Section("n", "0", "t", "", 1, 0.0, [table])])
@@ -107,9 +133,16 @@ def test_json_is_strict_and_complete(report):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.86449, "0.864"), (12.345, "12.35"), (123.45, "123.5"), (171234.0, "171,234"), (3, "3"), (-0.5, "−0.500"),
-     (float("nan"), "–")],
-)  # fmt: skip
+    [
+        (0.86449, "0.864"),
+        (12.345, "12.35"),
+        (123.45, "123.5"),
+        (171234.0, "171,234"),
+        (3, "3"),
+        (-0.5, "−0.500"),
+        (float("nan"), "–"),
+    ],
+)
 def test_numbers(value, text):
     assert number(value) == text
 

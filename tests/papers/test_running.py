@@ -1,4 +1,6 @@
-"""Jobs are kept and not done twice, any number of workers gives the same numbers, and a failure is one sentence."""
+"""Jobs are kept and not done twice, any number of workers gives the same numbers, and a failure
+is one sentence.
+"""
 
 import json
 
@@ -80,9 +82,16 @@ def test_other_data_and_another_version_are_other_results(tmp_path, monkeypatch)
 
 @pytest.fixture(scope="module", params=[1, 2], ids=["one worker", "two workers"])
 def several(request, tmp_path_factory):
-    """Several experiments run together, since workers take long to start: the folder, and outcomes by name."""
+    """Several experiments run together, since workers take long to start: the folder, and
+    outcomes by name.
+    """
     folder = tmp_path_factory.mktemp("several")
-    names = {"well": made_up.run, "other": made_up.run, "threads": run_and_tell_threads, "failing": run_but_fail}
+    names = {
+        "well": made_up.run,
+        "other": made_up.run,
+        "threads": run_and_tell_threads,
+        "failing": run_but_fail,
+    }
     together = [experiment(run, name) for name, run in names.items()]
     found = running.run(together, folder, folder / "out", workers=request.param)
     return folder, dict(zip(names, found, strict=True))

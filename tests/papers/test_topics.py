@@ -1,4 +1,6 @@
-"""Paper 001's protocol: the documents and folds that it says, and figures close to the published ones."""
+"""Paper 001's protocol: the documents and folds that it says, and figures close to the
+published ones.
+"""
 
 import numpy as np
 import pytest
@@ -42,7 +44,9 @@ def test_tables_and_figures_are_made_of_all_trials():
     for corpus, published in (("reuters", 15.71), ("rcv1", 38.86)):
         table, *figures = topics.show(list(made_up_results(corpus)))
         assert isinstance(table, Table)
-        assert table.rows["Perceptron"]["loss1×100"] == Cell(pytest.approx(1.2), pytest.approx(0.025**0.5), published)
+        assert table.rows["Perceptron"]["loss1×100"] == Cell(
+            pytest.approx(1.2), pytest.approx(0.025**0.5), published
+        )
         assert table.rows["MMP loss1"]["loss1×100"].published is None
         assert "Best here: loss1×100 Rocchio, " in table.note  # the least loss
         assert "AvgP MMP loss3" in table.note  # the most precision
@@ -75,14 +79,23 @@ def test_reuters_is_the_papers_and_so_are_the_results(data_folder):
 
     for name in ("Rocchio", "Perceptron", "MMP loss3"):
         published = dict(zip(topics.MEASURES, topics.PUBLISHED["reuters"][name], strict=True))
-        for measure, close in {"loss1×100": 1.5, "OneErr×100": 1.5, "AvgP": 0.02, "Coverage": 0.3}.items():
+        for measure, close in {
+            "loss1×100": 1.5,
+            "OneErr×100": 1.5,
+            "AvgP": 0.02,
+            "Coverage": 0.3,
+        }.items():
             if published[measure] is not None:
-                assert value(name, measure) == pytest.approx(published[measure], abs=close), (name, measure)
+                assert value(name, measure) == pytest.approx(published[measure], abs=close), (
+                    name,
+                    measure,
+                )
     for measure in ("loss1×100", "OneErr×100"):
         assert min(found, key=lambda name, m=measure: value(name, m)) == "MMP loss1"
     for measure in ("AvgP", "maxF1"):
         assert max(found, key=lambda name, m=measure: value(name, m)) == "MMP loss1"
-    assert min(found, key=lambda name: value(name, "loss2")) == "MMP loss2"  # each is best at its own loss
+    # each is best at its own loss
+    assert min(found, key=lambda name: value(name, "loss2")) == "MMP loss2"
     assert min(found, key=lambda name: value(name, "loss3×100")) == "MMP loss3"
     assert min(found, key=lambda name: value(name, "Coverage")) in {"MMP loss2", "MMP loss3"}
     assert max(found, key=lambda name: value(name, "Coverage")) == "Perceptron"

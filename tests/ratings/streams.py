@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 @st.composite
 def integer_streams(draw, most_steps=6):
-    """A number of steps k, small integer rows X, and ratings y in 1..k: everything exact in floating point."""
+    """A number of steps k, small integer rows X, and ratings y in 1..k: everything exact in
+    floating point.
+    """
     k = draw(st.integers(2, most_steps))
     n_features = draw(st.integers(1, 4))
     row = st.lists(st.integers(-4, 4), min_size=n_features, max_size=n_features)
@@ -26,7 +28,9 @@ def separable_streams(draw):
     b = np.sort(generator.normal(size=k - 1))
     norm = np.sqrt(w @ w + b @ b)
     w, b = w / norm, b / norm
-    X = generator.normal(size=(draw(st.integers(20, 300)), n_features)) * draw(st.sampled_from([0.5, 1.0, 4.0]))
+    X = generator.normal(size=(draw(st.integers(20, 300)), n_features)) * draw(
+        st.sampled_from([0.5, 1.0, 4.0])
+    )
     margins = np.abs((X @ w)[:, None] - b).min(axis=1)
     X = X[margins > draw(st.sampled_from([0.003, 0.03, 0.1]))]
     if X.size == 0:

@@ -42,10 +42,18 @@ def learner(request):
 
 
 def test_scikit_learn_checks(learner):
-    results = check_estimator(learner(), expected_failed_checks=NOT_OURS, on_fail=None, on_skip=None)
-    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    results = check_estimator(
+        learner(), expected_failed_checks=NOT_OURS, on_fail=None, on_skip=None
+    )
+    failed = {
+        result["check_name"]: result["exception"]
+        for result in results
+        if result["status"] == "failed"
+    }
     assert not failed
-    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(NOT_OURS)
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(
+        NOT_OURS
+    )
 
 
 def test_in_a_pipeline_and_a_grid_search(learner):
@@ -67,7 +75,9 @@ def test_score_is_minus_the_ranking_loss(learner):
     model = learner().fit(X, 10 * y)  # five steps, ten apart
     distances = np.abs(model.predict(X) / 10 - y)
     assert model.score(X, 10 * y) == -distances.mean()
-    assert model.score(X, 10 * y, sample_weight=y) == pytest.approx(-np.average(distances, weights=y))
+    assert model.score(X, 10 * y, sample_weight=y) == pytest.approx(
+        -np.average(distances, weights=y)
+    )
     for wrong in (y[1:], -y, 0 * y):
         with pytest.raises(InputError, match="sample_weight"):
             model.score(X, 10 * y, sample_weight=wrong)
@@ -77,7 +87,12 @@ def test_dense_sparse_and_frames_are_the_same(learner):
     X, y = rated_rows()
     X[X < 0] = 0
     dense = learner().fit(X, y)
-    for other in (scipy.sparse.csr_array(X), scipy.sparse.coo_array(X), X.tolist(), np.asfortranarray(X)):
+    for other in (
+        scipy.sparse.csr_array(X),
+        scipy.sparse.coo_array(X),
+        X.tolist(),
+        np.asfortranarray(X),
+    ):
         same_state(learner().fit(other, y), dense)
     frame = pd.DataFrame(X, columns=list("abcd"))
     same_state(learner().fit(frame, pd.Series(y)), dense)
@@ -86,7 +101,9 @@ def test_dense_sparse_and_frames_are_the_same(learner):
 
 def test_the_seed_decides_the_order(learner):
     X, y = rated_rows()
-    same_state(learner(passes=3, random_state=5).fit(X, y), learner(passes=3, random_state=5).fit(X, y))
+    same_state(
+        learner(passes=3, random_state=5).fit(X, y), learner(passes=3, random_state=5).fit(X, y)
+    )
     once = learner(passes=3, random_state=5).fit(X, y)
     again = learner(passes=3, random_state=6).fit(X, y)
     assert not np.array_equal(once._weights, again._weights)
@@ -154,7 +171,10 @@ def test_text_in_a_given_order(learner):
     assert model.classes_.tolist() == names.tolist()
     assert model.predict(X).tolist() == names[learner().fit(X, y).predict(X) - 1].tolist()
     assert model.score(X, names[y - 1]) > -0.6
-    assert learner(scale=names.tolist()).fit(X, names[y - 1].astype(object)).predict(X).tolist()[0] in names
+    assert (
+        learner(scale=names.tolist()).fit(X, names[y - 1].astype(object)).predict(X).tolist()[0]
+        in names
+    )
 
 
 def test_half_stars_and_letters_are_learned(learner):
@@ -189,9 +209,24 @@ def test_ratings_named_ahead(learner):
 @pytest.mark.parametrize(
     ("chosen", "X", "y", "says"),
     [
-        ({"scale": [1, 2, 3]}, [[1.0], [2.0]], [1, 4], "rating 4 of row 1 is outside the scale 1, 2, 3"),
-        ({"scale": [1, 2, 3]}, [[1.0], [2.0]], ["1", "2"], "rating 1 of row 0 is outside the scale"),
-        ({"scale": ["low", "high"]}, [[1.0]], ["mid"], "rating mid of row 0 is outside the scale low, high"),
+        (
+            {"scale": [1, 2, 3]},
+            [[1.0], [2.0]],
+            [1, 4],
+            "rating 4 of row 1 is outside the scale 1, 2, 3",
+        ),
+        (
+            {"scale": [1, 2, 3]},
+            [[1.0], [2.0]],
+            ["1", "2"],
+            "rating 1 of row 0 is outside the scale",
+        ),
+        (
+            {"scale": ["low", "high"]},
+            [[1.0]],
+            ["mid"],
+            "rating mid of row 0 is outside the scale low, high",
+        ),
         ({"scale": [1, 1, 2]}, [[1.0]], [1], "lists the rating 1 twice"),
         ({"scale": [1]}, [[1.0]], [1], "at least 2 ratings"),
         ({"scale": "ABC"}, [[1.0]], ["A"], "must be a list of ratings"),
@@ -228,7 +263,9 @@ def test_a_refused_call_leaves_the_model_as_it_was(learner):
 
 def test_text_after_numbers_is_refused(learner):
     model = learner().fit([[1.0], [2.0]], [1, 2])
-    with pytest.raises(InputError, match="the scale so far holds numbers, but these ratings are text"):
+    with pytest.raises(
+        InputError, match="the scale so far holds numbers, but these ratings are text"
+    ):
         model.partial_fit([[1.0]], ["a"])
 
 
@@ -252,7 +289,9 @@ def test_a_first_call_that_is_refused_teaches_nothing():
         model.partial_fit([[1.0], [2.0]], [1, 2])
     with pytest.raises(NotFittedError):
         model.predict([[1.0]])
-    assert model.set_params(learning_rate=0.1).partial_fit([[1.0, 2.0]], [3]).classes_.tolist() == [3]
+    assert model.set_params(learning_rate=0.1).partial_fit([[1.0, 2.0]], [3]).classes_.tolist() == [
+        3
+    ]
 
 
 def test_predicting_before_learning_is_an_error(learner):

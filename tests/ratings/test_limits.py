@@ -50,7 +50,11 @@ def test_a_rater_refuses_it_too(learner):
 def test_the_largest_values_are_learned_and_stay_finite(learner):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fitted = learner(passes=3).fit(with_one(LARGEST), Y).partial_fit(-LARGEST * np.ones((4, 3)), [0, 2, 0, 2])
+        fitted = (
+            learner(passes=3)
+            .fit(with_one(LARGEST), Y)
+            .partial_fit(-LARGEST * np.ones((4, 3)), [0, 2, 0, 2])
+        )
         fitted.predict(with_one(-LARGEST))
     assert np.isfinite(fitted._weights).all()
 

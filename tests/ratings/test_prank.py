@@ -1,4 +1,6 @@
-"""PRank: the paper's lemma and theorem on generated streams, its twin, and what makes both tests fail."""
+"""PRank: the paper's lemma and theorem on generated streams, its twin, and what makes both
+tests fail.
+"""
 
 import numpy as np
 import pytest
@@ -62,7 +64,10 @@ def test_few_rows_are_gone_through_more_often():
         assert (usual.coef_ == PRank(passes=passes).fit(X[:n], y[:n]).coef_).all()
         assert usual.passes is None
     many = np.repeat(X[:, :1], 5, axis=0)
-    assert (PRank().fit(many, np.arange(2000) % 4).coef_ == PRank(passes=1).fit(many, np.arange(2000) % 4).coef_).all()
+    assert (
+        PRank().fit(many, np.arange(2000) % 4).coef_
+        == PRank(passes=1).fit(many, np.arange(2000) % 4).coef_
+    ).all()
 
 
 def test_a_stream_is_learned_once_as_it_comes():
@@ -140,9 +145,15 @@ def test_a_broken_update_breaks_the_mistake_bound(broken):
 @given(integer_streams(), st.integers(1, 3))
 def test_agrees_exactly_with_the_twin_on_integers(stream, passes):
     k, X, y = stream
-    slow, last, averaged = twin(k, X), fast(k, X, hypothesis="last"), fast(k, X, hypothesis="averaged")
+    slow, last, averaged = (
+        twin(k, X),
+        fast(k, X, hypothesis="last"),
+        fast(k, X, hypothesis="averaged"),
+    )
     for _ in range(passes):
-        predicted = [slow.learn(x, rating) for x, rating in zip(X.tolist(), y.tolist(), strict=True)]
+        predicted = [
+            slow.learn(x, rating) for x, rating in zip(X.tolist(), y.tolist(), strict=True)
+        ]
         for learner in (last, averaged):
             assert learner.predict_and_learn(X, y).tolist() == predicted
     n_examples = passes * len(X)
@@ -209,9 +220,14 @@ def test_a_scale_learned_step_by_step_ends_up_rating_well():
     assert -late.score(X, y) < 0.12
 
 
-@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 9)), min_size=1, max_size=60), st.integers(1, 5))
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 9)), min_size=1, max_size=60),
+    st.integers(1, 5),
+)
 def test_thresholds_stay_in_order_whatever_ratings_arrive(stream, batch):
-    """Lemma 1, also for a scale that grows at its ends and in between while it is learned; and so it can be saved."""
+    """Lemma 1, also for a scale that grows at its ends and in between while it is learned; and
+    so it can be saved.
+    """
     learner = PRank(hypothesis="averaged")
     for first in range(0, len(stream), batch):
         some = stream[first : first + batch]

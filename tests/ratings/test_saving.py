@@ -1,4 +1,6 @@
-"""A model of ratings is one file: it comes back the same, goes on learning, and a tampered one is refused."""
+"""A model of ratings is one file: it comes back the same, goes on learning, and a tampered one
+is refused.
+"""
 
 import numpy as np
 import pytest
@@ -30,7 +32,9 @@ def test_saved_and_loaded_it_is_the_same_and_learns_on(learner, form, tmp_path):
 
 @every_learner
 def test_text_scales_are_saved(learner, tmp_path):
-    model = learner(scale=["low", "mid", "größer"]).fit([[1.0], [2.0], [3.0]], ["low", "größer", "mid"])
+    model = learner(scale=["low", "mid", "größer"]).fit(
+        [[1.0], [2.0], [3.0]], ["low", "größer", "mid"]
+    )
     model.save(tmp_path / "model.shortlist")
     again = load(tmp_path / "model.shortlist")
     assert again.scale == ["low", "mid", "größer"]
@@ -63,7 +67,9 @@ HOSTILE = {
     "a count of none": lambda state: state.settings.update(clock=0),
     "half a count": lambda state: state.settings.update(clock=0.5),
     "too large a count": lambda state: state.settings.update(clock=2**63),
-    "a rating twice": change("classes", lambda a: np.frombuffer(b"[1, 2, 2, 4, 5]", dtype=np.uint8)),
+    "a rating twice": change(
+        "classes", lambda a: np.frombuffer(b"[1, 2, 2, 4, 5]", dtype=np.uint8)
+    ),
     "no scale": change("classes", lambda a: np.frombuffer(b"[]", dtype=np.uint8)),
     "an unknown parameter": lambda state: state.settings["parameters"].update(nonsense=1),
     "no columns": lambda state: state.settings.update(n_features=0),

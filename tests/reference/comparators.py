@@ -30,7 +30,9 @@ def slow_perceptron(X, sign, patience, generator, starts):
 
 
 def slow_top_down(probability, children, p_min):
-    """Figure 7 for one row: from the probability of each node among its siblings to the deepest candidates."""
+    """Figure 7 for one row: from the probability of each node among its siblings to the deepest
+    candidates.
+    """
     candidates = {}
 
     def descend(node, p):
@@ -41,11 +43,17 @@ def slow_top_down(probability, children, p_min):
                 descend(child, below)
 
     descend(None, 1.0)
-    return {node: p for node, p in candidates.items() if not any(c in candidates for c in children.get(node, []))}
+    return {
+        node: p
+        for node, p in candidates.items()
+        if not any(c in candidates for c in children.get(node, []))
+    }
 
 
 class SlowUnweightedIndex(SlowFeatureFocus):
-    """Corrects its index only when it misses a class or retrieves too many; committees learn what is retrieved."""
+    """Corrects its index only when it misses a class or retrieves too many; committees learn
+    what is retrieved.
+    """
 
     def __init__(self, tolerance, min_weight, members=0, start=None):
         super().__init__(min_weight=min_weight, max_edges=10**9, rare=0)

@@ -1,4 +1,6 @@
-"""How sure a ranking is, from the formulas: one ranking at a time, plain lists, every threshold tried."""
+"""How sure a ranking is, from the formulas: one ranking at a time, plain lists, every threshold
+tried.
+"""
 
 import math
 from fractions import Fraction
@@ -11,7 +13,13 @@ def features(scores, place):
         together = sum(max(0.0, score) for score in scores[:8])
         share = scores[0] / together if together > 0 else 1.0
         return [1.0, scores[0], root(scores[0]), scores[0] - second, share]
-    return [1.0, scores[place], root(scores[place]), scores[place - 1] - scores[place], scores[0] - scores[place]]
+    return [
+        1.0,
+        scores[place],
+        root(scores[place]),
+        scores[place - 1] - scores[place],
+        scores[0] - scores[place],
+    ]
 
 
 def root(score):
@@ -33,7 +41,9 @@ def probabilities(scores, curves, width, furthest):
         if place >= width:
             x = [1.0, score, root(score), curves.centre[at][3], scores[0] - score]
         p = probability(x, curves.weights[at], curves.centre[at], curves.scale[at], furthest)
-        found.append(min([p, *found[-1:]]) if place < width else min(found[at], p * width / (place + 1)))
+        found.append(
+            min([p, *found[-1:]]) if place < width else min(found[at], p * width / (place + 1))
+        )
     return found
 
 
@@ -53,7 +63,9 @@ def limit(strangeness, alpha):
 
 
 def truth(ids, true, width, never):
-    """What is kept of one ranking: hits, how many true labels are behind them, and the deepest place."""
+    """What is kept of one ranking: hits, how many true labels are behind them, and the deepest
+    place.
+    """
     hits = [int(label in true) for label in ids[:width]]
     beyond = sum(label not in ids[:width] for label in true)
     places = [ids.index(label) + 1 if label in ids else never for label in true]
@@ -61,10 +73,12 @@ def truth(ids, true, width, never):
 
 
 def precise_threshold(probabilities, hits, share):
-    """The lowest threshold above which one wrong label more than there were would leave this share right.
+    """The lowest threshold above which one wrong label more than there were would leave this share
+    right.
 
-    Where there is none: above which this share is right midway, of at least as many labels as may hold one wrong one,
-    and no lower than where one wrong label more than there were is the least share.
+    Where there is none: above which this share is right midway, of at least as many labels as may
+    hold one wrong one, and no lower than where one wrong label more than there were is the least
+    share.
     """
 
     def chosen(worth, threshold):
@@ -97,7 +111,9 @@ def midway(hits, probabilities):
 
 
 def contradiction(expected, hits, stretches, alarm):
-    """The stretch of the last examples with the largest z above ``alarm``; 0 where there is none."""
+    """The stretch of the last examples with the largest z above ``alarm``; 0 where there is
+    none.
+    """
     keep = 0
     for s in stretches:
         if s <= len(hits) - stretches[0]:

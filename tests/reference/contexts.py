@@ -4,8 +4,22 @@ import re
 
 PLACES = [(-3,), (-2,), (-1,), (1,), (2,), (3,)]
 CONJUNCTIONS = {
-    "chosen": [(-1, 1), (-2, -1), (1, 2), (-2, 1), (-1, 2), (-3, -1), (1, 3), (-2, -1, 1), (-1, 1, 2)],
-    "runs": [run for n in (2, 3) for run in zip(*([-3, -2, -1, 1, 2, 3][i:] for i in range(n)), strict=False)],
+    "chosen": [
+        (-1, 1),
+        (-2, -1),
+        (1, 2),
+        (-2, 1),
+        (-1, 2),
+        (-3, -1),
+        (1, 3),
+        (-2, -1, 1),
+        (-1, 1, 2),
+    ],
+    "runs": [
+        run
+        for n in (2, 3)
+        for run in zip(*([-3, -2, -1, 1, 2, 3][i:] for i in range(n)), strict=False)
+    ],
 }
 
 

@@ -1,4 +1,6 @@
-"""Slow, obvious twins of the document rankers, written from the formulas of paper 003 and sharing no code with them."""
+"""Slow, obvious twins of the document rankers, written from the formulas of paper 003 and
+sharing no code with them.
+"""
 
 import itertools
 import math
@@ -16,7 +18,9 @@ def average_precision(ranking):
 
 def roc_area(ranking):
     """The share of relevant/non-relevant pairs in the right order."""
-    pairs = [(i, j) for i, a in enumerate(ranking) for j, b in enumerate(ranking) if a > 0 and not b > 0]
+    pairs = [
+        (i, j) for i, a in enumerate(ranking) for j, b in enumerate(ranking) if a > 0 and not b > 0
+    ]
     return sum(i < j for i, j in pairs) / len(pairs)
 
 
@@ -28,7 +32,9 @@ def ndcg(ranking, k):
     """Σ (2^g − 1)/log2(1 + place) over the first k places, over the greatest value it can have."""
 
     def dcg(grades):
-        return sum((2**grade - 1) / math.log2(1 + place) for place, grade in enumerate(grades[:k], 1))
+        return sum(
+            (2**grade - 1) / math.log2(1 + place) for place, grade in enumerate(grades[:k], 1)
+        )
 
     return dcg(ranking) / dcg(sorted(ranking, reverse=True))
 
@@ -39,7 +45,9 @@ def rankings(relevant):
 
 
 def psi(order, relevant, phi):
-    """Ψ(x, y) = 1/(R·N) Σ_{i relevant} Σ_{j not} y_ij (φ_i − φ_j), y_ij = +1 if i stands before j, else −1."""
+    """Ψ(x, y) = 1/(R·N) Σ_{i relevant} Σ_{j not} y_ij (φ_i − φ_j), y_ij = +1 if i stands before
+    j, else −1.
+    """
     place = {document: at for at, document in enumerate(order)}
     good = [d for d in place if relevant[d]]
     bad = [d for d in place if not relevant[d]]
@@ -52,19 +60,27 @@ def worst_value(scores, relevant, loss):
     true = sorted(range(len(relevant)), key=lambda d: not relevant[d])
     best = -math.inf
     for order in rankings(relevant):
-        value = loss([relevant[d] for d in order]) + psi(order, relevant, scores) - psi(true, relevant, scores)
+        value = (
+            loss([relevant[d] for d in order])
+            + psi(order, relevant, scores)
+            - psi(true, relevant, scores)
+        )
         best = max(best, value)
     return best
 
 
 def step_up(s, s_bar, j, i):
-    """δ_j(i, i + 1) of paper 003: what is gained when non-relevant document j slides up past relevant document i."""
+    """δ_j(i, i + 1) of paper 003: what is gained when non-relevant document j slides up past
+    relevant document i.
+    """
     R, N = len(s), len(s_bar)
     return (j / (j + i) - (j - 1) / (j + i - 1)) / R - 2 * (s[i - 1] - s_bar[j - 1]) / (R * N)
 
 
 def paper_search(s, s_bar):
-    """Algorithm 2 of paper 003 as printed: opt_j by trying every place for every non-relevant document, O(R²·N)."""
+    """Algorithm 2 of paper 003 as printed: opt_j by trying every place for every non-relevant
+    document, O(R²·N).
+    """
     R, N = len(s), len(s_bar)
     opt = []
     for j in range(1, N + 1):
@@ -116,16 +132,22 @@ def _least(rows, bounds, n, d, C):
 
 
 def cutting_planes(queries, C, epsilon, loss):
-    """Algorithm 1 of paper 003 as printed, one working set for each query, its inner problem given to a QP solver.
+    """Algorithm 1 of paper 003 as printed, one working set for each query, its inner problem given
+    to a QP solver.
 
-    Gives w, how many constraints were added, and R̄ and Δ̄ of Theorem 1: the longest difference of Ψ, the largest loss.
+    Gives w, how many constraints were added, and R̄ and Δ̄ of Theorem 1: the longest difference of
+    Ψ, the largest loss.
     """
     n, d = len(queries), queries[0][0].shape[1]
     every = []  # of each query: all rankings as (Ψ(true) − Ψ(y), Δ(y))
     for phi, relevant in queries:
         true = psi(sorted(range(len(relevant)), key=lambda k: not relevant[k]), relevant, phi)
-        every.append([(true - psi(order, relevant, phi), loss([relevant[k] for k in order]))
-                      for order in rankings(relevant)])  # fmt: skip
+        every.append(
+            [
+                (true - psi(order, relevant, phi), loss([relevant[k] for k in order]))
+                for order in rankings(relevant)
+            ]
+        )
     working = [[] for _ in queries]
     w, changed = np.zeros(d), True
     while changed:
@@ -152,7 +174,9 @@ def _over_working_sets(working, n, d, C):
 
 
 def retrieval_score(method, query, document, documents):
-    """The score of a document (a list of words) for a query, word by word, from the textbook formulas."""
+    """The score of a document (a list of words) for a query, word by word, from the textbook
+    formulas.
+    """
     N, length = len(documents), len(document)
     mean_length = sum(map(len, documents)) / N
     K = 1.2 * (1 - 0.75 + 0.75 * length / mean_length)
@@ -165,7 +189,9 @@ def retrieval_score(method, query, document, documents):
         return sum(other.count(word) for other in documents) / sum(map(len, documents))
 
     def weights(words):
-        return {word: (1 + math.log(words.count(word))) * math.log(N / df(word)) for word in set(words)}
+        return {
+            word: (1 + math.log(words.count(word))) * math.log(N / df(word)) for word in set(words)
+        }
 
     if method == "cosine":
         q, d = weights(known), weights(document)

@@ -12,8 +12,10 @@ def rounded(weight):
 
 
 def raised(weight, v, total):
-    """The sum of both. If v is far less, the last digit is rounded by lot: a number below 2²⁹ is made of the bits of
-    w'_f, and it is rounded up if what has no place in 24 digits is at least what is missing from that to 2²⁹."""
+    """The sum of both. If v is far less, the last digit is rounded by lot: a number below 2²⁹ is
+    made of the bits of w'_f, and it is rounded up if what has no place in 24 digits is at least
+    what is missing from that to 2²⁹.
+    """
     if v * 4096.0 >= weight:
         return rounded(weight + v)
     lot = struct.unpack("Q", struct.pack("d", total))[0] % (2**29 - 3) * 331804471 % (2**29 - 3)
@@ -23,7 +25,16 @@ def raised(weight, v, total):
 
 
 class SlowFeatureFocus:
-    def __init__(self, min_weight=0.01, max_edges=25, margin=0.1, leakage=True, rare=10, first=50, memory=float("inf")):
+    def __init__(
+        self,
+        min_weight=0.01,
+        max_edges=25,
+        margin=0.1,
+        leakage=True,
+        rare=10,
+        first=50,
+        memory=float("inf"),
+    ):
         self.w_min, self.d_max, self.delta_m = min_weight, max_edges, margin
         self.leakage, self.rare, self.first, self.memory = leakage, rare, first, memory
         self.edges = {}  # f -> list of [c, w'_fc], heaviest first
@@ -56,7 +67,9 @@ class SlowFeatureFocus:
                 edge[1] = rounded(edge[1] * (self.memory / self.total[f]))
             self.total[f] = self.memory
         dropped = [edge for edge in edges if edge[1] / self.total[f] < self.w_min]
-        self.edges[f] = sorted((edge for edge in edges if edge not in dropped), key=lambda edge: -edge[1])
+        self.edges[f] = sorted(
+            (edge for edge in edges if edge not in dropped), key=lambda edge: -edge[1]
+        )
         if not self.leakage:
             self.total[f] -= sum(sorted(w for _, w in dropped))
 
@@ -74,7 +87,9 @@ class SlowFeatureFocus:
 
 
 def merged(learners, w_min, leakage):
-    """Learners, each ({(f, c): w'}, {f: (total, seen)}), as one: everything adds, then edges below w_min go."""
+    """Learners, each ({(f, c): w'}, {f: (total, seen)}), as one: everything adds, then edges
+    below w_min go.
+    """
     edges, features = {}, {}
     for own_edges, own_features in learners:
         for pair, w in own_edges.items():
@@ -90,9 +105,12 @@ def merged(learners, w_min, leakage):
 
 
 def mixed(began, parts):
-    """A learner of W + Σ (W_s − W), for parts that went on from where one began: sums, totals (of what is left, if
-    nothing leaks) and counts."""
-    new = type(began)(began.w_min, began.d_max, began.delta_m, began.leakage, began.rare, began.first)
+    """A learner of W + Σ (W_s − W), for parts that went on from where one began: sums, totals (of
+    what is left, if nothing leaks) and counts.
+    """
+    new = type(began)(
+        began.w_min, began.d_max, began.delta_m, began.leakage, began.rare, began.first
+    )
 
     def mix(values):
         before, *after = values
@@ -103,7 +121,10 @@ def mixed(began, parts):
         new.seen[f] = mix([one.seen.get(f, 0) for one in everyone])
         new.total[f] = mix([one.total.get(f, 0.0) for one in everyone])
         lists = [dict(map(tuple, one.edges.get(f, []))) for one in everyone]
-        edges = {c: mix([own.get(c, 0.0) for own in lists]) for c in dict.fromkeys(c for own in lists for c in own)}
+        edges = {
+            c: mix([own.get(c, 0.0) for own in lists])
+            for c in dict.fromkeys(c for own in lists for c in own)
+        }
         edges = {c: w for c, w in edges.items() if w > 0}
         if not new.leakage:
             new.total[f] = sum(edges.values())

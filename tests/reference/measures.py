@@ -1,7 +1,8 @@
-"""Slow, obvious twins of the measures, written from the formulas: one instance at a time, with sets and full lists.
+"""Slow, obvious twins of the measures, written from the formulas: one instance at a time, with sets
+and full lists.
 
-``ranking`` is a list of (item, score), best first; ``y`` the set of relevant items; ``Y`` the set of all items.
-Items that are not in the ranking share a score below all others.
+``ranking`` is a list of (item, score), best first; ``y`` the set of relevant items; ``Y`` the set
+of all items. Items that are not in the ranking share a score below all others.
 """
 
 import math
@@ -49,12 +50,16 @@ def average_precision(ranking, y, Y):
 
 
 def dcg(gains, k):
-    return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, start=1) if place <= k)
+    return sum(
+        gain / math.log2(place + 1) for place, gain in enumerate(gains, start=1) if place <= k
+    )
 
 
 def ndcg(ranking, y, Y, k=math.inf, gain=None):
     gain = gain or dict.fromkeys(y, 1.0)
-    return dcg([gain.get(item, 0.0) for item, _ in ranking], k) / dcg(sorted(gain.values(), reverse=True), k)
+    return dcg([gain.get(item, 0.0) for item, _ in ranking], k) / dcg(
+        sorted(gain.values(), reverse=True), k
+    )
 
 
 def error_set(ranking, y, Y):
@@ -99,8 +104,12 @@ def max_f1(rankings, ys):
     """F1 of average precision at r and average recall at r, the largest over r."""
     best = 0.0
     for r in range(1, max(map(len, rankings)) + 1):
-        p = sum(precision(ranking, y, None, r) for ranking, y in zip(rankings, ys, strict=True)) / len(ys)
-        q = sum(recall(ranking, y, None, r) for ranking, y in zip(rankings, ys, strict=True)) / len(ys)
+        p = sum(
+            precision(ranking, y, None, r) for ranking, y in zip(rankings, ys, strict=True)
+        ) / len(ys)
+        q = sum(recall(ranking, y, None, r) for ranking, y in zip(rankings, ys, strict=True)) / len(
+            ys
+        )
         best = max(best, 2 * p * q / (p + q) if p + q else 0.0)
     return best
 
@@ -119,7 +128,11 @@ def label_counts(rankings, ys, **cut):
         given = assigned(ranking, y, **cut)
         for label in y | given:
             true, have, correct = counts.get(label, (0, 0, 0))
-            counts[label] = (true + (label in y), have + (label in given), correct + (label in y & given))
+            counts[label] = (
+                true + (label in y),
+                have + (label in given),
+                correct + (label in y & given),
+            )
     return counts
 
 
@@ -127,7 +140,11 @@ def micro_f1(rankings, ys, **cut):
     counts = label_counts(rankings, ys, **cut).values()
     if not counts:
         return math.nan
-    return 2 * sum(c for _, _, c in counts) / (sum(t for t, _, _ in counts) + sum(a for _, a, _ in counts))
+    return (
+        2
+        * sum(c for _, _, c in counts)
+        / (sum(t for t, _, _ in counts) + sum(a for _, a, _ in counts))
+    )
 
 
 def macro_f1(rankings, ys, **cut):
@@ -141,7 +158,12 @@ def inverse_propensity(count, n_examples, A, B):
 
 
 def psp(rankings, ys, weight, k):
-    reached = sum(weight(item) for ranking, y in zip(rankings, ys, strict=True) for item, _ in ranking[:k] if item in y)
+    reached = sum(
+        weight(item)
+        for ranking, y in zip(rankings, ys, strict=True)
+        for item, _ in ranking[:k]
+        if item in y
+    )
     return reached / sum(sum(sorted(map(weight, y), reverse=True)[:k]) for y in ys)
 
 
@@ -155,7 +177,9 @@ def psndcg(rankings, ys, weight, k):
 
 
 def precision_recall(rankings, ys, levels):
-    """Interpolated precision: the largest precision at any rank whose recall is at least the level."""
+    """Interpolated precision: the largest precision at any rank whose recall is at least the
+    level.
+    """
     curve = []
     for level in levels:
         total = 0.0

@@ -9,7 +9,10 @@ class MulticlassPerceptronTwin:
         self.history = []  # (prototypes, intercepts) after each example
 
     def scores(self, x):
-        return [sum(a * b for a, b in zip(w, x, strict=True)) + c for w, c in zip(self.w, self.c, strict=True)]
+        return [
+            sum(a * b for a, b in zip(w, x, strict=True)) + c
+            for w, c in zip(self.w, self.c, strict=True)
+        ]
 
     def predict(self, x):
         scores = self.scores(x)
@@ -20,7 +23,10 @@ class MulticlassPerceptronTwin:
         scores = self.scores(x)
         errors = [r for r in range(self.k) if r != y - 1 and scores[r] >= scores[y - 1]]
         steps = {y - 1: 1.0} | {r: -1.0 / len(errors) for r in errors} if errors else {}
-        self.w = [[a + steps.get(r, 0.0) * b for a, b in zip(w, x, strict=True)] for r, w in enumerate(self.w)]
+        self.w = [
+            [a + steps.get(r, 0.0) * b for a, b in zip(w, x, strict=True)]
+            for r, w in enumerate(self.w)
+        ]
         if self.intercept:
             self.c = [c + steps.get(r, 0.0) for r, c in enumerate(self.c)]
         self.history.append((self.w, self.c))

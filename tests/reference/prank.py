@@ -1,4 +1,6 @@
-"""PRank, word for word: one example at a time, plain lists, ratings 1..k, every hypothesis written down."""
+"""PRank, word for word: one example at a time, plain lists, ratings 1..k, every hypothesis
+written down.
+"""
 
 
 class PRankTwin:
@@ -36,13 +38,16 @@ class PRankTwin:
         return tau
 
     def average_sums(self):
-        """The sums over all examples of w and of b: the averaged rule times the number of examples."""
+        """The sums over all examples of w and of b: the averaged rule times the number of
+        examples.
+        """
         w = [sum(column) for column in zip(*(w for w, _, _ in self.history), strict=True)]
         b = [sum(column) for column in zip(*(b for _, b, _ in self.history), strict=True)]
         return w, b
 
     def vote(self, x):
-        """The weighted median of the ratings that the rules give, each with the number of examples it lived through.
+        """The weighted median of the ratings that the rules give, each with the number of examples
+        it lived through.
 
         The very first rule, all zero, has lived through the examples that it rated right.
         """

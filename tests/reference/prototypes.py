@@ -1,10 +1,14 @@
-"""MMP, the per-topic Perceptron and Rocchio from the formulas of paper 001: whole vectors, all pairs, no speed."""
+"""MMP, the per-topic Perceptron and Rocchio from the formulas of paper 001: whole vectors, all
+pairs, no speed.
+"""
 
 import numpy as np
 
 
 class SlowPrototypes:
-    """Prototypes of known labels, and of an imagined label that is never relevant, with which new labels start."""
+    """Prototypes of known labels, and of an imagined label that is never relevant, with which
+    new labels start.
+    """
 
     def __init__(self, n_features, labels=(), margin=0.0):
         self.imagined = np.zeros(n_features)
@@ -19,17 +23,26 @@ class SlowPrototypes:
             self.w.setdefault(c, self.imagined.copy())
 
     def others(self, y, crossed):
-        """The labels known that are not relevant; of an example that was judged in part, those crossed out."""
+        """The labels known that are not relevant; of an example that was judged in part, those
+        crossed out.
+        """
         return [s for s in self.w if s not in y and (crossed is None or s in crossed)]
 
     def errors(self, x, y, margin, crossed=None):
         """E, the pairs (r, s) of a relevant and another label in the wrong order."""
-        return [(r, s) for r in y for s in self.others(y, crossed) if self.w[r] @ x - self.w[s] @ x <= margin]
+        return [
+            (r, s)
+            for r in y
+            for s in self.others(y, crossed)
+            if self.w[r] @ x - self.w[s] @ x <= margin
+        ]
 
     def note_losses(self, x, y, crossed=None):
         others = len(self.others(y, crossed))
         errors = len(self.errors(x, y, 0.0, crossed))
-        self.losses.append([float(errors > 0), errors, errors / (len(y) * others) if y and others else 0.0])
+        self.losses.append(
+            [float(errors > 0), errors, errors / (len(y) * others) if y and others else 0.0]
+        )
 
     def note_hypothesis(self, changed):
         now = {c: w.copy() for c, w in self.w.items()} | {None: self.imagined.copy()}
@@ -39,11 +52,15 @@ class SlowPrototypes:
         self.lives[-1][1] += 1
 
     def averaged(self):
-        """The mean of the prototypes after each example; a label not yet there counts as the imagined one."""
+        """The mean of the prototypes after each example; a label not yet there counts as the
+        imagined one.
+        """
         return {c: np.mean([old.get(c, old[None]) for old in self.history], axis=0) for c in self.w}
 
     def voted(self, x):
-        """Each set of prototypes votes, as often as it lived, with the share of other labels below each label."""
+        """Each set of prototypes votes, as often as it lived, with the share of other labels
+        below each label.
+        """
         total = dict.fromkeys(self.w, 0.0)
         for old, life in self.lives:
             s = {c: old.get(c, old[None]) @ x for c in self.w}
@@ -71,10 +88,16 @@ class SlowMMP(SlowPrototypes):
         self.note_hypothesis(changed=bool(E))
 
     def move(self, x, y, E):
-        c = {1: len(E), 2: 1, 3: len(y) * len(self.others(y, self.crossed)), "AP": len(E)}[self.loss]
+        c = {1: len(E), 2: 1, 3: len(y) * len(self.others(y, self.crossed)), "AP": len(E)}[
+            self.loss
+        ]
         if self.loss == "AP":
             c = c / self.precision_lost(y, E)
-        imagined = 0 if self.crossed is not None else sum(self.w[r] @ x - self.imagined @ x <= self.margin for r in y)
+        imagined = (
+            0
+            if self.crossed is not None
+            else sum(self.w[r] @ x - self.imagined @ x <= self.margin for r in y)
+        )
         for r in y:
             n_r = sum(pair[0] == r for pair in E)
             self.w[r] = self.w[r] + n_r / c * x
@@ -85,7 +108,9 @@ class SlowMMP(SlowPrototypes):
         self.imagined = self.imagined - imagined / c * x
 
     def precision_lost(self, y, E):
-        """1 − AP of the relevant labels y, the best first, where those that err against one stand above it."""
+        """1 − AP of the relevant labels y, the best first, where those that err against one
+        stand above it.
+        """
         above = sorted(sum(pair[0] == r for pair in E) for r in y)
         return 1 - sum(i / (i + n) for i, n in enumerate(above, 1)) / len(above)
 

@@ -7,9 +7,16 @@ from collections import Counter
 
 
 def features(
-    text, lowercase=True, composed=False, min_length=2, fold_digits=False, stop_words=None, ngrams=1, prefix=None,
+    text,
+    lowercase=True,
+    composed=False,
+    min_length=2,
+    fold_digits=False,
+    stop_words=None,
+    ngrams=1,
+    prefix=None,
     characters=None,
-):  # fmt: skip
+):
     """All features of one text, each as often as it occurs."""
     text = unicodedata.normalize("NFC", text) if composed else text
     words = re.findall(r"\w+", text.lower() if lowercase else text)
@@ -17,23 +24,38 @@ def features(
         words = ["<digit>" if word.isdecimal() else word for word in words]
     words = [word for word in words if len(word) >= min_length or word == "<digit>"]
     words = [word for word in words if word not in (stop_words or ())]
-    found = [" ".join(words[i : i + n]) for n in range(1, ngrams + 1) for i in range(len(words) - n + 1)]
+    found = [
+        " ".join(words[i : i + n]) for n in range(1, ngrams + 1) for i in range(len(words) - n + 1)
+    ]
     if prefix is not None:
-        found += [word[:prefix] + "*" for word in words if len(word) >= prefix and word != "<digit>"]
+        found += [
+            word[:prefix] + "*" for word in words if len(word) >= prefix and word != "<digit>"
+        ]
     if characters is not None:
         for word in (text.lower() if lowercase else text).split():
             edged, (least, most) = f" {word} ", characters
             sizes = {min(size, len(edged)) for size in range(least, most + 1)}
-            found += [f'"{edged[i : i + size]}"' for size in sizes for i in range(len(edged) - size + 1)]
+            found += [
+                f'"{edged[i : i + size]}"' for size in sizes for i in range(len(edged) - size + 1)
+            ]
     return found
 
 
 class SlowVectorizer:
     """Learns one text at a time; ``row`` weighs a text by what was learned so far."""
 
-    def __init__(self, min_df=1, tf="count", idf=None, norm=None, slope=0.3, character_weight=1.0, **tokens):
+    def __init__(
+        self, min_df=1, tf="count", idf=None, norm=None, slope=0.3, character_weight=1.0, **tokens
+    ):
         self.character_weight = character_weight
-        self.min_df, self.tf, self.idf, self.norm, self.slope, self.tokens = min_df, tf, idf, norm, slope, tokens
+        self.min_df, self.tf, self.idf, self.norm, self.slope, self.tokens = (
+            min_df,
+            tf,
+            idf,
+            norm,
+            slope,
+            tokens,
+        )
         self.documents = []  # the set of features of each document
 
     def learn(self, text):
@@ -44,7 +66,11 @@ class SlowVectorizer:
         u = Counter(feature for document in self.documents for feature in document)
         m = len(self.documents)
         known = {feature for feature in u if u[feature] >= self.min_df}
-        d = {feature: n for feature, n in Counter(features(text, **self.tokens)).items() if feature in known}
+        d = {
+            feature: n
+            for feature, n in Counter(features(text, **self.tokens)).items()
+            if feature in known
+        }
         if not d:
             return {}
         tf = {"count": float, "log": lambda n: 1 + math.log(n), "boolean": lambda n: 1.0}[self.tf]

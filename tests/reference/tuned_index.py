@@ -1,6 +1,8 @@
-"""TunedIndex from the formulas of shortlist/categories/index/tuning.py: dicts and lists, no thought of speed.
+"""TunedIndex from the formulas of shortlist/categories/index/tuning.py: dicts and lists, no thought
+of speed.
 
-An example is its words [(f, x)], its vector [v] and its labels; if it was judged in part, also those that are wrong.
+An example is its words [(f, x)], its vector [v] and its labels; if it was judged in part, also
+those that are wrong.
 """
 
 import numpy as np
@@ -23,10 +25,14 @@ class SlowTunedIndex:
         self.kept = []  # the last examples of a stream
 
     def scores(self, x, v=()):
-        """The labels that are retrieved, in the order of retrieval, and their scores without biases."""
+        """The labels that are retrieved, in the order of retrieval, and their scores without
+        biases.
+        """
         scores = {}
         for f, value in x:
-            share = value * (min(1.0, self.seen[f] / self.rare) if f in self.seen and self.rare else 1.0)
+            share = value * (
+                min(1.0, self.seen[f] / self.rare) if f in self.seen and self.rare else 1.0
+            )
             for c, w, u in self.edges.get(f, []):
                 scores[c] = scores.get(c, 0.0) + (share / self.total[f] * w + value * u)
         if any(v):
@@ -35,7 +41,11 @@ class SlowTunedIndex:
             for g, value in enumerate(v):
                 for c in scores:
                     scores[c] += value * self.weights.get((g, c), 0.0)
-            scores = {c: s for c, s in scores.items() if s != 0 or c in known or self.bias.get(c, 0.0) != 0}
+            scores = {
+                c: s
+                for c, s in scores.items()
+                if s != 0 or c in known or self.bias.get(c, 0.0) != 0
+            }
         return scores
 
     def name(self, c, vector):
@@ -47,7 +57,9 @@ class SlowTunedIndex:
         return {c: score + self.bias.get(c, 0.0) for c, score in self.scores(x, v).items()}
 
     def learn(self, x, labels, v=(), wrong=None, again=None):
-        """``again``: None for a new example, otherwise the share of the step that an example has that is seen again."""
+        """``again``: None for a new example, otherwise the share of the step that an example
+        has that is seen again.
+        """
         if again is None:
             n = len(labels)
             if wrong is not None:
@@ -67,7 +79,9 @@ class SlowTunedIndex:
             errors, rival, behind = contest_errors(scores, labels)
             eta *= 1.0 if again is None else 1.0 - behind
         else:
-            errors = {c: max(0.0, 1.0 - s) if c in labels else -max(0.0, s) for c, s in scores.items()}
+            errors = {
+                c: max(0.0, 1.0 - s) if c in labels else -max(0.0, s) for c, s in scores.items()
+            }
         errors = {c: float(np.float32(e)) for c, e in errors.items()}
         if any(errors.values()):
             for f, value in x:
@@ -127,7 +141,9 @@ class SlowTunedIndex:
             self.learn(x, labels, *v, again=None if t < n else FURTHER * to_come / further)
 
     def learn_next(self, x, labels, v=(), wrong=None):
-        """The next example of a stream; those that came 2^k, 2^(k−1), 2^(k−2) and 2^(k−3) examples ago come again."""
+        """The next example of a stream; those that came 2^k, 2^(k−1), 2^(k−2) and 2^(k−3)
+        examples ago come again.
+        """
         self.learn(x, labels, v, wrong)
         if not self.is_single():
             return
@@ -139,7 +155,9 @@ class SlowTunedIndex:
 
 
 def contest_errors(scores, labels):
-    """The errors, the best wrong label if it has one, and by how much it leads the true label (0 … 1)."""
+    """The errors, the best wrong label if it has one, and by how much it leads the true label
+    (0 … 1).
+    """
     y = min(labels, key=scores.get)
     low, wrong = scores[y], {c: s for c, s in scores.items() if c not in labels}
     short = {c: own for c, s in wrong.items() if (own := MARGIN + s - low) > 0}
@@ -159,7 +177,9 @@ def contest_errors(scores, labels):
 
 
 def share_of_vector(words, vectors, labels):
-    """The share of the vectors, by how often the nearest mean of the others is that of the own label."""
+    """The share of the vectors, by how often the nearest mean of the others is that of the own
+    label.
+    """
     wrong = [0, 0]
     for kind, rows in enumerate((words, vectors)):
         rows = [row / (np.linalg.norm(row) or 1.0) for row in np.asarray(rows, dtype=float)]
@@ -169,7 +189,10 @@ def share_of_vector(words, vectors, labels):
                 if j != i:
                     others.setdefault(labels[j], []).append(other)
             if labels[i] in others:
-                cosines = {c: row @ sum(some) / (np.linalg.norm(sum(some)) or 1.0) for c, some in others.items()}
+                cosines = {
+                    c: row @ sum(some) / (np.linalg.norm(sum(some)) or 1.0)
+                    for c, some in others.items()
+                }
                 own = cosines.pop(labels[i])
                 wrong[kind] += own < max(cosines.values(), default=-1.0)
     ratio = (wrong[0] + 6.5) / (wrong[1] + 5.0)

@@ -1,4 +1,6 @@
-"""A close look at a model: what its labels are called stands in pictures and tables, the labels themselves in JSON."""
+"""A close look at a model: what its labels are called stands in pictures and tables, the labels
+themselves in JSON.
+"""
 
 import pytest
 
@@ -23,13 +25,17 @@ def wrong():
 
 @pytest.mark.long
 @pytest.mark.parametrize("named", [False, True])
-def test_pictures_and_errors_show_what_labels_are_called(named, model, wrong, tmp_path, monkeypatch):
+def test_pictures_and_errors_show_what_labels_are_called(
+    named, model, wrong, tmp_path, monkeypatch
+):
     pytest.importorskip("matplotlib")
     drawn = []
     monkeypatch.setattr(report, "plot_confusion", lambda path, labels, counts: drawn.append(labels))
     called = NAMES if named else {}
     if named:
-        model.set_vocabulary(sl.LabelVocabulary([Concept(label, name) for label, name in NAMES.items()]))
+        model.set_vocabulary(
+            sl.LabelVocabulary([Concept(label, name) for label, name in NAMES.items()])
+        )
     found = evaluate_closely(model, wrong, ["R1"], errors=2, folder=tmp_path)
     assert sorted(drawn[0]) == sorted(called.get(label, label) for label in ("p1", "p2", "p3"))
     (table,) = [one for one in found.tables if one.what == "errors"]

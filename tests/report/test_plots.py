@@ -8,11 +8,20 @@ import pytest
 
 from shortlist import InputError, report
 
-CURVES = {"FF": (np.arange(1, 11), np.linspace(0.5, 0.9, 10)), "IND": (np.arange(1, 11), np.linspace(0.4, 0.8, 10))}
+CURVES = {
+    "FF": (np.arange(1, 11), np.linspace(0.5, 0.9, 10)),
+    "IND": (np.arange(1, 11), np.linspace(0.4, 0.8, 10)),
+}
 DRAW = {
-    "curves": lambda path: report.plot_curves(path, CURVES, "k", "R_k", "A true label among the first k", ylim=(0, 1)),
-    "reliability": lambda path: report.plot_reliability(path, [0.1, 0.6, 0.9], [0.2, 0.5, 0.95], [3, 40, 100]),
-    "frequency": lambda path: report.plot_frequency_recall(path, [0, 1, 2, 300], [0.0, 0.5, 0.4, 1.0]),
+    "curves": lambda path: report.plot_curves(
+        path, CURVES, "k", "R_k", "A true label among the first k", ylim=(0, 1)
+    ),
+    "reliability": lambda path: report.plot_reliability(
+        path, [0.1, 0.6, 0.9], [0.2, 0.5, 0.95], [3, 40, 100]
+    ),
+    "frequency": lambda path: report.plot_frequency_recall(
+        path, [0, 1, 2, 300], [0.0, 0.5, 0.4, 1.0]
+    ),
 }
 
 
@@ -30,7 +39,9 @@ def test_png_and_svg_are_written_alike_each_time(name, tmp_path):
 
 def test_every_label_is_a_point(tmp_path):
     report.plot_frequency_recall(tmp_path / "labels.svg", np.arange(1, 41), np.linspace(0, 1, 40))
-    points = re.search(r'<g id="line2d_\d+">\s*<defs>\s*<path id="(\w+)"', (tmp_path / "labels.svg").read_text())
+    points = re.search(
+        r'<g id="line2d_\d+">\s*<defs>\s*<path id="(\w+)"', (tmp_path / "labels.svg").read_text()
+    )
     assert points
 
 

@@ -58,7 +58,9 @@ def test_the_page_is_short():
 
 
 def test_jobs_are_chosen_by_set_and_tool():
-    spec = importlib.util.spec_from_file_location("benchmarks_main", ROOT / "benchmarks" / "__main__.py")
+    spec = importlib.util.spec_from_file_location(
+        "benchmarks_main", ROOT / "benchmarks" / "__main__.py"
+    )
     main = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(main)
     assert main.chosen("hwu64", "fastText", None)
@@ -68,7 +70,9 @@ def test_jobs_are_chosen_by_set_and_tool():
 
 
 def test_books_have_texts_and_no_labels(tmp_path):
-    (tmp_path / "emma.txt").write_text("CHAPTER I\n\nEmma was handsome, clever, and rich.\n", encoding="utf-8")
+    (tmp_path / "emma.txt").write_text(
+        "CHAPTER I\n\nEmma was handsome, clever, and rich.\n", encoding="utf-8"
+    )
     texts, labels = sets.texts_of(tmp_path, format="books")
     assert "clever" in texts[0]
     assert labels == []

@@ -23,8 +23,9 @@ def covered():
 def test_folders_run_one_after_the_other(covered):
     files = ["tests/a/test_1.py", "tests/test_2.py", "tests/a/b/test_3.py", "tests/test_4.py"]
     assert covered.by_folder(files) == [
-        ["tests/a/test_1.py", "tests/a/b/test_3.py"], ["tests/test_2.py", "tests/test_4.py"],
-    ]  # fmt: skip
+        ["tests/a/test_1.py", "tests/a/b/test_3.py"],
+        ["tests/test_2.py", "tests/test_4.py"],
+    ]
     assert covered.by_folder([]) == []
 
 
@@ -52,7 +53,16 @@ def test_a_test_that_takes_long_is_stopped_and_skipped(tmp_path):
     if not hasattr(signal, "SIGPROF"):
         pytest.skip("there is no timer of processor time here")
     (tmp_path / "test_slow.py").write_text(SLOW)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.few_examples", tmp_path]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "tests.few_examples",
+        tmp_path,
+    ]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert "1 passed, 2 skipped" in done.stdout
@@ -61,26 +71,43 @@ def test_a_test_that_takes_long_is_stopped_and_skipped(tmp_path):
 
 def test_each_file_runs_compiled_and_those_of_loops_plain_too(covered):
     every = covered.chosen([])
-    assert sorted(every["compiled"]) == sorted(f"tests/{path.relative_to(ROOT / 'tests').as_posix()}"
-                                               for path in (ROOT / "tests").rglob("test_*.py"))  # fmt: skip
+    assert sorted(every["compiled"]) == sorted(
+        f"tests/{path.relative_to(ROOT / 'tests').as_posix()}"
+        for path in (ROOT / "tests").rglob("test_*.py")
+    )
     for name in covered.SLOW:
-        assert any(file.startswith(f"tests/{name}") for file in every["compiled"]), f"there is no tests/{name}"
+        assert any(file.startswith(f"tests/{name}") for file in every["compiled"]), (
+            f"there is no tests/{name}"
+        )
         assert not any(file.startswith(f"tests/{name}") for file in every["plain"])
-    assert {Path(file).parts[1].removesuffix(".py") for file in every["plain"]} == set(covered.LOOPS)
+    assert {Path(file).parts[1].removesuffix(".py") for file in every["plain"]} == set(
+        covered.LOOPS
+    )
     assert covered.chosen(["scripts"]) == {
-        "compiled": [f"tests/scripts/test_{name}.py" for name in ("benchmarks", "covered", "figures", "release")],
+        "compiled": [
+            f"tests/scripts/test_{name}.py"
+            for name in ("benchmarks", "covered", "figures", "release")
+        ],
         "plain": [],
-    }  # fmt: skip
+    }
 
 
 def test_lines_are_added_up_by_room(covered):
     def file(n, ran):
         return {"summary": {"num_statements": n, "covered_lines": ran}}
 
-    report = {"files": {"shortlist/text/a.py": file(10, 9), "shortlist/text/b.py": file(10, 10),
-                        "shortlist/labels.py": file(1000, 500), "shortlist/text/__init__.py": file(0, 0)}}  # fmt: skip
+    report = {
+        "files": {
+            "shortlist/text/a.py": file(10, 9),
+            "shortlist/text/b.py": file(10, 10),
+            "shortlist/labels.py": file(1000, 500),
+            "shortlist/text/__init__.py": file(0, 0),
+        }
+    }
     found = covered.rooms(report)
     assert found == {"labels": (1000, 500), "text": (20, 19)}
     assert covered.table(found).splitlines()[2:] == [
-        "| labels | 1,000 | 500 | 50.0 % |", "| text | 20 | 19 | 95.0 % |", "| all | 1,020 | 519 | 50.9 % |",
-    ]  # fmt: skip
+        "| labels | 1,000 | 500 | 50.0 % |",
+        "| text | 20 | 19 | 95.0 % |",
+        "| all | 1,020 | 519 | 50.9 % |",
+    ]

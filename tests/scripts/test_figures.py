@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "<!-- figures:" in path.read_text(encoding="utf-8")]
+PAGES = [
+    path
+    for path in sorted((ROOT / "docs").rglob("*.md"))
+    if "<!-- figures:" in path.read_text(encoding="utf-8")
+]
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +41,22 @@ def test_the_commands_of_a_page_are_found(figures):
 
 
 def test_what_was_printed_agrees_with_the_page_but_for_times_and_what_it_leaves_out(figures):
-    printed = "| set | | P@1 | R5 | learn, s |\n|---|---|--:|--:|--:|\n| hwu64 | as it is | 87.5 | 99.0 | 1.1 |\n"
-    more = "| hwu64 | --tame 0.1 | 87.9 | 99.0 | 1.1 |\n| hwu64 | --tame 0.2 | 80.0 | 99.0 | 1.1 |\n"
+    printed = (
+        "| set | | P@1 | R5 | learn, s |\n|---|---|--:|--:|--:|\n| hwu64 | as it is | 87.5 | 99.0 "
+        "| 1.1 |\n"
+    )
+    more = (
+        "| hwu64 | --tame 0.1 | 87.9 | 99.0 | 1.1 |\n| hwu64 | --tame 0.2 | 80.0 | 99.0 | 1.1 |\n"
+    )
     assert figures.differences(PAGE, printed + more) == []
 
 
 def test_a_cell_that_differs_is_named(figures):
     printed = "| set | | P@1 | P@5 |\n|---|---|--:|--:|\n| hwu64 | as it is | 87.5 | 19.4 |\n"
     printed += "| hwu64 | --tame 0.1 | 88.0 | 19.5 |\n"
-    assert figures.differences(PAGE, printed) == ["hwu64, --tame 0.1: P@1 is 87.9 on the page, 88.0 when run"]
+    assert figures.differences(PAGE, printed) == [
+        "hwu64, --tame 0.1: P@1 is 87.9 on the page, 88.0 when run"
+    ]
     assert figures.differences(PAGE, "| set | texts |\n|---|--:|\n| hwu64 | 9,000 |\n") == [
         "hwu64: texts is 10,000 on the page, 9,000 when run"
     ]
@@ -53,13 +64,17 @@ def test_a_cell_that_differs_is_named(figures):
 
 def test_a_row_that_leaves_out_its_last_cells_is_compared_as_far_as_it_goes(figures):
     printed = "| set | texts | rival, % |\n|---|--:|--:|\n| hwu64 | 10,001 |\n"
-    assert figures.differences(PAGE, printed) == ["hwu64: texts is 10,000 on the page, 10,001 when run"]
+    assert figures.differences(PAGE, printed) == [
+        "hwu64: texts is 10,000 on the page, 10,001 when run"
+    ]
 
 
 def test_tables_that_cannot_be_compared_are_told(figures):
     assert figures.differences(PAGE, "nothing") == ["no figure that was printed is on the page"]
     other = "| set | texts |\n|---|--:|\n| snips | 7 |\n"
-    assert figures.differences(PAGE, other) == ["no table begins with 'set' and has any of the rows that were printed"]
+    assert figures.differences(PAGE, other) == [
+        "no table begins with 'set' and has any of the rows that were printed"
+    ]
 
 
 def test_some_pages_say_where_their_figures_are_from(figures):

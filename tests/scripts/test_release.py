@@ -45,7 +45,9 @@ def test_the_version_is_the_same_everywhere():
 def test_what_is_prepared_and_committed_passes_the_check(copy):
     release.prepare(copy, "3.2.1", "2030-01-02")
     assert set(release.written_versions(copy).values()) == {"3.2.1"}
-    assert "## Unreleased\n\n## 3.2.1 – 2030-01-02\n\n### Added" in (copy / "CHANGELOG.md").read_text()
+    assert (
+        "## Unreleased\n\n## 3.2.1 – 2030-01-02\n\n### Added" in (copy / "CHANGELOG.md").read_text()
+    )
     with pytest.raises(release.Problem, match="not committed"):
         release.check(copy)
     commit(copy)
@@ -63,7 +65,9 @@ def test_what_is_missing_is_named(copy):
     with pytest.raises(release.Problem, match="nothing under Unreleased"):
         release.prepare(copy, "3.2.2", "2030-01-02")
     changelog = copy / "CHANGELOG.md"
-    changelog.write_text(changelog.read_text().replace("## Unreleased\n", "## Unreleased\n\n- Forgotten.\n"))
+    changelog.write_text(
+        changelog.read_text().replace("## Unreleased\n", "## Unreleased\n\n- Forgotten.\n")
+    )
     with pytest.raises(release.Problem, match=r"belong to 3\.2\.1"):
         release.check(copy)
     citation = copy / "CITATION.cff"

@@ -1,4 +1,6 @@
-"""What tests in a real browser share: which one it is, and how long they wait for what must come."""
+"""What tests in a real browser share: which one it is, and how long they wait for what must
+come.
+"""
 
 import shutil
 
@@ -8,30 +10,46 @@ import pytest
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-]  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
 PATIENCE = 60_000  # milliseconds: the machine may be busy
-marks = pytest.mark.skipif(BROWSER is None, reason=f"there is no browser; on Debian: apt-get install {BROWSERS[0]}")
+marks = pytest.mark.skipif(
+    BROWSER is None, reason=f"there is no browser; on Debian: apt-get install {BROWSERS[0]}"
+)
 
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 LOOKS = [
     pytest.param({**options, "color_scheme": scheme}, id=f"{name}-{scheme}", marks=marks)
     for name, options, scheme, marks in (
-        ("desktop", {}, "light", ()), ("phone", PHONE, "dark", pytest.mark.long),
-        ("desktop", {}, "dark", pytest.mark.long), ("phone", PHONE, "light", pytest.mark.long),
+        ("desktop", {}, "light", ()),
+        ("phone", PHONE, "dark", pytest.mark.long),
+        ("desktop", {}, "dark", pytest.mark.long),
+        ("phone", PHONE, "light", pytest.mark.long),
     )
-]  # fmt: skip
+]
 
 
 def check_for_all(page):
-    """What axe-core finds (names, roles, contrast and the like): nothing; and nothing reaches over the edge."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    """What axe-core finds (names, roles, contrast and the like): nothing; and nothing reaches
+    over the edge.
+    """
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    )
     found = axe.Axe().run(page).response["violations"]
     told = [(one["id"], node["html"][:200]) for one in found for node in one["nodes"]]
     assert told == []
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
 
 
 def expect(locator):
@@ -65,7 +83,9 @@ def press(page, *keys):
 
 
 def judge(page, labels, left):
-    """Judge the text that is there by keyboard: its first word tells the label. Wait until so many are left."""
+    """Judge the text that is there by keyboard: its first word tells the label. Wait until so
+    many are left.
+    """
     label = labels[ready(page).split()[0]]
     names = page.locator("#ranking .name").all_inner_texts()
     if names[0] != label:

@@ -40,7 +40,9 @@ def server(folder):
 
 @pytest.fixture(scope="session")
 def sure_file(tmp_path_factory):
-    """A model that has learned enough to say how sure it is: a thing's first word says what it is, nearly always."""
+    """A model that has learned enough to say how sure it is: a thing's first word says what it
+    is, nearly always.
+    """
     path = tmp_path_factory.mktemp("model") / "sure.shortlist"
     texts = [f"{('apple', 'bolt')[n % 2]} number{n % 7}" for n in range(1400)]
     labels = [["fruit", "metal"][(n + (n % 23 == 0)) % 2] for n in range(1400)]
@@ -95,13 +97,18 @@ def visit(browser, server):
     troubles, contexts = [], []
 
     def begin(url=None, refused=None, **options):
-        """``refused``: the status of a refusal that is meant to come; the browser complains of each."""
+        """``refused``: the status of a refusal that is meant to come; the browser complains of
+        each.
+        """
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda problem: troubles.append(str(problem)))
-        page.on("console", lambda said: troubles.append(said.text) if is_trouble(said, refused) else None)
+        page.on(
+            "console",
+            lambda said: troubles.append(said.text) if is_trouble(said, refused) else None,
+        )
         page.goto(str(url or server.base_url))
         return page
 
@@ -112,6 +119,8 @@ def visit(browser, server):
 
 
 def is_trouble(said, refused):
-    """A page still asks its server when a test has ended that; what the browser says of this is no trouble."""
+    """A page still asks its server when a test has ended that; what the browser says of this is
+    no trouble.
+    """
     meant = [*ENDED, *([] if refused is None else [f"status of {refused}"])]
     return said.type == "error" and not any(one in said.text for one in meant)

@@ -15,27 +15,36 @@ import httpx
 from shortlist.server.settings import Settings
 
 EXAMPLES = [
-    ("wheat exports rose", ["grain", "trade"]), ("wheat and corn prices", ["grain"]), ("corn harvest", ["grain"]),
-    ("the bank raised its rates", ["money"]), ("rates of the central bank", ["money"]), ("bank rates fell", ["money"]),
-]  # fmt: skip
+    ("wheat exports rose", ["grain", "trade"]),
+    ("wheat and corn prices", ["grain"]),
+    ("corn harvest", ["grain"]),
+    ("the bank raised its rates", ["money"]),
+    ("rates of the central bank", ["money"]),
+    ("bank rates fell", ["money"]),
+]
 
 
 def state_bytes(model):
     """Everything that a model is, as bytes."""
     state = model.to_state()
     arrays = state.all_arrays()
-    parts = [[name, str(array.dtype), array.shape, array.tobytes().hex()] for name, array in sorted(arrays.items())]
+    parts = [
+        [name, str(array.dtype), array.shape, array.tobytes().hex()]
+        for name, array in sorted(arrays.items())
+    ]
     return json.dumps([state.header(), parts], sort_keys=True)
 
 
 class Client(httpx.Client):
     """Asks a server; ``ask`` gives the answer, or fails with what the server said.
 
-    What took too long is asked again, as the server says: the machine may be busy. Learning then needs a key.
+    What took too long is asked again, as the server says: the machine may be busy. Learning then
+    needs a key.
     """
 
     def __init__(self, **settings):
-        super().__init__(verify=False, **settings)  # no certificates are read, which takes as long as many requests
+        # no certificates are read, which takes as long as many requests
+        super().__init__(verify=False, **settings)
 
     def ask(self, path, **body):
         answer = self.post(f"/v1/{path}", json=body) if body else self.get(f"/v1/{path}")
@@ -45,14 +54,18 @@ class Client(httpx.Client):
         return answer.json()
 
     def learn(self, text, labels, key=None):
-        return self.ask("learn", examples=[{"text": text, "labels": labels, "key": key}])["learned"][0]
+        return self.ask("learn", examples=[{"text": text, "labels": labels, "key": key}])[
+            "learned"
+        ][0]
 
     def best(self, text, k=10):
         return [one["label"] for one in self.ask("rank", text=text, k=k)["rankings"][0]]
 
 
 def keep_types():
-    """Let all servers of this process share what FastAPI makes of each type, which is most of what a start costs."""
+    """Let all servers of this process share what FastAPI makes of each type, which is most of
+    what a start costs.
+    """
     from fastapi._compat import v2
 
     made, kept = v2.TypeAdapter, {}
@@ -60,7 +73,8 @@ def keep_types():
     def adapter(kind, *, config=None):
         what = (kind.__origin__, repr(kind.__metadata__), repr(config))
         if what not in kept:
-            kept[what] = made(kind, config=config), kind  # the type, too: another one cannot have its address
+            # the type, too: another one cannot have its address
+            kept[what] = made(kind, config=config), kind
         return kept[what][0]
 
     v2.TypeAdapter = adapter
@@ -101,11 +115,23 @@ class Process:
     """``shortlist serve`` as a process."""
 
     def __init__(self, *arguments, wait=True, folder=Path(__file__).parents[2], **environment):
-        command = [sys.executable, "-m", "shortlist.cli", "serve", "--port", "0", *map(str, arguments)]
+        command = [
+            sys.executable,
+            "-m",
+            "shortlist.cli",
+            "serve",
+            "--port",
+            "0",
+            *map(str, arguments),
+        ]
         self.process = subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder,
+            command,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            cwd=folder,
             env={**os.environ, **environment},
-        )  # fmt: skip
+        )
         self.lines = []
         self.url = None
         self._ready = threading.Event()

@@ -38,7 +38,9 @@ def looked_through(taught, visit):
 
 def of(server, number):
     """An example of the journal."""
-    (found,) = [one for one in server.ask("examples?limit=100")["examples"] if one["number"] == number]
+    (found,) = [
+        one for one in server.ask("examples?limit=100")["examples"] if one["number"] == number
+    ]
     return found
 
 
@@ -50,9 +52,13 @@ def test_what_is_wrong_is_shown_and_repaired(looked_through, taught):
     expect(first.locator(".said")).to_have_text(found["text"])
     expect(first.locator(".verdict s")).to_have_text(found["label"])
     expect(first.locator(".verdict strong")).to_have_text(found["found"])
-    assert first.locator(".votes li span:first-child").all_inner_texts() == [word for word, _ in found["words"]]
+    assert first.locator(".votes li span:first-child").all_inner_texts() == [
+        word for word, _ in found["words"]
+    ]
     assert set(first.locator("mark").all_inner_texts()) <= {word for word, _ in found["words"]}
-    page.get_by_role("button", name=f"Example {found['number']} is {found['found']}, not {found['label']}").click()
+    page.get_by_role(
+        "button", name=f"Example {found['number']} is {found['found']}, not {found['label']}"
+    ).click()
     expect(first.locator(".tools")).to_contain_text(f"Learned anew with {found['found']}.")
     assert of(taught, found["number"])["undone"]
     assert of(taught, 64)["labels"] == [found["found"]]

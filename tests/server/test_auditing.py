@@ -35,7 +35,9 @@ def test_found_and_repaired(tmp_path):
         assert found["examples"] == 60
         for one in found["doubts"]:
             done = server.ask("repair", number=one["number"], labels=[one["found"]])
-            assert server.ask("repair", number=one["number"], labels=[one["found"]]) == done | {"new": False}
+            assert server.ask("repair", number=one["number"], labels=[one["found"]]) == done | {
+                "new": False
+            }
         again = server.ask("audit")
         assert not {one["number"] for one in again["doubts"]} & wrong
         assert again["examples"] == 60
@@ -46,11 +48,18 @@ def test_labels_have_the_names_that_they_have_now(tmp_path):
     texts, labels = examples(30)
     folder = begun(tmp_path)
     with in_thread(folder) as server:
-        server.ask("learn", examples=[{"text": text, "labels": own} for text, own in zip(texts, labels, strict=True)])
+        server.ask(
+            "learn",
+            examples=[
+                {"text": text, "labels": own} for text, own in zip(texts, labels, strict=True)
+            ],
+        )
         server.ask("labels", change="rename", labels=["grain"], into="cereals")
         server.ask("labels", change="merge", labels=["cereals", "metal"], into="metal")
         server.ask("labels", change="retire", labels=["trade"])
-        server.ask("learn", examples=[{"text": "one more", "labels": ["money"], "wrong": ["metal"]}])
+        server.ask(
+            "learn", examples=[{"text": "one more", "labels": ["money"], "wrong": ["metal"]}]
+        )
         server.ask("undo", number=1)
         lessons, changes = lessons_of(folder)
         assert [one.number for one in lessons] == [*range(2, 31), 34]
@@ -71,20 +80,35 @@ def test_a_repair_is_whole_and_happens_once(folder):
 
     long = "wheat " * 100 + "rose"
     with in_thread(folder) as server:
-        ask("learn", anna, examples=[{"text": long, "labels": ["money"]}, {"text": "corn fell", "labels": ["money"]}])
+        ask(
+            "learn",
+            anna,
+            examples=[
+                {"text": long, "labels": ["money"]},
+                {"text": "corn fell", "labels": ["money"]},
+            ],
+        )
         done = ask("repair", bob, number=1, labels=["grain"]).json()
         assert done == {"number": 3, "new": True}
         newest, _, first = server.get("/v1/examples", headers=anna).json()["examples"]
         assert (first["number"], first["person"], first["undone"]) == (1, "anna", True)
         assert (newest["labels"], newest["person"], newest["undone"]) == (["grain"], "bob", False)
         lines = server.get("/v1/export", headers=anna).text.splitlines()
-        assert json.loads(lines[1])["text"] == long, "the whole text, of which an audit shows the beginning"
+        assert json.loads(lines[1])["text"] == long, (
+            "the whole text, of which an audit shows the beginning"
+        )
         assert ask("repair", bob, number=1, labels=["grain"]).json() == {"number": 3, "new": False}
         refused = ask("repair", bob, number=1, labels=["trade"])
-        assert (refused.status_code, server.get("/v1/model", headers=bob).json()["journal"]) == (409, 3)
+        assert (refused.status_code, server.get("/v1/model", headers=bob).json()["journal"]) == (
+            409,
+            3,
+        )
         ask("undo", bob, number=2)
         refused = ask("repair", bob, number=2, labels=["grain"])
-        assert (refused.status_code, refused.json()) == (409, {"error": "example 2 was taken back already"})
+        assert (refused.status_code, refused.json()) == (
+            409,
+            {"error": "example 2 was taken back already"},
+        )
         assert ask("repair", bob, number=9, labels=["grain"]).status_code == 404
         assert ask("repair", bob, number=3, labels=[]).status_code == 422
         assert ask("repair", bob, number=3, labels=["money"]).json() == {"number": 4, "new": True}
@@ -110,16 +134,32 @@ def test_a_repaired_text_of_the_queue_stays_judged(server):
 
 def test_what_was_judged_in_part_stays_so(tmp_path):
     with in_thread(begun(tmp_path)) as server:
-        server.ask("learn", examples=[{"text": "wheat", "labels": ["money"], "wrong": ["grain"], "complete": False}])
+        server.ask(
+            "learn",
+            examples=[
+                {"text": "wheat", "labels": ["money"], "wrong": ["grain"], "complete": False}
+            ],
+        )
         server.ask("repair", number=1, labels=["grain"])
         newest = server.ask("examples?limit=1")["examples"][0]
-        assert (newest["labels"], newest["wrong"], newest["complete"]) == (["grain"], ["money"], False)
+        assert (newest["labels"], newest["wrong"], newest["complete"]) == (
+            ["grain"],
+            ["money"],
+            False,
+        )
 
 
 def test_names_of_labels_are_told(tmp_path):
     names = {"grain": "Cereals", "money": "Finance", "metal": "Metals", "trade": "Trade"}
-    folder = begun(tmp_path, LabelVocabulary([Concept(label, name) for label, name in names.items()]))
+    folder = begun(
+        tmp_path, LabelVocabulary([Concept(label, name) for label, name in names.items()])
+    )
     texts, labels = examples(30)
     with in_thread(folder) as server:
-        server.ask("learn", examples=[{"text": text, "labels": own} for text, own in zip(texts, labels, strict=True)])
+        server.ask(
+            "learn",
+            examples=[
+                {"text": text, "labels": own} for text, own in zip(texts, labels, strict=True)
+            ],
+        )
         assert server.ask("audit")["names"]["metal"] == "Metals"

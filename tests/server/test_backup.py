@@ -10,7 +10,9 @@ from tests.server.servers import Client, in_thread
 
 
 def test_a_backup_while_people_work_is_never_damaged(folder, run, tmp_path, start):
-    """Learned, taken back and renamed meanwhile; every copy is served, with all that was acknowledged before it."""
+    """Learned, taken back and renamed meanwhile; every copy is served, with all that was
+    acknowledged before it.
+    """
     with changing(folder) as people:
         token = people.add("anna", Role.MANAGE)
     server = start("--state", folder)
@@ -40,7 +42,12 @@ def test_a_backup_while_people_work_is_never_damaged(folder, run, tmp_path, star
         stop.set()
         thread.join()
         client.close()
-    assert {path.name for path in (tmp_path / "copy7").iterdir()} >= {FILE, MARK, "queue.sqlite", "journal.end"}
+    assert {path.name for path in (tmp_path / "copy7").iterdir()} >= {
+        FILE,
+        MARK,
+        "queue.sqlite",
+        "journal.end",
+    }
     assert "is there already" in run("backup", folder, tmp_path / "copy7").err
     assert "not a state directory" in run("backup", tmp_path, tmp_path / "copy9").err
     said = run("backup", tmp_path / "copy7", tmp_path / "copy8")

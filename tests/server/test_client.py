@@ -27,7 +27,9 @@ def answering(answer):
         server.shutdown()
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:abc/", "http://a b/", "http://[::1/", "http://127.0.0.1:1/"])
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:abc/", "http://a b/", "http://[::1/", "http://127.0.0.1:1/"]
+)
 def test_addresses_where_nobody_answers(address):
     with pytest.raises(InputError, match="cannot reach http://"):
         Server(address).ask("v1/model")
@@ -43,8 +45,14 @@ def test_an_address_without_a_password():
     ("answer", "said"),
     [
         (lambda request: request.wfile.write(b"220 mail.example ready\r\n"), "cannot reach"),
-        (lambda request: request.wfile.write(b"HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\n{"), "cannot reach"),
-        (lambda request: request.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n[1]"), "answers what no shortlist server does"),
+        (
+            lambda request: request.wfile.write(b"HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\n{"),
+            "cannot reach",
+        ),
+        (
+            lambda request: request.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n[1]"),
+            "answers what no shortlist server does",
+        ),
     ],
 )
 def test_servers_of_something_else(answer, said):

@@ -1,4 +1,6 @@
-"""A journal that was changed, cut or taken away from outside is noticed, and it is said from where on."""
+"""A journal that was changed, cut or taken away from outside is noticed, and it is said from
+where on.
+"""
 
 import os
 import shutil
@@ -60,10 +62,14 @@ def test_a_flip_in_the_log_loses_nothing_silently(tmp_path, share):
     commit_and_crash(tmp_path, 60)
     before = {name: (tmp_path / name).read_bytes() for name in (FILE, LOG)}
     flip(tmp_path / LOG, int(share * len(before[LOG])))
-    with pytest.raises(JournalError, match=r"damaged from number \d+ of its examples on: 60 were acknowledged"):
+    with pytest.raises(
+        JournalError, match=r"damaged from number \d+ of its examples on: 60 were acknowledged"
+    ):
         check_journal(tmp_path)
     flip(tmp_path / LOG, int(share * len(before[LOG])))
-    assert {name: (tmp_path / name).read_bytes() for name in (FILE, LOG)} == before, "a check leaves all as it is"
+    assert {name: (tmp_path / name).read_bytes() for name in (FILE, LOG)} == before, (
+        "a check leaves all as it is"
+    )
     check_journal(tmp_path)
 
 
@@ -74,7 +80,10 @@ def test_a_flip_in_a_row_is_said_by_its_number(tmp_path, what):
     content = (tmp_path / FILE).read_bytes()
     for place in [i for i in range(len(content)) if content.startswith(what, i)]:
         flip(tmp_path / FILE, place)
-    with pytest.raises(JournalError, match=r"number 31 of its examples on: that is not what was written.*30 examples"):
+    with pytest.raises(
+        JournalError,
+        match=r"number 31 of its examples on: that is not what was written.*30 examples",
+    ):
         check_journal(tmp_path)
 
 
@@ -84,8 +93,14 @@ def test_a_row_taken_out_or_put_in(tmp_path):
     for change, words in (
         ("DELETE FROM undos WHERE number = 2", "number 2 of its undos on"),
         ("DELETE FROM undos WHERE number = 3", "number 3 of its undos on: 3 were acknowledged"),
-        ("DELETE FROM examples WHERE number = 20", "number 20 of its examples on: 20 were acknowledged"),
-        ("INSERT INTO examples (time, text, labels) VALUES (0, 'a', '[]')", "number 21 of its examples on"),
+        (
+            "DELETE FROM examples WHERE number = 20",
+            "number 20 of its examples on: 20 were acknowledged",
+        ),
+        (
+            "INSERT INTO examples (time, text, labels) VALUES (0, 'a', '[]')",
+            "number 21 of its examples on",
+        ),
         ("UPDATE examples SET labels = '[\"y\"]' WHERE number = 7", "number 7 of its examples on"),
         ("UPDATE examples SET number = 99 WHERE number = 20", "number 20 of its examples on"),
     ):
@@ -105,7 +120,8 @@ def test_what_was_never_acknowledged_may_be_torn(tmp_path):
     acknowledged = (tmp_path / END).read_bytes()
     commit_and_crash(tmp_path, 20)
     with open(tmp_path / LOG, "r+b") as file:
-        file.truncate((tmp_path / LOG).stat().st_size - 100)  # the last commit did not get to the disk whole
+        # the last commit did not get to the disk whole
+        file.truncate((tmp_path / LOG).stat().st_size - 100)
     with pytest.raises(JournalError, match="number 20 of its examples on: 20 were acknowledged"):
         check_journal(tmp_path)
     (tmp_path / END).write_bytes(acknowledged)
@@ -139,7 +155,9 @@ def test_a_table_whose_name_for_a_column_is_no_text(tmp_path):
     commit_and_crash(tmp_path, 20)
     settle(tmp_path)
     path = tmp_path / FILE
-    path.write_bytes(path.read_bytes().replace(b"example INTEGER NOT NULL", b"example INTEGER NOT \xa8ULL"))
+    path.write_bytes(
+        path.read_bytes().replace(b"example INTEGER NOT NULL", b"example INTEGER NOT \xa8ULL")
+    )
     with pytest.raises(JournalError, match="is damaged"):
         check_journal(tmp_path)
 
@@ -148,13 +166,17 @@ def test_the_record_of_the_end(tmp_path):
     assert End.of(End().line()) == End()
     commit_and_crash(tmp_path, 5)
     flip(tmp_path / END, 14)
-    with pytest.raises(JournalError, match=r"may have lost its end: the record of it, .*journal.end, is damaged"):
+    with pytest.raises(
+        JournalError, match=r"may have lost its end: the record of it, .*journal.end, is damaged"
+    ):
         check_journal(tmp_path)
     (sentence, _) = salvage(tmp_path)
     assert "what came before that is kept, 5 examples and 0 undos" in sentence
     check_journal(tmp_path)
     (tmp_path / END).unlink()
-    with pytest.raises(JournalError, match=r"may have lost its end: the record of it, .*journal.end, is gone"):
+    with pytest.raises(
+        JournalError, match=r"may have lost its end: the record of it, .*journal.end, is gone"
+    ):
         check_journal(tmp_path)
 
 
@@ -170,7 +192,9 @@ def test_salvage_keeps_what_is_sound_and_sets_all_else_aside(folder, model_file)
     db.commit()
     db.close()
     damaged = (folder / FILE).read_bytes()
-    with pytest.raises(JournalError, match=r"40 examples and 2 undos, by shortlist serve --state .* --salvage"):
+    with pytest.raises(
+        JournalError, match=r"40 examples and 2 undos, by shortlist serve --state .* --salvage"
+    ):
         check_journal(folder)
 
     first, second, third = salvage(folder)
@@ -212,7 +236,9 @@ def test_salvage_of_a_lost_log(folder):
 @pytest.mark.parametrize("beyond", [Version(30, 0), Version(20, 5), Version(10, 5)])
 def test_a_journal_that_ends_before_a_snapshot_is_refused(folder, model_file, beyond):
     commit_and_crash(folder, 20, undone=[12])
-    shutil.copyfile(model_file, folder / f"snapshot-{beyond.examples:012}-{beyond.undos:09}-{0:016x}.shortlist")
+    shutil.copyfile(
+        model_file, folder / f"snapshot-{beyond.examples:012}-{beyond.undos:09}-{0:016x}.shortlist"
+    )
     with pytest.raises(JournalError, match="its end is lost"):
         Replica(folder)
 
@@ -250,7 +276,9 @@ def test_a_journal_deleted_under_a_server(folder, gone):
             with pytest.raises(JournalError, match="is gone"):
                 Journal(folder)
         assert server.best(EXAMPLES[0][0]), "ranking goes on"
-    assert [name for name in gone if (folder / name).exists()] == [], "no other is made in its place"
+    assert [name for name in gone if (folder / name).exists()] == [], (
+        "no other is made in its place"
+    )
 
 
 def test_a_journal_replaced_by_a_copy(folder):
@@ -263,14 +291,18 @@ def test_a_journal_replaced_by_a_copy(folder):
 
 
 def test_a_journal_changed_in_place(folder):
-    """Two processes, or an older file copied over: what was acknowledged must be there before more is written."""
+    """Two processes, or an older file copied over: what was acknowledged must be there before
+    more is written.
+    """
     journal = Journal(folder)
     journal.append(examples(1)[0])
     db = sqlite3.connect(folder / FILE)
     db.execute("DELETE FROM examples")
     db.commit()
     db.close()
-    with pytest.raises(JournalError, match="number 1 of its examples on: 1 were acknowledged; stop the server"):
+    with pytest.raises(
+        JournalError, match="number 1 of its examples on: 1 were acknowledged; stop the server"
+    ):
         journal.append(examples(1)[0])
     journal.close()
 

@@ -25,7 +25,9 @@ JUDGED = [
 
 @pytest.fixture
 def judged(folder):
-    """A state directory with examples of two people, one of them taken back, and a change of labels."""
+    """A state directory with examples of two people, one of them taken back, and a change of
+    labels.
+    """
     journal = Journal(folder)
     for n, (text, labels) in enumerate(JUDGED):
         journal.append([Example(text, labels, f"key-{n}", person=("anna", "bob")[n % 2])])
@@ -59,7 +61,9 @@ def test_what_is_exported_is_read_back(judged, run, tmp_path, layout):
     assert run("export", judged, "--format", layout).out == path.read_bytes().decode()
     found = read_back(path, **({"label_separator": "|"} if layout == "csv" else {}))
     if layout == "fasttext":
-        assert found == [(" ".join(text.split()), ["_".join(one.split()) for one in own]) for text, own in WANTED]
+        assert found == [
+            (" ".join(text.split()), ["_".join(one.split()) for one in own]) for text, own in WANTED
+        ]
     else:
         assert found == WANTED
 
@@ -88,8 +92,11 @@ def test_who_judged_when_and_the_key_go_with_it(judged, run):
     task = json.loads(run("export", judged, "--format", "label-studio").out)[1]
     assert (task["data"]["person"], task["data"]["key"]) == ("bob", "key-1")
     assert task["annotations"][0]["result"][0] == {
-        "from_name": "labels", "to_name": "text", "type": "choices", "value": {"choices": ["grain of salt"]},
-    }  # fmt: skip
+        "from_name": "labels",
+        "to_name": "text",
+        "type": "choices",
+        "value": {"choices": ["grain of salt"]},
+    }
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -117,7 +124,10 @@ def test_many_examples_come_whole(folder, run):
     ],
 )
 def test_refusals(judged, run, tmp_path, example):
-    assert "there is no layout 'xml'; there are jsonl, csv" in run("export", judged, "--format", "xml").err
+    assert (
+        "there is no layout 'xml'; there are jsonl, csv"
+        in run("export", judged, "--format", "xml").err
+    )
     assert "is not a state directory yet" in run("export", tmp_path / "nothing").err
     journal = Journal(judged)
     journal.append([Example({"title": "no | list"}, ["this"])])
@@ -137,23 +147,48 @@ def test_a_word_that_looks_like_a_label_stays_a_word():
 
 def test_tasks_as_label_studio_writes_them(tmp_path):
     """With annotations of several people, a skipped one, predictions, and other controls."""
-    chosen = {"from_name": "topic", "to_name": "text", "type": "choices", "value": {"choices": ["grain"]}}
-    other = {"from_name": "mood", "to_name": "text", "type": "choices", "value": {"choices": ["glad", "grain"]}}
-    span = {"from_name": "span", "to_name": "text", "type": "labels", "value": {"start": 0, "end": 2, "labels": ["X"]}}
+    chosen = {
+        "from_name": "topic",
+        "to_name": "text",
+        "type": "choices",
+        "value": {"choices": ["grain"]},
+    }
+    other = {
+        "from_name": "mood",
+        "to_name": "text",
+        "type": "choices",
+        "value": {"choices": ["glad", "grain"]},
+    }
+    span = {
+        "from_name": "span",
+        "to_name": "text",
+        "type": "labels",
+        "value": {"start": 0, "end": 2, "labels": ["X"]},
+    }
     skipped = {"id": 3, "was_cancelled": True, "result": [{**chosen, "value": {"choices": ["no"]}}]}
     task = {
-        "id": 7, "annotations": [{"id": 1, "completed_by": 1, "result": [chosen, span]}, {"result": [other]}, skipped],
-        "predictions": [{"result": [{**chosen, "value": {"choices": ["guess"]}}]}], "data": {"text": "wheat", "ref": 5},
-    }  # fmt: skip
+        "id": 7,
+        "annotations": [
+            {"id": 1, "completed_by": 1, "result": [chosen, span]},
+            {"result": [other]},
+            skipped,
+        ],
+        "predictions": [{"result": [{**chosen, "value": {"choices": ["guess"]}}]}],
+        "data": {"text": "wheat", "ref": 5},
+    }
     path = tmp_path / "project-1.json"
-    path.write_text(json.dumps([task, {"id": 8, "data": {"text": "later"}, "annotations": []}], indent=2))
+    path.write_text(
+        json.dumps([task, {"id": 8, "data": {"text": "later"}, "annotations": []}], indent=2)
+    )
     assert sl.read(path).format == "label-studio"
     assert read_back(path) == [("wheat", ["grain", "glad"]), ("later", [])]
     assert read_back(path, labels="mood")[0] == ("wheat", ["glad", "grain"])
     (batch,) = sl.read(path, id="ref")
     assert batch.ids[0] == "5"
     path.write_text(json.dumps([task, {"data": {"html": "x"}, "annotations": []}]))
-    with pytest.raises(sl.InputError, match=r"line 1, column \d+: expected a text in the field 'text' of 'data'"):
+    with pytest.raises(
+        sl.InputError, match=r"line 1, column \d+: expected a text in the field 'text' of 'data'"
+    ):
         read_back(path)
     with pytest.raises(sl.InputError, match="must be one name in tasks of Label Studio"):
         read_back(path, labels=["a", "b"])
@@ -173,21 +208,34 @@ def test_who_judged_is_known_by_the_token(folder):
             for text, labels in texts.items():
                 server.learn(text, labels)
         server.ask("undo", number=9)
-        assert server.post("/v1/labels", json={"change": "retire", "labels": ["a"]}).status_code == 403
+        assert (
+            server.post("/v1/labels", json={"change": "retire", "labels": ["a"]}).status_code == 403
+        )
         server.headers["authorization"] = f"Bearer {manager}"
-        assert [one["person"] for one in server.ask("examples")["examples"]] == ["bob"] * 5 + ["anna"] * 4
-        persons = [json.loads(line)["person"] for line in server.get("/v1/export").text.splitlines()]
+        assert [one["person"] for one in server.ask("examples")["examples"]] == ["bob"] * 5 + [
+            "anna"
+        ] * 4
+        persons = [
+            json.loads(line)["person"] for line in server.get("/v1/export").text.splitlines()
+        ]
         assert persons == ["anna"] * 4 + ["bob"] * 4
     journal = Journal(folder)
     assert journal._row("SELECT person FROM undos")[0] == "bob"
     journal.close()
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(1)", "\tx", "'=1", "''-2", "'a'", "b", "'", "\nx", "\r\nx"])
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+1", "-1", "@SUM(1)", "\tx", "'=1", "''-2", "'a'", "b", "'", "\nx", "\r\nx"]
+)
 def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell):
     assert unguarded(guarded(cell)) == cell
     journal = Journal(folder)
-    journal.append([Example(f"{cell} wheat", [cell.strip(), "other"], "+key"), Example('x, "y"', [cell.strip()])])
+    journal.append(
+        [
+            Example(f"{cell} wheat", [cell.strip(), "other"], "+key"),
+            Example('x, "y"', [cell.strip()]),
+        ]
+    )
     journal.append([Example({"title": f"{cell} fields", "price": -12.5}, ["other"])])
     journal.close()
     file = tmp_path / "out.csv"
@@ -213,4 +261,6 @@ def test_labels_are_never_blank_and_have_no_spaces_around_them(server):
         assert (answer.status_code, "blank" in answer.json()["error"]) == (422, True)
     server.learn("rye", [" cereals "])
     server.learn("oats", ["cereals"])
-    assert server.get("/v1/labels", params={"q": "cereals"}).json()["labels"] == [{"label": "cereals", "examples": 2}]
+    assert server.get("/v1/labels", params={"q": "cereals"}).json()["labels"] == [
+        {"label": "cereals", "examples": 2}
+    ]

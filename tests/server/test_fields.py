@@ -1,4 +1,6 @@
-"""Documents of several fields over HTTP: ranked, explained, learned, queued, exported, and replayed as they were."""
+"""Documents of several fields over HTTP: ranked, explained, learned, queued, exported, and
+replayed as they were.
+"""
 
 import csv
 import io
@@ -16,7 +18,12 @@ from shortlist.server.reporting import audit_of
 from tests.server.servers import in_thread, state_bytes
 from tests.test_fields import LABELS, LAWS
 
-NEW = {"title": "rye exports", "body": "the board said that rye rose", "author": ["Smith", "Lee"], "price": 3}
+NEW = {
+    "title": "rye exports",
+    "body": "the board said that rye rose",
+    "author": ["Smith", "Lee"],
+    "price": 3,
+}
 
 
 @pytest.fixture
@@ -41,13 +48,19 @@ def test_fields_are_ranked_and_explained(state):
         ]
         for one in ({"title": "wheat"}, {"author": ["Jones"]}, {"price": 700}, LAWS[0]):
             ranked = server.ask("rank", text=one)["rankings"][0]
-            assert [(own["label"], own["score"]) for own in ranked] == [tuple(own) for own in model.rank(one, 10)]
+            assert [(own["label"], own["score"]) for own in ranked] == [
+                tuple(own) for own in model.rank(one, 10)
+            ]
         many = server.ask("rank", text=[LAWS[0], "bank rates", LAWS[1]])["rankings"]
         assert [own[0]["label"] for own in many] == ["grain", "money", "money"]
         why = server.ask("explain", text=LAWS[0], label="grain")
         said = model.explain(LAWS[0], "grain")
-        assert [(own["feature"], own["vote"]) for own in why["votes"]] == [tuple(own) for own in said.votes]
-        assert {"title: wheat", "author=Smith", "price 10–20"} <= {own["feature"] for own in why["votes"]}
+        assert [(own["feature"], own["vote"]) for own in why["votes"]] == [
+            tuple(own) for own in said.votes
+        ]
+        assert {"title: wheat", "author=Smith", "price 10–20"} <= {
+            own["feature"] for own in why["votes"]
+        }
         spans = {own["feature"]: own["spans"] for own in why["votes"]}
         text = f"{LAWS[0]['title']}\n{LAWS[0]['body']}"
         assert [text[first:end] for first, end in spans["title: wheat"]] == ["wheat"]
@@ -56,7 +69,12 @@ def test_fields_are_ranked_and_explained(state):
 def test_what_is_learned_is_kept_with_its_fields(state):
     other = {"text": {"title": "x"}, "labels": ["grain"], "key": "one"}
     with in_thread(state) as server:
-        assert server.learn(NEW, ["grain"], "one") == {"number": 1, "new": True, "place": 1, "learned": True}
+        assert server.learn(NEW, ["grain"], "one") == {
+            "number": 1,
+            "new": True,
+            "place": 1,
+            "learned": True,
+        }
         assert server.learn(NEW, ["grain"], "one")["new"] is False
         assert server.post("/v1/learn", json={"examples": [other]}).status_code == 409
         server.learn("a plain text of rye", ["grain"])
@@ -67,12 +85,22 @@ def test_what_is_learned_is_kept_with_its_fields(state):
         assert (repaired["fields"], repaired["labels"]) == (NEW, ["rye"])
         assert repaired["text"] == "rye exports · the board said that rye rose · Smith, Lee · 3.0"
         assert [one.get("fields") for one in (newest, plain)] == [None, None]
-        model = sl.load(state / "base.shortlist").learn("a plain text of rye", ["grain"]).learn(NEW, ["rye"])
-        assert state_bytes(server.replica.model) == state_bytes(model.learn(json.dumps(NEW), ["grain"]))
+        model = (
+            sl.load(state / "base.shortlist")
+            .learn("a plain text of rye", ["grain"])
+            .learn(NEW, ["rye"])
+        )
+        assert state_bytes(server.replica.model) == state_bytes(
+            model.learn(json.dumps(NEW), ["grain"])
+        )
         lines = [json.loads(line) for line in server.get("/v1/export").text.splitlines()]
-        assert lines[1] == NEW | {name: lines[1][name] for name in ("time", "key")} | {"labels": ["rye"]}
+        assert lines[1] == NEW | {name: lines[1][name] for name in ("time", "key")} | {
+            "labels": ["rye"]
+        }
     again = Replica(state)
-    assert state_bytes(again.model) == state_bytes(server.replica.model), "learned anew from the journal"
+    assert state_bytes(again.model) == state_bytes(server.replica.model), (
+        "learned anew from the journal"
+    )
     again.close()
 
 
@@ -88,8 +116,9 @@ def test_exports_have_the_fields_and_are_read_back(state, tmp_path):
     (batch,) = read(tmp_path / "judged.jsonl", text=["title", "body"], features=["author", "price"])
     assert list(batch.texts) == [NEW, {"title": "bank", "body": ""}]
     assert [(row["title"], row["author"], row["labels"]) for row in table] == [
-        ("rye exports", "Smith|Lee", "grain|rye"), ("bank", "", "money"),
-    ]  # fmt: skip
+        ("rye exports", "Smith|Lee", "grain|rye"),
+        ("bank", "", "money"),
+    ]
     assert task["data"]["title"] == "rye exports"
     assert fasttext[0] == "__label__grain __label__rye rye exports the board said that rye rose"
 
@@ -97,7 +126,17 @@ def test_exports_have_the_fields_and_are_read_back(state, tmp_path):
 def test_fields_with_the_names_of_ours_are_refused(folder, tmp_path, run):
     path = tmp_path / "texts.jsonl"
     path.write_text('{"title": "rye", "person": "a farmer"}\n')
-    given = ("queue", "add", path, "--state", folder, "--text-column", "title", "--text-column", "person")
+    given = (
+        "queue",
+        "add",
+        path,
+        "--state",
+        folder,
+        "--text-column",
+        "title",
+        "--text-column",
+        "person",
+    )
     assert "a field cannot be called person" in run(*given).err
 
 
@@ -107,15 +146,24 @@ def test_a_queue_of_documents(state):
         as_file = {"content-type": "application/octet-stream"}
         added = server.post("/v1/queue/file?name=t.csv", content=table.encode(), headers=as_file)
         assert added.json() == {"added": 2, "known": 0}
-        assert server.ask("queue", texts=[NEW, "plain rye", NEW, {"title": "  "}]) == {"added": 2, "known": 1}
+        assert server.ask("queue", texts=[NEW, "plain rye", NEW, {"title": "  "}]) == {
+            "added": 2,
+            "known": 1,
+        }
         had = []
         for order in ("gain", "date", "gain", "random"):
             item = server.ask("queue/next", person="anna", order=order)["item"]
             had.append(item["text"])
             server.learn(item["text"], ["grain"], item["id"])
-        assert all(one in had for one in (
-            {"title": "rye exports", "body": "rye rose"}, {"title": "loans", "body": "the bank fell"}, NEW, "plain rye",
-        ))  # fmt: skip
+        assert all(
+            one in had
+            for one in (
+                {"title": "rye exports", "body": "rye rose"},
+                {"title": "loans", "body": "the bank fell"},
+                NEW,
+                "plain rye",
+            )
+        )
         assert server.ask("queue")["judged"] == 4
         assert server.ask("queue/sure", most=10)["looked_at"] == 0
         assert NEW in [one.get("fields") for one in server.ask("examples")["examples"]]
@@ -126,22 +174,38 @@ def test_an_audit_of_documents_and_texts(state):
     examples = [{"text": one, "labels": own} for one, own in zip(documents, LABELS, strict=True)]
     examples[4]["labels"] = ["money"]
     with in_thread(state) as server:
-        server.ask("learn", examples=[*examples, {"text": "wheat exports rose", "labels": ["grain"]}])
+        server.ask(
+            "learn", examples=[*examples, {"text": "wheat exports rose", "labels": ["grain"]}]
+        )
         found = audit_of(state)
         assert (found.examples, found.doubts[0].number) == (13, 5)
-        assert server.ask("audit?limit=1")["doubts"][0]["text"].startswith("wheat exports · the board said")
+        assert server.ask("audit?limit=1")["doubts"][0]["text"].startswith(
+            "wheat exports · the board said"
+        )
 
 
-@pytest.mark.parametrize("bad", [
-    {}, {"": "x"}, {"labels": "x"}, {"title": None}, {"title": True}, {"title": [1]}, {"title": {"x": "y"}},
-    {"a\nb": "x"}, {"title": "x" * 300_000},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {},
+        {"": "x"},
+        {"labels": "x"},
+        {"title": None},
+        {"title": True},
+        {"title": [1]},
+        {"title": {"x": "y"}},
+        {"a\nb": "x"},
+        {"title": "x" * 300_000},
+    ],
+)
 def test_what_is_no_document_is_refused(state, bad):
     with in_thread(state) as server:
         for path, question in (
-            ("rank", {"text": bad}), ("explain", {"text": bad}), ("queue", {"texts": [bad]}),
+            ("rank", {"text": bad}),
+            ("explain", {"text": bad}),
+            ("queue", {"texts": [bad]}),
             ("learn", {"examples": [{"text": bad, "labels": ["grain"]}]}),
-        ):  # fmt: skip
+        ):
             refused = server.post(f"/v1/{path}", json=question)
             assert refused.status_code == 422
             assert "function-" not in refused.json()["error"], "in words of ours"

@@ -29,12 +29,18 @@ def test_one_box_for_each_field(laws, visit):
     expect(page.locator("#why-votes")).to_contain_text("title: wheat")
     assert page.locator("#why-text .field").all_inner_texts() == ["title", "body"]
     expect(page.locator("#why-text .field + span").first).to_have_text("wheat exports")
-    assert set(page.locator("#why-text .field + span").first.locator("mark").all_inner_texts()) == {"wheat", "exports"}
+    assert set(page.locator("#why-text .field + span").first.locator("mark").all_inner_texts()) == {
+        "wheat",
+        "exports",
+    }
     assert page.locator("#why-text .field + span").nth(1).inner_text() == "the board said"
     page.get_by_role("button", name="grain is right").click()
     page.get_by_role("button", name="Learn").click()
     expect(page.locator("#toast")).to_contain_text("Learned as example 1")
-    assert laws.ask("examples")["examples"][0]["fields"] == {"title": "wheat exports", "body": "the board said"}
+    assert laws.ask("examples")["examples"][0]["fields"] == {
+        "title": "wheat exports",
+        "body": "the board said",
+    }
     expect(page.locator("#recent .excerpt").first).to_have_text("wheat exports · the board said")
     for name in ("title", "body"):
         expect(page.get_by_role("textbox", name=name, exact=True)).to_have_value("")
@@ -51,9 +57,12 @@ def test_categories_and_numbers_are_typed(laws, visit):
     page = visit(laws.base_url)
     author, price = page.get_by_label("author", exact=True), page.get_by_label("price", exact=True)
     expect(page.locator("#other-fields datalist option")).to_have_count(2)
-    assert page.locator("#other-fields datalist option").evaluate_all("all => all.map((one) => one.value)") == [
-        "Jones", "Smith",
-    ]  # fmt: skip
+    assert page.locator("#other-fields datalist option").evaluate_all(
+        "all => all.map((one) => one.value)"
+    ) == [
+        "Jones",
+        "Smith",
+    ]
     author.fill("Jones")
     expect(page.locator("#ranking .name").first).to_have_text("money")
     author.fill("Smith; Lee")

@@ -9,7 +9,11 @@ def words(*own):
 
 def test_words_that_others_have_and_nobody_judged_are_new():
     novelty = Novelty()
-    shared, lonely, half = words("wheat", "corn"), words("quagga", "okapi"), words("wheat", "quagga")
+    shared, lonely, half = (
+        words("wheat", "corn"),
+        words("quagga", "okapi"),
+        words("wheat", "quagga"),
+    )
     for number, own in enumerate([shared, shared, lonely, half, words("wheat")]):
         novelty.meet(number, own)
     assert novelty.share(shared) == 1.0
@@ -37,4 +41,9 @@ def test_likeness_is_that_of_the_most_similar():
     others = [words("wheat", "corn"), words("wheat", "rye", "oats"), words()]
     assert likeness(words("wheat"), others) == 1 / 2
     assert likeness(words("rye", "wheat"), others) == 2 / 3
-    assert likeness(words("zebra"), others) == likeness(words(), others) == likeness(words("rye"), []) == 0.0
+    assert (
+        likeness(words("zebra"), others)
+        == likeness(words(), others)
+        == likeness(words("rye"), [])
+        == 0.0
+    )

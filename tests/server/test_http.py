@@ -25,7 +25,10 @@ def test_rank_is_the_models_ranking(server, model_file):
     texts = ["corn and wheat", "bank", "zzz"]
     answer = server.ask("rank", text=texts, k=2)
     ranking = sl.load(model_file).rank(texts, 2)
-    expected = [[{"label": label, "score": score, "probability": None} for label, score in one] for one in ranking]
+    expected = [
+        [{"label": label, "score": score, "probability": None} for label, score in one]
+        for one in ranking
+    ]
     assert answer["rankings"] == expected
     assert [own["assigned"] for own in answer["decisions"]] == [[], [], []]
     assert answer["decisions"][2]["reason"] == "no known word"
@@ -52,7 +55,12 @@ def test_learn_is_seen_at_once_and_undo_takes_it_back(server, model_file):
     expected = sl.load(model_file).learn("zebra", ["animals", "zoo"])
     assert state_bytes(server.replica.model) == state_bytes(expected)
     rolling = server.ask("model")["rolling"]
-    assert (rolling["window"], rolling["R1"], rolling["R5"], rolling["places"]) == (1, 1.0, 1.0, [1])
+    assert (rolling["window"], rolling["R1"], rolling["R5"], rolling["places"]) == (
+        1,
+        1.0,
+        1.0,
+        [1],
+    )
     assert [one["undone"] for one in server.ask("examples")["examples"]] == [False, True]
 
 
@@ -61,14 +69,19 @@ def test_a_retry_with_the_same_key_learns_nothing(server):
     before = state_bytes(server.replica.model)
     assert server.learn("zebra", ["animals"], key="k1") == {**first, "new": False, "place": 1}
     assert state_bytes(server.replica.model) == before
-    answer = server.post("/v1/learn", json={"examples": [{"text": "other", "labels": ["animals"], "key": "k1"}]})
+    answer = server.post(
+        "/v1/learn", json={"examples": [{"text": "other", "labels": ["animals"], "key": "k1"}]}
+    )
     assert answer.status_code == 409
     assert "used for another example, number 1" in answer.json()["error"]
 
 
 def test_a_batch_is_learned_whole_or_not_at_all(server):
     server.learn("zebra", ["animals"], key="k1")
-    examples = [{"text": "lion", "labels": ["animals"]}, {"text": "not the zebra", "labels": ["x"], "key": "k1"}]
+    examples = [
+        {"text": "lion", "labels": ["animals"]},
+        {"text": "not the zebra", "labels": ["x"], "key": "k1"},
+    ]
     assert server.post("/v1/learn", json={"examples": examples}).status_code == 409
     assert server.best("lion") == []
     assert len(server.ask("learn", examples=examples[:1] * 30)["learned"]) == 30
@@ -78,7 +91,9 @@ def test_clients_that_learn_at_once_share_commits(server, model_file):
     def learn(client):
         with httpx.Client(base_url=server.base_url, timeout=60) as own:
             for n in range(20):
-                body = {"examples": [{"text": f"client{client} says{n}", "labels": [f"label{client}"]}]}
+                body = {
+                    "examples": [{"text": f"client{client} says{n}", "labels": [f"label{client}"]}]
+                }
                 assert own.post("/v1/learn", json=body).status_code == 200
 
     threads = [threading.Thread(target=learn, args=(client,)) for client in range(5)]
@@ -100,7 +115,10 @@ def test_labels_are_found_by_any_part(server):
     answer = server.ask("labels?q=GRAIN")
     assert [one["label"] for one in answer["labels"]] == ["grain", "Grain storage"]
     assert server.ask("labels?q=ai&limit=1")["found"] == 2
-    assert [one["label"] for one in server.ask("labels?limit=2&offset=1")["labels"]] == ["money", "trade"]
+    assert [one["label"] for one in server.ask("labels?limit=2&offset=1")["labels"]] == [
+        "money",
+        "trade",
+    ]
     assert server.ask("labels?q=nowhere") == {"labels": [], "found": 0}
 
 
@@ -117,7 +135,12 @@ def test_the_model_and_the_metrics(server):
     server.ask("rank", text=["wheat", "corn"])
     server.learn("wheat", ["grain"])
     facts = server.ask("model")
-    assert (facts["learner"], facts["examples"], facts["labels"], facts["journal"]) == ("FeatureFocus", 7, 3, 1)
+    assert (facts["learner"], facts["examples"], facts["labels"], facts["journal"]) == (
+        "FeatureFocus",
+        7,
+        3,
+        1,
+    )
     assert facts["bytes"] > 0
     page = server.get("/metrics").text
     assert 'shortlist_requests_total{path="/v1/rank",status="200"} 1.0' in page
@@ -152,30 +175,56 @@ def refused(answer, status, words):
 
 def test_bad_questions(server):
     refused(server.post("/v1/rank", json={"text": 7}), 422, "text")
-    refused(server.post("/v1/rank", json={"text": "a", "k": 0}), 422, "k: input should be greater than or equal to 1")
-    refused(server.post("/v1/rank", json={"text": "a", "top": 3}), 422, "top: extra inputs are not permitted")
+    refused(
+        server.post("/v1/rank", json={"text": "a", "k": 0}),
+        422,
+        "k: input should be greater than or equal to 1",
+    )
+    refused(
+        server.post("/v1/rank", json={"text": "a", "top": 3}),
+        422,
+        "top: extra inputs are not permitted",
+    )
     signs = "expected letters, digits and signs of ASCII, without spaces"
     for key, said in {"a b": signs, "a" * 201: "string should have at most 200 characters"}.items():
         example = {"text": "a", "labels": ["b"], "key": key}
-        refused(server.post("/v1/learn", json={"examples": [example]}), 422, f"examples.0.key: {said}")
+        refused(
+            server.post("/v1/learn", json={"examples": [example]}), 422, f"examples.0.key: {said}"
+        )
     refused(server.post("/v1/rank", json={}), 422, "text: field required")
     for one in ({"text": "wheat", "labels": ["grain"]}, {}):
         refused(server.post("/v1/learn", json=one), 422, "examples: field required")
         refused(server.post("/v1/learn", json=[one]), 422, "the body: input should be an object")
-    refused(server.post("/v1/learn", json={"examples": [{"labels": ["a"]}]}), 422, "examples.0.text: field required")
+    refused(
+        server.post("/v1/learn", json={"examples": [{"labels": ["a"]}]}),
+        422,
+        "examples.0.text: field required",
+    )
     refused(server.post("/v1/rank", json=["a"]), 422, "the body: input should be an object")
     refused(server.post("/v1/learn", json={"examples": []}), 422, "examples")
     refused(
-        server.post("/v1/learn", json={"examples": [{"text": "a", "labels": []}]}), 422, "examples.0: needs a label"
+        server.post("/v1/learn", json={"examples": [{"text": "a", "labels": []}]}),
+        422,
+        "examples.0: needs a label",
     )
-    refused(server.post("/v1/learn", json={"examples": [{"text": "a", "labels": ["b\nc"]}]}), 422, "labels.0")
+    refused(
+        server.post("/v1/learn", json={"examples": [{"text": "a", "labels": ["b\nc"]}]}),
+        422,
+        "labels.0",
+    )
     refused(server.post("/v1/undo", json={"number": 1}), 404, "no example 1")
-    refused(server.post("/v1/explain", json={"text": "a", "label": "b"}), 404, "'b' has not been learned")
+    refused(
+        server.post("/v1/explain", json={"text": "a", "label": "b"}),
+        404,
+        "'b' has not been learned",
+    )
     refused(server.post("/v1/explain", json={"text": "zzz"}), 404, "knows none of its words")
     refused(server.get("/v1/nothing"), 404, "Not Found")
     refused(server.get("/v1/rank"), 405, "Method")
     for path in ("/v1/model", "/", "/v1/export", "/healthz"):
-        answer = server.post(path, content=b"a=b", headers={"content-type": "application/x-www-form-urlencoded"})
+        answer = server.post(
+            path, content=b"a=b", headers={"content-type": "application/x-www-form-urlencoded"}
+        )
         refused(answer, 405, "Method")
         assert answer.headers["allow"] == "GET"
     refused(server.post("/v1/nothing", content=b"a=b"), 404, "Not Found")
@@ -184,7 +233,18 @@ def test_bad_questions(server):
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"text": "\\ud800"}', b'{"text": NaN}', b"[" * 100_000]
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'"x"',
+        b"\xff\xfe",
+        b'{"text": "\\ud800"}',
+        b'{"text": NaN}',
+        b"[" * 100_000,
+    ],
 )
 def test_bodies_that_are_no_question(server, body):
     answer = server.post("/v1/rank", content=body, headers={"content-type": "application/json"})
@@ -195,12 +255,22 @@ def test_bodies_that_are_no_question(server, body):
 def test_limits(folder):
     limits = Limits(body=3000, text=50, batch=3)
     with in_thread(folder, limits=limits) as server:
-        refused(server.post("/v1/rank", json={"text": "a" * 3000}), 413, "larger than the 3,000 bytes")
+        refused(
+            server.post("/v1/rank", json={"text": "a" * 3000}), 413, "larger than the 3,000 bytes"
+        )
         chunks = (b" " * 1000 for _ in range(5))
-        answer = server.post("/v1/rank", content=chunks, headers={"content-type": "application/json"})
+        answer = server.post(
+            "/v1/rank", content=chunks, headers={"content-type": "application/json"}
+        )
         refused(answer, 413, "larger than the 3,000 bytes")
-        refused(server.post("/v1/rank", json={"text": "a" * 51}), 422, "text 0 has 51 characters; at most 50")
-        refused(server.post("/v1/rank", json={"text": ["a"] * 4}), 422, "4 texts are more than the 3")
+        refused(
+            server.post("/v1/rank", json={"text": "a" * 51}),
+            422,
+            "text 0 has 51 characters; at most 50",
+        )
+        refused(
+            server.post("/v1/rank", json={"text": ["a"] * 4}), 422, "4 texts are more than the 3"
+        )
 
 
 def test_too_many_at_a_time(folder):
@@ -210,7 +280,9 @@ def test_too_many_at_a_time(folder):
         address = server.base_url.host, server.base_url.port
         with socket.create_connection(address, 60) as busy:
             busy.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body))
-            assert busy.recv(2**16).startswith(b"HTTP/1.1 100"), "it waits for the body, and is being answered"
+            assert busy.recv(2**16).startswith(b"HTTP/1.1 100"), (
+                "it waits for the body, and is being answered"
+            )
             answer = server.post("/v1/rank", json={"text": "wheat"})
             refused(answer, 429, "1 requests are being answered already")
             assert answer.headers["retry-after"] == "1"
@@ -230,9 +302,12 @@ def test_too_slow(folder):
             time.sleep(2.5)
             yield b'"wheat"}'
 
-        # The server may close the connection while the client still sends; the client may see that first.
+        # The server may close the connection while the client still sends; the client may see that
+        # first.
         with contextlib.suppress(httpx.WriteError, httpx.RemoteProtocolError, httpx.ReadError):
-            answer = server.post("/v1/rank", content=never(), headers={"content-type": "application/json"})
+            answer = server.post(
+                "/v1/rank", content=never(), headers={"content-type": "application/json"}
+            )
             refused(answer, 503, "longer than the 1 s")
         until = time.monotonic() + 60
         while server.post("/v1/rank", json={"text": "wheat"}).status_code != 200:
@@ -240,7 +315,9 @@ def test_too_slow(folder):
 
 
 def test_learning_waits_for_a_look_that_took_too_long(folder, monkeypatch):
-    """The request is answered in time; its thread still reads, and until it is done nothing may change."""
+    """The request is answered in time; its thread still reads, and until it is done nothing may
+    change.
+    """
     reading, done = threading.Event(), threading.Event()
 
     def slowly(model, label, n):
@@ -252,7 +329,11 @@ def test_learning_waits_for_a_look_that_took_too_long(folder, monkeypatch):
     with in_thread(folder, limits=Limits(seconds=1)) as server:
         refused(server.get("/v1/label?name=grain"), 503, "longer than the 1 s")
         assert reading.wait(60)
-        refused(server.post("/v1/learn", json={"examples": [{"text": "zebra", "labels": ["animals"]}]}), 503, "longer")
+        refused(
+            server.post("/v1/learn", json={"examples": [{"text": "zebra", "labels": ["animals"]}]}),
+            503,
+            "longer",
+        )
         assert server.replica.version.examples == 0, "it is on disk, and the model waits"
         assert server.best("wheat"), "ranking goes on"
         done.set()
@@ -276,7 +357,9 @@ def test_undo_that_took_too_long_goes_on(folder, monkeypatch):
         monkeypatch.setattr(Replica, "_load", slowly)
         try:
             for number in (1, 2, 1):
-                refused(server.post("/v1/undo", json={"number": number}), 503, "longer than the 1 s")
+                refused(
+                    server.post("/v1/undo", json={"number": number}), 503, "longer than the 1 s"
+                )
             assert len(begun) == 1
         finally:
             done.set()
@@ -299,8 +382,15 @@ def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
     async def send(message):
         sent.append(message.get("body"))
 
-    middleware = Middleware(export, Settings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/export"})
-    scope = {"type": "http", "method": "GET", "path": "/v1/export", "headers": [(b"host", b"localhost")]}
+    middleware = Middleware(
+        export, Settings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/export"}
+    )
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/v1/export",
+        "headers": [(b"host", b"localhost")],
+    }
     asyncio.run(middleware(scope, None, send))
     assert sent == [None, b"0", b"1", b"2", b"3", b"4"]
     (logged,) = (json.loads(line) for line in capsys.readouterr().err.splitlines())
@@ -326,9 +416,14 @@ def test_an_export_that_nobody_takes_is_cut_and_says_so(folder, capsys):
                     got += part
         head, _, body = got.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200")
-        assert int(body.partition(b"\r\n")[0], 16) <= 2**16, "who reads slowly has its time for each piece, not for all"
+        assert int(body.partition(b"\r\n")[0], 16) <= 2**16, (
+            "who reads slowly has its time for each piece, not for all"
+        )
         assert not got.endswith(end)
-        assert 'shortlist_requests_total{path="/v1/export",status="cut"} 1.0' in server.get("/metrics").text
+        assert (
+            'shortlist_requests_total{path="/v1/export",status="cut"} 1.0'
+            in server.get("/metrics").text
+        )
     logged = capsys.readouterr().err
     assert '"event":"request cut short"' in logged
     assert '"event":"request",' not in logged
@@ -337,7 +432,11 @@ def test_an_export_that_nobody_takes_is_cut_and_says_so(folder, capsys):
 def test_read_only(folder):
     with in_thread(folder, read_only=True) as server:
         assert server.best("wheat")
-        refused(server.post("/v1/learn", json={"examples": [{"text": "a", "labels": ["b"]}]}), 403, "read-only")
+        refused(
+            server.post("/v1/learn", json={"examples": [{"text": "a", "labels": ["b"]}]}),
+            403,
+            "read-only",
+        )
         refused(server.post("/v1/undo", json={"number": 1}), 403, "read-only")
 
 
@@ -351,7 +450,9 @@ def test_failures_inside_tell_nothing_outside(folder, monkeypatch, capsys):
         refused(answer, 500, "something went wrong inside the server")
         assert "secret" not in answer.text
         assert "Traceback" not in answer.text
-    logged = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
+    logged = [
+        json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")
+    ]
     assert [entry["problem"] for entry in logged if entry["event"] == "failed"] == ["RuntimeError"]
     assert "('a secret', 'of the inside')" not in str(logged), "it may quote a text or a label"
 
@@ -375,10 +476,19 @@ def test_the_token_is_asked_for(folder):
         assert server.best("wheat")
         stranger = httpx.Client(base_url=server.base_url)
         for bad in ("", "Bearer", "Bearer wrong", f"Bearer {TOKEN}x", f"bearer{TOKEN}", "Bearer ä"):
-            for path in ("/v1/model", "/v1/labels", "/v1/export", "/v1/examples", "/metrics", "/v1/nothing"):
+            for path in (
+                "/v1/model",
+                "/v1/labels",
+                "/v1/export",
+                "/v1/examples",
+                "/metrics",
+                "/v1/nothing",
+            ):
                 answer = stranger.get(path, headers={"authorization": bad.encode()})
                 refused(answer, 401, "a token is needed")
-            answer = stranger.post("/v1/rank", json={"text": "a"}, headers={"authorization": bad.encode()})
+            answer = stranger.post(
+                "/v1/rank", json={"text": "a"}, headers={"authorization": bad.encode()}
+            )
             refused(answer, 401, "a token is needed")
         assert stranger.get("/healthz").status_code == 200
         assert stranger.get("/").status_code == 200
@@ -391,14 +501,20 @@ def test_the_token_check_takes_constant_time(folder, monkeypatch):
     from shortlist.server import people
 
     seen = []
-    monkeypatch.setattr(people.hmac, "compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest is None)
+    monkeypatch.setattr(
+        people.hmac,
+        "compare_digest",
+        lambda a, b: seen.append((a, b)) or hmac.compare_digest is None,
+    )
     with in_thread(folder, token=TOKEN) as server:
         assert server.get("/v1/model").status_code == 401
     assert seen == [(f"Bearer {TOKEN}".encode(),) * 2], "the only comparison is hmac.compare_digest"
 
 
 def test_no_other_site_gets_in(server):
-    """Neither by a form, nor by a name of its own that leads to this machine (DNS rebinding), nor by CORS."""
+    """Neither by a form, nor by a name of its own that leads to this machine (DNS rebinding),
+    nor by CORS.
+    """
     body = json.dumps({"examples": [{"text": "a", "labels": ["b"]}]})
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None):
         headers = {} if kind is None else {"content-type": kind}
@@ -424,7 +540,9 @@ def test_texts_and_tokens_are_not_logged(folder, capsys):
 
 def test_loopback_is_known():
     assert all(map(is_loopback, ("127.0.0.1", "127.8.9.1", "::1", "[::1]", "localhost")))
-    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.org", "localhost.example.org", "")))
+    assert not any(
+        map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.org", "localhost.example.org", ""))
+    )
 
 
 def test_elsewhere_only_with_a_token(tmp_path):
@@ -452,7 +570,11 @@ def test_a_decision_comes_with_each_ranking(sure, sure_file):
     texts = ["apple number3", "number3 number4", "nothing of all that"]
     answer = sure.ask("rank", text=texts, precision=0.9)
     assert [own["assigned"] for own in answer["decisions"]] == [["fruit"], [], []]
-    assert [own["reason"] for own in answer["decisions"]] == [None, "unlike anything learned", "no known word"]
+    assert [own["reason"] for own in answer["decisions"]] == [
+        None,
+        "unlike anything learned",
+        "no known word",
+    ]
     chances = sl.load(sure_file).rank(texts, 10).probabilities
     assert [one["probability"] for one in answer["rankings"][0]] == chances[0].tolist()
     assert sure.ask("rank", text="apple number3", precision=1)["decisions"][0]["assigned"] == []
@@ -467,7 +589,12 @@ def test_lists_are_cut_by_coverage_or_probability(sure):
     assert sorted(listed("apple bolt", coverage=0.99)) == ["fruit", "metal"]
     assert listed("apple number3", min_probability=0.5) == ["fruit"]
     assert listed("apple number3", min_probability=1) == []
-    for name, value in (("coverage", 1.5), ("precision", -0.1), ("precision", True), ("min_probability", "high")):
+    for name, value in (
+        ("coverage", 1.5),
+        ("precision", -0.1),
+        ("precision", True),
+        ("min_probability", "high"),
+    ):
         answer = sure.post("/v1/rank", json={"text": "apple", name: value})
         assert answer.status_code == 422
         assert name in answer.json()["error"]
@@ -496,17 +623,35 @@ TOO_LARGE = {
     ("rank", '{"text": "a", "k": -%s}'): "k: input should be greater than or equal to 1",
     ("rank", '{"text": "a", "k": %s.5}'): "k: input should be a valid integer",
     ("rank", '{"text": "a", "top": %s}'): "top: extra inputs are not permitted",
-    ("rank", '{"text": "a", "precision": %s}'): "precision: input should be less than or equal to 1",
+    (
+        "rank",
+        '{"text": "a", "precision": %s}',
+    ): "precision: input should be less than or equal to 1",
     ("rank", '{"text": "a", "tame": -%s}'): "tame: input should be greater than or equal to -1",
-    ("rank", '{"text": "a", "at_most": [{"label": "a", "n": %s}]}'): "at_most.0.n: input should be less than or equal",
+    (
+        "rank",
+        '{"text": "a", "at_most": [{"label": "a", "n": %s}]}',
+    ): "at_most.0.n: input should be less than or equal",
     ("rank", '{"text": "a", "vector": [%s]}'): "vector.0: input should be a finite number",
     ("rank", '{"text": ["a"], "vector": [[%s]]}'): "vector.0.0: input should be a finite number",
-    ("rank", '{"text": {"price": %s}}'): "text.price: input should be a valid string or a finite number or a valid",
-    ("rank", '{"text": [{"price": true}]}'): "text.0.price: input should be a valid string or a valid number or",
+    (
+        "rank",
+        '{"text": {"price": %s}}',
+    ): "text.price: input should be a valid string or a finite number or a valid",
+    (
+        "rank",
+        '{"text": [{"price": true}]}',
+    ): "text.0.price: input should be a valid string or a valid number or",
     ("rank", '{"text": %s}'): "text: input should be a valid string or a valid array",
     ("rank", '{"text": [%s]}'): "text.0: input should be a valid string",
-    ("learn", '{"examples": [{"text": "a", "labels": [%s]}]}'): "examples.0.labels.0: input should be a valid string",
-    ("learn", '{"examples": []}'): "examples: list should have at least 1 item after validation, not 0",
+    (
+        "learn",
+        '{"examples": [{"text": "a", "labels": [%s]}]}',
+    ): "examples.0.labels.0: input should be a valid string",
+    (
+        "learn",
+        '{"examples": []}',
+    ): "examples: list should have at least 1 item after validation, not 0",
     ("undo", '{"number": %s}'): "number: input should be less than or equal to 9007199254740992",
     ("queue/sure", '{"most": %s}'): "most: input should be less than or equal to 1000",
     ("promote", '{"force": %s}'): "force: input should be a valid boolean",
@@ -516,14 +661,27 @@ TOO_LARGE = {
 def test_numbers_that_are_too_large_are_refused_in_a_sentence(server):
     large = "1" + 400 * "0"
     for (path, body), said in TOO_LARGE.items():
-        sent = {"content": body.replace("%s", large), "headers": {"content-type": "application/json"}}
+        sent = {
+            "content": body.replace("%s", large),
+            "headers": {"content-type": "application/json"},
+        }
         refused(server.post(f"/v1/{path}", **sent), 422, said)
-    refused(server.get("/v1/examples", params={"limit": large}), 422, "limit: input should be less than or equal")
-    refused(server.get("/v1/examples", params={"limit": "x"}), 422, "limit: input should be a valid integer")
+    refused(
+        server.get("/v1/examples", params={"limit": large}),
+        422,
+        "limit: input should be less than or equal",
+    )
+    refused(
+        server.get("/v1/examples", params={"limit": "x"}),
+        422,
+        "limit: input should be a valid integer",
+    )
 
 
 def test_a_column_of_a_file_for_the_queue_may_have_any_name(server):
     line = json.dumps({'my "text"': "wheat rose"}).encode()
     as_file = {"content-type": "application/octet-stream"}
-    answer = server.post("/v1/queue/file", params={"text": 'my "text"'}, content=line, headers=as_file)
+    answer = server.post(
+        "/v1/queue/file", params={"text": 'my "text"'}, content=line, headers=as_file
+    )
     assert answer.json() == {"added": 1, "known": 0}

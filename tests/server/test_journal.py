@@ -24,9 +24,16 @@ def journal(tmp_path):
 
 
 def test_examples_are_numbered_in_order(journal):
-    assert journal.append([Example("a", ["x"]), Example("b", ["y"])]) == [Receipt(1, True), Receipt(2, True)]
+    assert journal.append([Example("a", ["x"]), Example("b", ["y"])]) == [
+        Receipt(1, True),
+        Receipt(2, True),
+    ]
     assert journal.append([Example("c", ["x"])]) == [Receipt(3, True)]
-    assert [lesson[:2] for lesson in journal.after(0, 3)] == [("a", ["x"]), ("b", ["y"]), ("c", ["x"])]
+    assert [lesson[:2] for lesson in journal.after(0, 3)] == [
+        ("a", ["x"]),
+        ("b", ["y"]),
+        ("c", ["x"]),
+    ]
 
 
 def test_a_key_counts_once(journal):
@@ -71,10 +78,13 @@ def test_requests_that_wait_share_a_commit_and_fail_alone(tmp_path):
 
 
 OTHERS = [
-    Example("b", ["x"], "k"), Example("a", ["y"], "k"), Example("a", ["x", "y"], "k"),
-    Example("a", ["x"], "k", wrong=["y"]), Example("a", ["x"], "k", complete=False),
+    Example("b", ["x"], "k"),
+    Example("a", ["y"], "k"),
+    Example("a", ["x", "y"], "k"),
+    Example("a", ["x"], "k", wrong=["y"]),
+    Example("a", ["x"], "k", complete=False),
     Example("a", ["x"], "k", person="ada"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("other", OTHERS)
@@ -97,26 +107,37 @@ def test_undo_is_remembered_once(journal):
 
 
 def test_the_export_is_a_training_file(journal, tmp_path):
-    journal.append([Example('quoted "text"\nof two lines, äö ß 😀', ["x", 7]), Example("b\0c", ["y"])])
+    journal.append(
+        [Example('quoted "text"\nof two lines, äö ß 😀', ["x", 7]), Example("b\0c", ["y"])]
+    )
     journal.append([Example("gone", ["z"])])
     journal.undo([3])
     path = tmp_path / "export.jsonl"
     path.write_text("".join(exported(journal, "jsonl")))
     batches = list(sl.read(str(path)))
-    assert [text for batch in batches for text in batch.texts] == ['quoted "text"\nof two lines, äö ß 😀', "b\0c"]
+    assert [text for batch in batches for text in batch.texts] == [
+        'quoted "text"\nof two lines, äö ß 😀',
+        "b\0c",
+    ]
 
 
 def test_the_export_says_what_was_judged_and_by_whom(journal):
-    journal.append([
-        Example("a", ["x"]), Example("b", ["x"], wrong=["é"], complete=False),
-        Example("c", [], wrong=["y"], person="ada"),
-    ])  # fmt: skip
-    lines = [json.loads(line) for piece in exported(journal, "jsonl") for line in piece.splitlines()]
+    journal.append(
+        [
+            Example("a", ["x"]),
+            Example("b", ["x"], wrong=["é"], complete=False),
+            Example("c", [], wrong=["y"], person="ada"),
+        ]
+    )
+    lines = [
+        json.loads(line) for piece in exported(journal, "jsonl") for line in piece.splitlines()
+    ]
     assert [line.pop("time") for line in lines]
     assert lines == [
-        {"text": "a", "labels": ["x"]}, {"text": "b", "labels": ["x"], "wrong": ["é"], "complete": False},
+        {"text": "a", "labels": ["x"]},
+        {"text": "b", "labels": ["x"], "wrong": ["é"], "complete": False},
         {"text": "c", "labels": [], "wrong": ["y"], "complete": True, "person": "ada"},
-    ]  # fmt: skip
+    ]
 
 
 def test_another_process_sees_a_commit_at_once(journal, tmp_path):

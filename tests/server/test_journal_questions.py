@@ -1,4 +1,6 @@
-"""What the journal answers: from and up to which number, in which order, with or without what was taken back."""
+"""What the journal answers: from and up to which number, in which order, with or without what
+was taken back.
+"""
 
 import json
 
@@ -44,8 +46,10 @@ def test_what_comes_after(journal):
 
 def test_entries_newest_first(journal):
     assert [(entry.number, entry.undone) for entry in journal.entries(before=5, limit=3)] == [
-        (4, True), (3, False), (2, True),
-    ]  # fmt: skip
+        (4, True),
+        (3, False),
+        (2, True),
+    ]
     assert [entry.number for entry in journal.entries()] == [5, 4, 3, 2, 1]
 
 

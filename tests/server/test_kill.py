@@ -1,4 +1,6 @@
-"""A server whose disk is full, or whose newest snapshot is damaged. Killing it: tests/hostile/kills.py."""
+"""A server whose disk is full, or whose newest snapshot is damaged. Killing it:
+tests/hostile/kills.py.
+"""
 
 import resource
 import subprocess
@@ -21,7 +23,10 @@ def check(folder, model_file):
     server = Forked(folder)
     with Client(base_url=server.url, timeout=60) as client:
         for probe in PROBES:
-            told = [(one["label"], one["score"]) for one in client.ask("rank", text=probe)["rankings"][0]]
+            told = [
+                (one["label"], one["score"])
+                for one in client.ask("rank", text=probe)["rankings"][0]
+            ]
             assert told == list(expected.rank(probe, 10))
     server.process.terminate()
     server.process.join()
@@ -76,7 +81,9 @@ def test_a_full_disk(tmp_path, model_file):
     """A real file system with no room left, where this user may make one."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True, check=False
+    )
     if mounted.returncode:
         pytest.skip("this user may not mount a small file system")
     try:
@@ -92,7 +99,10 @@ def test_a_full_disk(tmp_path, model_file):
 def test_a_damaged_snapshot_is_passed_over(folder, model_file):
     server = Forked(folder)
     with Client(base_url=server.url) as client:
-        client.ask("learn", examples=[{"text": f"text {n}", "labels": ["x"], "key": str(n)} for n in range(30)])
+        client.ask(
+            "learn",
+            examples=[{"text": f"text {n}", "labels": ["x"], "key": str(n)} for n in range(30)],
+        )
     server.kill(everything=True)
     newest = write_snapshot(folder)
     content = bytearray(newest.read_bytes())

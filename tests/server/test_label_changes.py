@@ -40,7 +40,11 @@ def test_a_change_is_in_the_answers_and_can_be_taken_back(server):
     assert [one["label"] for one in labels] == ["cereal"]
     assert server.get("/v1/labels", params={"q": "grain"}).json()["labels"] == []
     entry = server.get("/v1/examples").json()["examples"][0]
-    assert (entry["number"], entry["text"], entry["labels"]) == (number, "rename grain to cereal", [])
+    assert (entry["number"], entry["text"], entry["labels"]) == (
+        number,
+        "rename grain to cereal",
+        [],
+    )
     server.learn("wheat once more", ["cereal"])
     assert server.get("/v1/export").text.count("\n") == 1  # a change is no example to train on
     assert server.ask("model")["rolling"]["window"] == 1
@@ -50,8 +54,14 @@ def test_a_change_is_in_the_answers_and_can_be_taken_back(server):
 
 
 def test_changes_that_cannot_be_made(server):
-    assert "has not been learned" in ask(server, {"change": "retire", "labels": ["nothing"]}, 404)["error"]
-    assert "retire takes labels" in ask(server, {"change": "retire", "labels": ["grain"], "into": "x"}, 409)["error"]
+    assert (
+        "has not been learned"
+        in ask(server, {"change": "retire", "labels": ["nothing"]}, 404)["error"]
+    )
+    assert (
+        "retire takes labels"
+        in ask(server, {"change": "retire", "labels": ["grain"], "into": "x"}, 409)["error"]
+    )
     ask(server, {"change": "vanish", "labels": ["grain"]}, 422)
     ask(server, {"change": "retire", "labels": ["grain"]})
     assert "was retired" in ask(server, {"change": "retire", "labels": ["grain"]}, 409)["error"]
@@ -69,20 +79,26 @@ def test_a_change_that_is_asked_for_again_is_made_once(server, change):
     first = ask(server, change | {"key": "once"})
     assert ask(server, change | {"key": "once"}) == {"number": first["number"], "new": False}
     other = ask(server, {"change": "retire", "labels": ["money"], "key": "once"}, 409)
-    assert other["error"] == f"the key 'once' was used for another example, number {first['number']}"
+    assert (
+        other["error"] == f"the key 'once' was used for another example, number {first['number']}"
+    )
 
 
 def test_an_example_that_is_sent_again_is_known_though_its_label_was_retired(server):
     first = server.learn("rye and oats", ["new"], key="rye")
     ask(server, {"change": "retire", "labels": ["new"]})
     assert server.learn("rye and oats", ["new"], key="rye") == first | {"new": False, "place": None}
-    sent = {"examples": [{"text": text, "labels": ["new"], "key": text} for text in ("rye", "oats")]}
+    sent = {
+        "examples": [{"text": text, "labels": ["new"], "key": text} for text in ("rye", "oats")]
+    }
     refused = server.post("/v1/learn", json=sent)
     assert (refused.status_code, "was retired" in refused.json()["error"]) == (422, True)
 
 
 def test_rules_of_a_request(server):
-    best = [one["label"] for one in server.ask("rank", text="wheat at the bank", k=5)["rankings"][0]]
+    best = [
+        one["label"] for one in server.ask("rank", text="wheat at the bank", k=5)["rankings"][0]
+    ]
     assert len(best) > 1
     ranked = server.ask("rank", text="wheat at the bank", k=5, but=[best[0]])["rankings"][0]
     assert [one["label"] for one in ranked] == best[1:]
@@ -90,11 +106,26 @@ def test_rules_of_a_request(server):
     assert (refused.status_code, "names 'nothing'" in refused.json()["error"]) == (409, True)
     ranked = server.ask("rank", text="wheat at the bank", k=5, only=[best[1]])["rankings"][0]
     assert [one["label"] for one in ranked] == [best[1]]
-    asked = {"text": "wheat at the bank", "k": 5, "below": [best[0]], "at_most": [{"label": best[0], "n": 1}]}
+    asked = {
+        "text": "wheat at the bank",
+        "k": 5,
+        "below": [best[0]],
+        "at_most": [{"label": best[0], "n": 1}],
+    }
     assert [one["label"] for one in server.ask("rank", **asked)["rankings"][0]] == best[:1]
-    assert server.post("/v1/rank", json={"text": "a", "at_most": [{"label": "a", "n": -1}]}).status_code == 422
-    plain, tamed = (server.ask("rank", text="wheat at the bank", **own)["rankings"][0] for own in ({}, {"tame": 0.5}))
-    assert {one["label"]: one["score"] for one in tamed} != {one["label"]: one["score"] for one in plain}
+    assert (
+        server.post(
+            "/v1/rank", json={"text": "a", "at_most": [{"label": "a", "n": -1}]}
+        ).status_code
+        == 422
+    )
+    plain, tamed = (
+        server.ask("rank", text="wheat at the bank", **own)["rankings"][0]
+        for own in ({}, {"tame": 0.5})
+    )
+    assert {one["label"]: one["score"] for one in tamed} != {
+        one["label"]: one["score"] for one in plain
+    }
     assert server.post("/v1/rank", json={"text": "a", "tame": 2}).status_code == 422
 
 
@@ -122,7 +153,9 @@ def test_killed_in_the_middle_taken_back_and_replayed(folder, model_file, change
 
 @pytest.fixture
 def meanwhile(folder, monkeypatch):
-    """meanwhile(change): another process changes labels between the check of the next request and its commit."""
+    """meanwhile(change): another process changes labels between the check of the next request
+    and its commit.
+    """
     waiting = []
     ask = Writer.ask
 
@@ -171,7 +204,9 @@ def test_what_is_sure_is_decided_by_labels_that_there_still_are(tmp_path, sure_f
 
         async def late(self, *given):
             monkeypatch.setattr(Writer, "ask", writer_ask)
-            await writer_ask(self, Journal.append, [Example("", {"change": "retire", "labels": ["fruit"]})])
+            await writer_ask(
+                self, Journal.append, [Example("", {"change": "retire", "labels": ["fruit"]})]
+            )
             return await writer_ask(self, *given)
 
         monkeypatch.setattr(Writer, "ask", late)
@@ -180,11 +215,15 @@ def test_what_is_sure_is_decided_by_labels_that_there_still_are(tmp_path, sure_f
         assert server.ask("model")["passed_over"] == 0
         assert server.ask("queue")["held"] == 0
         server.learn("bolt number2", ["metal"], ids[-1])  # by a person, who took it from the queue
-        assert server.post("/v1/queue/undo", json={"decision": 1}).status_code == 404, "it would take that back"
+        assert server.post("/v1/queue/undo", json={"decision": 1}).status_code == 404, (
+            "it would take that back"
+        )
 
 
 def test_nothing_is_taken_back_that_others_need(server, capfd):
-    renamed = ask(server, {"change": "rename", "labels": ["trade"], "into": "a secret label"})["number"]
+    renamed = ask(server, {"change": "rename", "labels": ["trade"], "into": "a secret label"})[
+        "number"
+    ]
     retired = ask(server, {"change": "retire", "labels": ["a secret label"]})["number"]
     answer = server.post("/v1/undo", json={"number": renamed})
     assert answer.status_code == 409
@@ -205,7 +244,9 @@ def test_nothing_is_taken_back_that_others_need(server, capfd):
     assert "secret" not in log
 
 
-def test_what_cannot_be_learned_is_told_without_its_labels_in_the_log_and_after_a_snapshot(folder, capfd):
+def test_what_cannot_be_learned_is_told_without_its_labels_in_the_log_and_after_a_snapshot(
+    folder, capfd
+):
     journal = Journal(folder)
     journal.append([Example("", RETIRED), Example("wheat", ["grain"]), Example("bank", ["money"])])
     journal.close()

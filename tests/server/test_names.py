@@ -7,7 +7,11 @@ from shortlist.concepts import Concept, LabelVocabulary
 from shortlist.server import snapshots
 from tests.server.servers import in_thread
 
-NAMES = [Concept("c1", "grain", ("cereals",)), Concept("c2", "money", ("finance",)), Concept("c3", "gold")]
+NAMES = [
+    Concept("c1", "grain", ("cereals",)),
+    Concept("c2", "money", ("finance",)),
+    Concept("c3", "gold"),
+]
 
 
 @pytest.fixture
@@ -30,7 +34,9 @@ def test_names_are_in_every_answer(named):
     assert named.get("/v1/examples").json()["examples"][0]["names"] == ["gold"]
 
 
-@pytest.mark.parametrize(("wanted", "found"), [("CEREAL", ["c1"]), ("finance", ["c2"]), ("c", ["c1", "c2"]), ("x", [])])
+@pytest.mark.parametrize(
+    ("wanted", "found"), [("CEREAL", ["c1"]), ("finance", ["c2"]), ("c", ["c1", "c2"]), ("x", [])]
+)
 def test_search_finds_synonyms(named, wanted, found):
     labels = named.get("/v1/labels", params={"q": wanted}).json()["labels"]
     assert sorted(one["label"] for one in labels) == found

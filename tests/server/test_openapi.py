@@ -1,4 +1,6 @@
-"""Odd requests by the hundred, made from the server's own OpenAPI document: none may fail inside or surprise."""
+"""Odd requests by the hundred, made from the server's own OpenAPI document: none may fail
+inside or surprise.
+"""
 
 import os
 
@@ -11,7 +13,8 @@ from shortlist.server.middleware import FILES
 from tests.server.servers import in_thread
 
 # The document cannot say which bytes are a file of texts (FILES).
-MANY = int(os.environ.get("SHORTLIST_FUZZ", "6"))  # the same ones each time: more only where more is asked for
+# the same ones each time: more only where more is asked for
+MANY = int(os.environ.get("SHORTLIST_FUZZ", "6"))
 # What a library of the test warns of is not ours.
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("default")]
 
@@ -31,7 +34,8 @@ def state(request, model_file, tmp_path_factory):
 
 
 def test_every_answer_is_documented(state):
-    schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")  # which takes its time
+    # which takes its time
+    schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
     from schemathesis.specs.openapi.checks import positive_data_acceptance
 
     folder, examples = state
@@ -41,7 +45,10 @@ def test_every_answer_is_documented(state):
         document = schemathesis.openapi.from_url(f"{server.base_url}/openapi.json")
         operations = [found.ok() for found in document.get_all_operations()]
         learning = {"/v1/learn", "/v1/undo"} if examples else set()
-        assert {operation.path for operation in operations} >= {"/v1/rank", "/v1/explain"} | learning
+        assert {operation.path for operation in operations} >= {
+            "/v1/rank",
+            "/v1/explain",
+        } | learning
         for operation in operations:
             positive = operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
             excluded = [positive_data_acceptance] if operation.path in FILES or not examples else []
@@ -53,9 +60,13 @@ def test_every_answer_is_documented(state):
 
 def try_out(strategy, *excluded):
     @settings(
-        max_examples=MANY, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+        max_examples=MANY,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    )
     @given(strategy)
     def ask(case):
         case.call_and_validate(excluded_checks=list(excluded))

@@ -32,7 +32,10 @@ def test_words_are_marked_whole_however_many_of_their_parts_vote(visit, tmp_path
     folder = tmp_path / "parts"
     folder.mkdir()
     model = sl.Categorizer(sl.FeatureFocus(), sl.TextVectorizer(prefix=5, ngrams=2))
-    texts, labels = ["removed a file", "removal of rust", "rates of banks", "a bank"], ["out", "out", "money", "money"]
+    texts, labels = (
+        ["removed a file", "removal of rust", "rates of banks", "a bank"],
+        ["out", "out", "money", "money"],
+    )
     model.fit(texts * 3, labels * 3).save(tmp_path / "parts.shortlist")
     snapshots.take_base(folder, tmp_path / "parts.shortlist")
     with in_thread(folder) as server:
@@ -72,7 +75,9 @@ def test_correct_undo_and_reload(visit, server):
     expect(page.get_by_role("textbox", name="Text")).to_be_focused()
     rank(page, "bank holiday in the wheat fields", "grain")
     page.reload()
-    expect(page.get_by_role("textbox", name="Text")).to_have_value("bank holiday in the wheat fields")
+    expect(page.get_by_role("textbox", name="Text")).to_have_value(
+        "bank holiday in the wheat fields"
+    )
     expect(page.locator("#ranking .name").first).to_have_text("grain")
     page.get_by_role("button", name="Undo example 1").click()
     expect(page.locator("#toast")).to_contain_text("Example 1 is taken back")
@@ -151,10 +156,13 @@ def test_on_a_phone(visit):
     expect(page.locator("#why-text mark").first).to_be_visible()
     for tab in ("Label", "Model"):
         page.get_by_role("tab", name=tab).tap()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, "nothing reaches over the edge"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, (
+            "nothing reaches over the edge"
+        )
     page.get_by_role("tab", name="Label").tap()
     small = page.evaluate(
-        "[...document.querySelectorAll('#view-label button, nav button')].filter(b => b.offsetParent)"
+        "[...document.querySelectorAll('#view-label button, nav button')].filter(b => "
+        "b.offsetParent)"
         ".filter(b => b.offsetHeight < 32).map(b => b.textContent)"
     )
     assert small == [], "fingers need room"
@@ -197,12 +205,16 @@ def test_errors_are_shown_in_words(browser, folder):
         page.locator("#token").fill("not the right one")
         expect(page.locator("#token-wrong")).to_have_text("")
         page.get_by_role("button", name="Go on").click()
-        expect(page.locator("#token-wrong")).to_have_text("That token is not the right one. Try again.")
+        expect(page.locator("#token-wrong")).to_have_text(
+            "That token is not the right one. Try again."
+        )
         page.locator("#token").fill("a token of the page")
         page.get_by_role("button", name="Go on").click()
         rank(page, "corn harvest", "grain")
         rank(page, "corn " * 50_000)
-        expect(page.get_by_role("alert")).to_contain_text("Text 0 has 250,000 characters; at most 200,000 are taken.")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "Text 0 has 250,000 characters; at most 200,000 are taken."
+        )
     rank(page, "corn")
     expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached")
     context.close()

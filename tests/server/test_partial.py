@@ -1,4 +1,6 @@
-"""Right, wrong and not judged over HTTP: what is learned, taken back, learned again and exported."""
+"""Right, wrong and not judged over HTTP: what is learned, taken back, learned again and
+exported.
+"""
 
 import asyncio
 import io
@@ -60,13 +62,20 @@ def test_learned_taken_back_and_learned_again(state, tuned_file):
         assert state_bytes(server.replica.model) == expected(tuned_file, LESSONS)
         assert not server.ask("learn", examples=LESSONS[4:])["learned"][0]["new"]
         for other in ({"wrong": ["money"]}, {"complete": True}):
-            assert server.post("/v1/learn", json={"examples": [LESSONS[4] | other]}).status_code == 409
+            assert (
+                server.post("/v1/learn", json={"examples": [LESSONS[4] | other]}).status_code == 409
+            )
         entries = server.ask("examples")["examples"][::-1]
         assert [(one["labels"], one["wrong"], one["complete"]) for one in entries] == [
-            (["grain"], ["money"], False), ([], ["money", "never heard of"], False), (["metal"], ["money"], True),
-            (["metal"], [], False), (["metal", "grain"], ["trade"], False),
-        ]  # fmt: skip
-        assert len(server.ask("model")["rolling"]["places"]) == 4, "where nothing is right, nothing can stand first"
+            (["grain"], ["money"], False),
+            ([], ["money", "never heard of"], False),
+            (["metal"], ["money"], True),
+            (["metal"], [], False),
+            (["metal", "grain"], ["trade"], False),
+        ]
+        assert len(server.ask("model")["rolling"]["places"]) == 4, (
+            "where nothing is right, nothing can stand first"
+        )
         server.ask("undo", number=2)
         kept = [LESSONS[0], *LESSONS[2:]]
         assert state_bytes(server.replica.model) == expected(tuned_file, kept)
@@ -82,8 +91,11 @@ def test_the_export_teaches_the_same(state, tuned_file, tmp_path):
     first = json.loads(lines.splitlines()[0])
     assert first.pop("time")
     assert first == {
-        "text": "wheat at the bank", "labels": ["grain"], "wrong": ["money"], "complete": False,
-    }  # fmt: skip
+        "text": "wheat at the bank",
+        "labels": ["grain"],
+        "wrong": ["money"],
+        "complete": False,
+    }
     path = tmp_path / "export.jsonl"
     path.write_text(lines, encoding="utf-8")
     model = sl.load(tuned_file)
@@ -94,9 +106,17 @@ def test_the_export_teaches_the_same(state, tuned_file, tmp_path):
 def test_what_is_refused(state):
     with in_thread(state) as server:
         for lesson, status, words in (
-            ({"text": "a", "labels": []}, 422, "examples.0: needs a label that is right, or one that is wrong"),
+            (
+                {"text": "a", "labels": []},
+                422,
+                "examples.0: needs a label that is right, or one that is wrong",
+            ),
             ({"text": "a"}, 422, "examples.0: needs a label that is right, or one that is wrong"),
-            ({"text": "a", "labels": ["x"], "wrong": ["x"]}, 409, "the label 'x' of example 0 is both right and wrong"),
+            (
+                {"text": "a", "labels": ["x"], "wrong": ["x"]},
+                409,
+                "the label 'x' of example 0 is both right and wrong",
+            ),
             ({"text": "a", "labels": ["x"], "complete": "yes"}, 422, "complete"),
         ):
             answer = server.post("/v1/learn", json={"examples": [lesson]})
@@ -111,11 +131,18 @@ def test_none_of_the_labels_fits(state, tuned_file):
         server.ask("learn", examples=[LESSONS[0], none])
         assert server.ask("examples")["examples"][0]["complete"]
         expected_now = (
-            sl.load(tuned_file).learn("wheat at the bank", ["grain"], wrong=["money"]).learn(none["text"], [])
+            sl.load(tuned_file)
+            .learn("wheat at the bank", ["grain"], wrong=["money"])
+            .learn(none["text"], [])
         )
         assert state_bytes(server.replica.model) == state_bytes(expected_now)
-        assert len(server.ask("model")["rolling"]["places"]) == 1, "where nothing is right, nothing can stand first"
-        written = [server.get(path).content for path in ("/v1/export?format=jsonl", "/v1/export?format=csv")]
+        assert len(server.ask("model")["rolling"]["places"]) == 1, (
+            "where nothing is right, nothing can stand first"
+        )
+        written = [
+            server.get(path).content
+            for path in ("/v1/export?format=jsonl", "/v1/export?format=csv")
+        ]
     for content in written:
         stream = sl.read(io.BytesIO(content), label_separator="|")
         model = sl.load(tuned_file).learn_batches(teaching("categories", "file", stream, stream))

@@ -8,7 +8,18 @@ import pytest
 import shortlist as sl
 from shortlist.server.app import OF_RATINGS, OF_TEXTS
 from shortlist.server.middleware import FILES
-from shortlist.server.people import FILE, MARK, NAME, NEEDS, Doorkeeper, People, PeopleError, Role, changing, needed
+from shortlist.server.people import (
+    FILE,
+    MARK,
+    NAME,
+    NEEDS,
+    Doorkeeper,
+    People,
+    PeopleError,
+    Role,
+    changing,
+    needed,
+)
 from shortlist.server.settings import Settings
 from shortlist.server.snapshots import take_base
 from tests.server.servers import in_thread
@@ -69,7 +80,9 @@ def test_every_route_is_in_the_table_and_the_table_has_no_other():
 
 @pytest.fixture(scope="module")
 def with_people(tmp_path_factory, model_file):
-    """A server, and a token of a person of each role: whatever was asked before, who may ask does not change."""
+    """A server, and a token of a person of each role: whatever was asked before, who may ask
+    does not change.
+    """
     folder = tmp_path_factory.mktemp("people")
     take_base(folder, model_file)
     with changing(folder) as people:
@@ -91,7 +104,10 @@ def test_who_may_do_what(with_people, method, path):
             assert "a token is needed" in answer.json()["error"]
         else:
             assert answer.status_code == 403
-            assert f"needs the role {needs}, and {role} person has the role {role}" in answer.json()["error"]
+            assert (
+                f"needs the role {needs}, and {role} person has the role {role}"
+                in answer.json()["error"]
+            )
 
 
 def test_what_nobody_thought_of_is_for_who_manages():
@@ -102,7 +118,10 @@ def test_what_nobody_thought_of_is_for_who_manages():
 def test_the_one_token_may_do_everything_beside_people(folder, tokens):
     with in_thread(folder, token=TOKEN) as server:
         assert server.ask("me") == {"name": "", "role": "manage"}
-        assert server.get("/v1/me", headers=bearer(tokens[Role.READ])).json() == {"name": "read person", "role": "read"}
+        assert server.get("/v1/me", headers=bearer(tokens[Role.READ])).json() == {
+            "name": "read person",
+            "role": "read",
+        }
         assert server.get("/v1/me", headers=bearer("another")).status_code == 401
 
 
@@ -173,8 +192,16 @@ def test_a_judge_takes_back_examples_and_no_changes_of_labels(folder, tokens):
         retired = {"change": "retire", "labels": ["trade"]}
         assert server.post("/v1/labels", json=retired, headers=manager).status_code == 200
         refused = server.post("/v1/undo", json={"number": 1}, headers=judge)
-        assert (refused.status_code, "needs the role manage" in refused.json()["error"]) == (403, True)
-        assert server.post("/v1/repair", json={"number": 1, "labels": ["grain"]}, headers=judge).status_code == 404
+        assert (refused.status_code, "needs the role manage" in refused.json()["error"]) == (
+            403,
+            True,
+        )
+        assert (
+            server.post(
+                "/v1/repair", json={"number": 1, "labels": ["grain"]}, headers=judge
+            ).status_code
+            == 404
+        )
         learned = {"examples": [{"text": "zebra", "labels": ["animals"]}]}
         assert server.post("/v1/learn", json=learned, headers=manager).status_code == 200
         assert server.post("/v1/undo", json={"number": 2}, headers=judge).status_code == 200
@@ -197,8 +224,9 @@ def test_tokens_are_nowhere(folder, tokens, capsys):
             server.get("/v1/nothing", headers=bearer(tokens[role]))
         answers = "".join(
             server.get(path, headers=manager).text
-            for method, path in routes() if method == "GET" and "{" not in path and path not in ASKED
-        )  # fmt: skip
+            for method, path in routes()
+            if method == "GET" and "{" not in path and path not in ASKED
+        )
     kept = b"".join(path.read_bytes() for path in folder.iterdir())
     said = capsys.readouterr()
     hashes = [person.hash for person in People(folder / FILE).everyone.values()]
@@ -229,9 +257,14 @@ def test_a_change_that_fails_changes_nothing(folder, tokens):
             people.add(bad, Role.READ)
     with pytest.raises(sl.InputError, match="already"), changing(folder) as people:
         people.add("read person", Role.READ)
-    with pytest.raises(sl.InputError, match="there is read person, judge person"), changing(folder) as people:
+    with (
+        pytest.raises(sl.InputError, match="there is read person, judge person"),
+        changing(folder) as people,
+    ):
         people.remove("nobody")
-    with pytest.raises(sl.InputError, match="there is no role 'king'; the roles are read, judge, manage"):
+    with pytest.raises(
+        sl.InputError, match="there is no role 'king'; the roles are read, judge, manage"
+    ):
         Role.of("king")
     assert (folder / FILE).read_bytes() == before
     assert all(NAME.fullmatch(good) for good in ("a", "Anna Müller", "a.b@c.org", "7", "李"))
@@ -269,11 +302,16 @@ def test_the_command(run, folder):
     assert len(token) == 43
     assert "shown this once" in said.err
     assert token not in (folder / FILE).read_text()
-    assert run("people", "role", "anna", "--role", "read", "--state", folder).out == "anna may read.\n"
+    assert (
+        run("people", "role", "anna", "--role", "read", "--state", folder).out == "anna may read.\n"
+    )
     added = run("people", "add", "bob", "--state", folder, "--json").json
     assert added == {"name": "bob", "role": "judge", "token": added["token"]}
     listed = run("people", "--state", folder, "--json")
-    assert [(one["name"], one["role"]) for one in listed.json["people"]] == [("anna", "read"), ("bob", "judge")]
+    assert [(one["name"], one["role"]) for one in listed.json["people"]] == [
+        ("anna", "read"),
+        ("bob", "judge"),
+    ]
     assert token not in listed.out
     shown = run("people", "list", "--state", folder).out
     assert "anna" in shown
@@ -283,10 +321,11 @@ def test_the_command(run, folder):
         assert server.get("/v1/me", headers=bearer(token)).status_code == 401
         assert server.get("/v1/me", headers=bearer(added["token"])).json()["name"] == "bob"
     for arguments, sentence in [
-        (("add",), "add needs the name of a person"), (("list", "x"), "list takes no name"),
+        (("add",), "add needs the name of a person"),
+        (("list", "x"), "list takes no name"),
         (("king", "x"), "people can be asked to list, add, remove, role, not to 'king'"),
         (("add", "x", "--role", "king"), "there is no role 'king'"),
-    ]:  # fmt: skip
+    ]:
         refused = run("people", *arguments, "--state", folder)
         assert (refused.code, sentence in refused.err) == (2, True), refused.err
     for action in ("remove", "role"):

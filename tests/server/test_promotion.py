@@ -1,4 +1,6 @@
-"""A candidate that is rehearsed and promoted while the server runs, over HTTP and on the page, and taken back."""
+"""A candidate that is rehearsed and promoted while the server runs, over HTTP and on the page,
+and taken back.
+"""
 
 import fcntl
 import os
@@ -48,7 +50,11 @@ def test_promoted_and_taken_back_while_it_serves(falling):
     with in_thread(falling) as server:
         present = server.ask("model")["learner"]
         told = server.ask("rehearsal")
-        assert (told["can_go_back"], told["current"], told["candidate"]["fits"]) == (False, True, True)
+        assert (told["can_go_back"], told["current"], told["candidate"]["fits"]) == (
+            False,
+            True,
+            True,
+        )
         assert told["candidate"]["learner"] == "FrequencyBaseline"
         assert "all examples" in told["candidate"]["report"]["falls"]
         refused = server.post("/v1/promote", json={})
@@ -104,7 +110,9 @@ def test_what_cannot_be_rehearsed_is_refused(learned):  # noqa: F811
         assert rehearse(server).status_code == 403
 
 
-@pytest.mark.parametrize(("given", "kept"), [(".", "examples"), ("..", "examples"), ("a.csv", "a.csv")])
+@pytest.mark.parametrize(
+    ("given", "kept"), [(".", "examples"), ("..", "examples"), ("a.csv", "a.csv")]
+)
 def test_a_file_is_called_what_it_is_called_elsewhere(given, kept):
     assert as_file_name(given) == kept
     assert len(as_file_name("ä" * 200 + ".csv").encode()) <= 200
@@ -154,7 +162,9 @@ class TestTheProcessOfARehearsal:
 
     def test_another_base_that_came_meanwhile_does_not_fit(self, learned):  # noqa: F811
         def made(present):
-            sl.load(learned / snapshots.BASE).learn("zebra", ["beasts"]).save(learned / snapshots.BASE)
+            sl.load(learned / snapshots.BASE).learn("zebra", ["beasts"]).save(
+                learned / snapshots.BASE
+            )
             return present.copy(), 0
 
         rehearsal.rehearsed(learned, made)
@@ -167,7 +177,8 @@ def test_going_back_that_was_cut_short_is_finished_by_the_next(falling):
     present = (falling / snapshots.BASE).read_bytes()
     rehearsal.promote(falling, force=True)
     promoted = (falling / snapshots.BASE).read_bytes()
-    os.replace(falling / rehearsal.BEFORE, falling / snapshots.BASE)  # as it is between the two renames
+    # as it is between the two renames
+    os.replace(falling / rehearsal.BEFORE, falling / snapshots.BASE)
     (falling / rehearsal.ASIDE).write_bytes(promoted)
     assert rehearsal.can_go_back(falling)
     rehearsal.go_back(falling)
@@ -186,7 +197,11 @@ class TestOnThePage:
             expect(page.locator("#problem")).to_contain_text("has no setting colour")
             page.get_by_role("textbox", name="Settings").fill("text.tf=count text.idf=null")
             page.get_by_role("combobox", name="Learner").select_option("frequency")
-            first = {"name": "first.csv", "mimeType": "text/csv", "buffer": b"text,labels\nwheat,grain\nbank,\n"}
+            first = {
+                "name": "first.csv",
+                "mimeType": "text/csv",
+                "buffer": b"text,labels\nwheat,grain\nbank,\n",
+            }
             page.locator("#candidate-data").set_input_files(first)
             page.get_by_role("checkbox", name="Leave out bad rows").check()
             page.get_by_role("button", name="Rehearse").press("Enter")
@@ -244,7 +259,8 @@ def test_a_snapshot_waits_for_a_promotion(falling, monkeypatch):
     for _, path in snapshots.listed(falling)[:-1]:
         path.unlink()
     monkeypatch.setattr(os, "nice", lambda more: 0)
-    monkeypatch.setattr(signal, "signal", lambda which, what: None)  # which only the main thread of a process may
+    # which only the main thread of a process may
+    monkeypatch.setattr(signal, "signal", lambda which, what: None)
     with ThreadPoolExecutor(1) as other:
         with only_one(falling):
             monkeypatch.setattr(fcntl, "flock", held_by_another)
@@ -271,13 +287,19 @@ def test_models_are_read_once_however_often_somebody_asks(falling, monkeypatch):
 
 @pytest.fixture
 def partial(tmp_path):
-    """A state directory with a journal that a learner without partial judgements cannot learn all of."""
+    """A state directory with a journal that a learner without partial judgements cannot learn
+    all of.
+    """
     folder = tmp_path / "partial"
     folder.mkdir()
-    sl.Categorizer().learn("wheat", ["grain"]).learn("bank", ["money"]).save(tmp_path / "base.shortlist")
+    sl.Categorizer().learn("wheat", ["grain"]).learn("bank", ["money"]).save(
+        tmp_path / "base.shortlist"
+    )
     snapshots.take_base(folder, tmp_path / "base.shortlist")
     journal = Journal(folder)
-    journal.append([Example(f"{('wheat', 'bank')[n % 2]} {n}", [("grain", "money")[n % 2]]) for n in range(30)])
+    journal.append(
+        [Example(f"{('wheat', 'bank')[n % 2]} {n}", [("grain", "money")[n % 2]]) for n in range(30)]
+    )
     journal.append([Example("wheat bank", ["grain"], wrong=["money"], complete=False)])
     journal.close()
     return folder
@@ -299,7 +321,10 @@ def test_what_a_candidate_cannot_learn_is_said_before_and_after(partial, run):
         server.ask("learn", examples=[PART])  # since it was rehearsed
         refused = server.post("/v1/promote", json={})
         assert refused.status_code == 409
-        assert "cannot learn 2 examples of the journal: examples 31, 32 (31: " in refused.json()["error"]
+        assert (
+            "cannot learn 2 examples of the journal: examples 31, 32 (31: "
+            in refused.json()["error"]
+        )
         assert numbers(server.ask("promote", force=True)) == (2, [31, 32])
         assert not serves(server, present)
         assert numbers(server.ask("model")) == (2, [31, 32])

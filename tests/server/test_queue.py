@@ -15,7 +15,9 @@ TEXTS = [f"wheat harvest {n}" for n in range(20)]
 
 def send(server, content, name, **more):
     headers = {"content-type": "application/octet-stream"}
-    return server.post("/v1/queue/file", params={"name": name, **more}, content=content, headers=headers)
+    return server.post(
+        "/v1/queue/file", params={"name": name, **more}, content=content, headers=headers
+    )
 
 
 def take(server, person="anna", order="date"):
@@ -36,7 +38,14 @@ def test_texts_come_once_each_and_in_order(server):
         assert judge(server, item)["new"]
     assert take(server) is None
     progress = server.ask("queue")
-    assert progress == {"waiting": 0, "held": 0, "judged": 20, "skipped": 0, "flagged": 0, "total": 20}
+    assert progress == {
+        "waiting": 0,
+        "held": 0,
+        "judged": 20,
+        "skipped": 0,
+        "flagged": 0,
+        "total": 20,
+    }
 
 
 def test_two_people_never_have_the_same_text(server):
@@ -85,7 +94,9 @@ def test_who_does_not_judge_loses_the_text_after_a_while(server, folder, order):
 def test_skip_later_flag_and_back(server):
     server.ask("queue", texts=TEXTS[:4])
     one, other = take(server, "anna"), take(server, "ben")
-    refused = server.post("/v1/queue/move", json={"ids": [other["id"]], "to": "skipped", "person": "anna"})
+    refused = server.post(
+        "/v1/queue/move", json={"ids": [other["id"]], "to": "skipped", "person": "anna"}
+    )
     assert (refused.status_code, refused.json()["error"][:14]) == (409, "another person")
     assert server.ask("queue/move", ids=[one["id"]], to="later", person="anna")["moved"] == 1
     flagged = take(server, "anna")
@@ -93,14 +104,23 @@ def test_skip_later_flag_and_back(server):
     server.ask("queue/move", ids=[flagged["id"]], to="flagged", person="anna", note="two topics")
     skipped = take(server, "anna")
     server.ask("queue/move", ids=[skipped["id"]], to="skipped", person="anna")
-    assert take(server, "anna")["text"] == TEXTS[0], "what was put off comes when nothing else is left"
+    assert take(server, "anna")["text"] == TEXTS[0], (
+        "what was put off comes when nothing else is left"
+    )
     progress = server.ask("queue")
-    assert (progress["waiting"], progress["held"], progress["flagged"], progress["skipped"]) == (2, 2, 1, 1)
+    assert (progress["waiting"], progress["held"], progress["flagged"], progress["skipped"]) == (
+        2,
+        2,
+        1,
+        1,
+    )
     (found,) = server.ask("queue/items?state=flagged")["items"]
     assert (found["id"], found["note"], found["person"]) == (flagged["id"], "two topics", "anna")
     server.ask("queue/move", ids=[flagged["id"]], to="waiting", person="cleo")
     assert take(server, "cleo")["id"] == flagged["id"]
-    unknown = server.post("/v1/queue/move", json={"ids": ["queue-x"], "to": "skipped", "person": "anna"})
+    unknown = server.post(
+        "/v1/queue/move", json={"ids": ["queue-x"], "to": "skipped", "person": "anna"}
+    )
     assert unknown.status_code == 404
 
 
@@ -109,8 +129,13 @@ def test_what_is_taken_back_waits_again_under_another_key(server):
     first = take(server)
     number = judge(server, first)["number"]
     assert server.ask("queue/items?state=judged")["items"][0]["example"] == number
-    moved = server.post("/v1/queue/move", json={"ids": [first["id"]], "to": "skipped", "person": "anna"})
-    assert (moved.status_code, f"take its example {number} back" in moved.json()["error"]) == (409, True)
+    moved = server.post(
+        "/v1/queue/move", json={"ids": [first["id"]], "to": "skipped", "person": "anna"}
+    )
+    assert (moved.status_code, f"take its example {number} back" in moved.json()["error"]) == (
+        409,
+        True,
+    )
     server.ask("undo", number=number)
     again = take(server)
     assert (again["text"], again["id"]) == (first["text"], f"{first['id']}-2")
@@ -130,7 +155,9 @@ def test_who_has_a_text_that_was_taken_back_keeps_it_when_others_are_added(serve
     assert judge(server, mine)["new"]
 
 
-@pytest.mark.parametrize("key", ["queue-abc-xyz", "queue-abc-99999999999999999999", "queue-", "queue--1"])
+@pytest.mark.parametrize(
+    "key", ["queue-abc-xyz", "queue-abc-99999999999999999999", "queue-", "queue--1"]
+)
 def test_a_key_of_somebody_else_that_begins_like_its_own_stops_nothing(server, key):
     server.ask("queue", texts=TEXTS[:2])
     server.learn("oats", ["grain"], key)
@@ -140,7 +167,9 @@ def test_a_key_of_somebody_else_that_begins_like_its_own_stops_nothing(server, k
 
 
 def test_the_journal_says_what_is_judged(server, folder):
-    """Also to a queue that was lost and filled again, and to one whose journal was brought back from before."""
+    """Also to a queue that was lost and filled again, and to one whose journal was brought back
+    from before.
+    """
     server.ask("queue", texts=TEXTS[:3])
     judge(server, take(server))
     queue = Queue(folder)
@@ -148,7 +177,10 @@ def test_the_journal_says_what_is_judged(server, folder):
         queue.db.execute("DELETE FROM items")
     assert server.ask("queue")["total"] == 0
     server.ask("queue", texts=TEXTS[:4])
-    assert {name: server.ask("queue")[name] for name in ("judged", "waiting")} == {"judged": 1, "waiting": 3}
+    assert {name: server.ask("queue")[name] for name in ("judged", "waiting")} == {
+        "judged": 1,
+        "waiting": 3,
+    }
     with queue.writing():
         queue.db.execute("UPDATE items SET state = 'judged', example = 17 WHERE state = 'waiting'")
         queue.db.execute("UPDATE followed SET seal = 'of another journal'")
@@ -168,7 +200,10 @@ def test_a_queue_is_the_same_after_a_restart(folder):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("tickets.jsonl", "\n".join(json.dumps({"text": text, "labels": ["grain"]}) for text in TEXTS)),
+        (
+            "tickets.jsonl",
+            "\n".join(json.dumps({"text": text, "labels": ["grain"]}) for text in TEXTS),
+        ),
         ("tickets.csv", "id,text\n" + "\n".join(f"{n},{text}" for n, text in enumerate(TEXTS))),
         ("tickets.tsv", "text\tid\n" + "\n".join(f"{text}\t{n}" for n, text in enumerate(TEXTS))),
         ("tickets.json", json.dumps([{"text": text} for text in TEXTS])),
@@ -177,7 +212,10 @@ def test_a_queue_is_the_same_after_a_restart(folder):
 )
 def test_a_file_becomes_many_texts(server, name, content):
     assert send(server, content.encode(), name).json() == {"added": 20, "known": 0}
-    assert send(server, gzip.compress(content.encode()), f"{name}.gz").json() == {"added": 0, "known": 20}
+    assert send(server, gzip.compress(content.encode()), f"{name}.gz").json() == {
+        "added": 0,
+        "known": 20,
+    }
     assert take(server)["text"] == TEXTS[0]
 
 
@@ -190,7 +228,10 @@ def test_files_that_are_refused(server):
     form = server.post("/v1/queue/file", content=b"text", headers={"content-type": "text/plain"})
     assert (form.status_code, "application/octet-stream" in form.json()["error"]) == (415, True)
     long = send(server, b"x" * 200_001, "long.txt")
-    assert (long.status_code, "text 0 has 200,001 characters" in long.json()["error"]) == (422, True)
+    assert (long.status_code, "text 0 has 200,001 characters" in long.json()["error"]) == (
+        422,
+        True,
+    )
     assert server.ask("queue")["total"] == 1
 
 
@@ -199,7 +240,10 @@ def test_a_small_file_that_holds_very_much(folder):
 
     with in_thread(folder, limits=Limits(file=10_000)) as server:
         unpacked = send(server, gzip.compress(b"wheat\n" * 5000), "much.txt.gz")
-        assert (unpacked.status_code, "more than 10,000 characters" in unpacked.json()["error"]) == (422, True)
+        assert (
+            unpacked.status_code,
+            "more than 10,000 characters" in unpacked.json()["error"],
+        ) == (422, True)
         assert send(server, b"x" * 10_001, "large.txt").status_code == 413
 
 
@@ -227,7 +271,9 @@ def test_the_gain_of_an_uncertain_text_is_larger(server):
     while (item := take(server, order="gain")) is not None:
         had.append(item["text"])
         server.ask("queue/move", ids=[item["id"]], to="skipped", person="anna")
-    assert had[0] == unknown, "before a word that the model does not know either, but no other text has"
+    assert had[0] == unknown, (
+        "before a word that the model does not know either, but no other text has"
+    )
     assert had.index(unsure) < had.index(sure)
 
 
@@ -236,7 +282,10 @@ def test_the_sure_ones_are_decided_alone_and_taken_back_at_once(tmp_path, sure_f
     folder.mkdir()
     snapshots.take_base(folder, sure_file)
     with in_thread(folder) as server:
-        texts = [f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(10)] + ["number3 number4", "zebra"]
+        texts = [f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(10)] + [
+            "number3 number4",
+            "zebra",
+        ]
         server.ask("queue", texts=texts)
         held = take(server, "anna")
         assert held["text"] == texts[0]
@@ -249,8 +298,14 @@ def test_the_sure_ones_are_decided_alone_and_taken_back_at_once(tmp_path, sure_f
         made = server.ask("queue/decide", ids=asked, precision=0.9)
         assert made == {"decision": 1, "decided": 9}
         assert server.ask("queue")["judged"] == 9
-        assert {tuple(one["labels"]) for one in server.ask("examples")["examples"]} == {("fruit",), ("metal",)}
-        assert server.ask("queue/decide", ids=asked, precision=0.9) == {"decision": None, "decided": 0}
+        assert {tuple(one["labels"]) for one in server.ask("examples")["examples"]} == {
+            ("fruit",),
+            ("metal",),
+        }
+        assert server.ask("queue/decide", ids=asked, precision=0.9) == {
+            "decision": None,
+            "decided": 0,
+        }
         assert take(server, "anna")["id"] == held["id"], "what somebody has is left alone"
         assert server.ask("queue/undo", decision=1) == {"undone": 9}
         assert server.ask("queue/undo", decision=1) == {"undone": 0}

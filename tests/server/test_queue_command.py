@@ -22,14 +22,22 @@ def refused(result):
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "tickets.csv"
-    path.write_text("id,text,labels\n" + "".join(f"{n},wheat harvest {n},grain\n" for n in range(1200)))
+    path.write_text(
+        "id,text,labels\n" + "".join(f"{n},wheat harvest {n},grain\n" for n in range(1200))
+    )
     return path
 
 
 def test_add_to_a_state_folder_while_a_server_runs(run, folder, file):
     with in_thread(folder) as server:
-        assert run("queue", "add", file, "--state", folder).out == "Added 1,200 texts; 0 were there already.\n"
-        assert run("queue", "add", file, "--state", folder, "--json").json == {"added": 0, "known": 1200}
+        assert (
+            run("queue", "add", file, "--state", folder).out
+            == "Added 1,200 texts; 0 were there already.\n"
+        )
+        assert run("queue", "add", file, "--state", folder, "--json").json == {
+            "added": 0,
+            "known": 1200,
+        }
         item = server.ask("queue/next", person="anna", order="date")["item"]
         assert item["text"] == "wheat harvest 0"
         server.learn(item["text"], ["grain"], item["id"])
@@ -42,7 +50,10 @@ def test_add_over_http(run, folder, file, monkeypatch):
         address = str(server.base_url)
         assert "a token is needed" in refused(run("queue", "add", file, "--server", address))
         monkeypatch.setenv("SHORTLIST_TOKEN", TOKEN)
-        assert run("queue", "add", file, "--server", address, "--json").json == {"added": 1200, "known": 0}
+        assert run("queue", "add", file, "--server", address, "--json").json == {
+            "added": 1200,
+            "known": 0,
+        }
         assert run("queue", "show", "--server", address, "--json").json["waiting"] == 1200
     assert "cannot reach" in refused(run("queue", "show", "--server", address))
 
@@ -50,7 +61,18 @@ def test_add_over_http(run, folder, file, monkeypatch):
 def test_any_column_and_standard_input(run, folder, tmp_path):
     path = tmp_path / "mails.jsonl"
     path.write_text(json.dumps({"subject": "wheat", "body": "exports rose"}) + "\n")
-    found = run("queue", "add", path, "--state", folder, "--text-column", "subject", "--text-column", "body", "--json")
+    found = run(
+        "queue",
+        "add",
+        path,
+        "--state",
+        folder,
+        "--text-column",
+        "subject",
+        "--text-column",
+        "body",
+        "--json",
+    )
     assert found.json == {"added": 1, "known": 0}
 
 
@@ -67,13 +89,25 @@ def test_columns_are_those_that_the_model_was_trained_from(run, tmp_path):
         folder.mkdir()
         snapshots.take_base(folder, model)
         added = len(columns)  # with the body, the row whose subject is broken says something
-        assert run("queue", "add", "new.csv", "--state", folder, "--json").json == {"added": added, "known": 0}
-        assert run("queue", "add", "other.jsonl", "--state", folder, "--json").json == {"added": 1, "known": 0}
+        assert run("queue", "add", "new.csv", "--state", folder, "--json").json == {
+            "added": added,
+            "known": 0,
+        }
+        assert run("queue", "add", "other.jsonl", "--state", folder, "--json").json == {
+            "added": 1,
+            "known": 0,
+        }
         with in_thread(folder) as server:
-            sent = server.post("/v1/queue/file", params={"name": "new.csv"}, headers=AS_FILE,
-                               content=(tmp_path / "new.csv").read_bytes())  # fmt: skip
+            sent = server.post(
+                "/v1/queue/file",
+                params={"name": "new.csv"},
+                headers=AS_FILE,
+                content=(tmp_path / "new.csv").read_bytes(),
+            )
             assert sent.json() == {"added": 0, "known": added}
-            sent = server.post("/v1/queue/file", params={"name": "other.txt"}, headers=AS_FILE, content=b"wheat\n")
+            sent = server.post(
+                "/v1/queue/file", params={"name": "other.txt"}, headers=AS_FILE, content=b"wheat\n"
+            )
             assert sent.json() == {"added": 0, "known": 1}
             sent = run("queue", "add", "new.csv", "--server", server.base_url, "--json")
             assert sent.json == {"added": 0, "known": added}

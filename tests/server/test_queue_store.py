@@ -35,7 +35,9 @@ def test_what_is_told_is_what_a_count_finds(queue):
             with queue.writing():
                 queue.db.execute("UPDATE items SET state = 'judged' WHERE number = ?", (number,))
         elif (item := queue.lease([number], "anna", 900)) is not None:
-            queue.move([item.key], chance.choice(["skipped", "later", "flagged", "waiting"]), "anna")
+            queue.move(
+                [item.key], chance.choice(["skipped", "later", "flagged", "waiting"]), "anna"
+            )
         assert told(queue) == counted(queue)
     assert min(told(queue).values()) > 0, "all states were tried"
     with queue.writing():

@@ -44,7 +44,9 @@ def test_it_rates_as_the_model_does(served):
     model = made()
     assert [one["rating"] for one in found] == model.predict(given(*range(9))).tolist()
     distances = model.neighbour_distances(given(*range(9)))
-    expected = [[float(value) if np.isfinite(value) else None for value in pair] for pair in distances]
+    expected = [
+        [float(value) if np.isfinite(value) else None for value in pair] for pair in distances
+    ]
     assert [[one["from_step_below"], one["from_step_above"]] for one in found] == expected
 
 

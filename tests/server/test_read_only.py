@@ -22,7 +22,8 @@ def nothing_may_be_written(folder):
     """A function that makes the folder read-only, for this user too."""
     was = os.geteuid()
     elsewhere = shutil.copytree(folder, folder.with_name("elsewhere"))
-    with in_thread(elsewhere, read_only=True) as server:  # so that whatever is imported late has been
+    # so that whatever is imported late has been
+    with in_thread(elsewhere, read_only=True) as server:
         server.best("wheat")
         server.get("/v1/export")
         server.replica.warm_up()
@@ -103,13 +104,17 @@ def soon(there):
 
 
 def test_beside_a_server_that_learns(start, tmp_path, model_file):
-    """As processes: it follows what is learned, taken back and promoted, and servers that stop, die and start again."""
+    """As processes: it follows what is learned, taken back and promoted, and servers that stop,
+    die and start again.
+    """
     folder, probes = tmp_path / "state", ["zebra", "wheat and stripes", "rates"]
     writing = start(model_file, "--state", folder)
     reading = start("--read-only", "--state", folder)
 
     def same():
-        here, there = ([one.client.ask("rank", text=probe) for probe in probes] for one in (writing, reading))
+        here, there = (
+            [one.client.ask("rank", text=probe) for probe in probes] for one in (writing, reading)
+        )
         return here == there
 
     def learner():
@@ -119,9 +124,14 @@ def test_beside_a_server_that_learns(start, tmp_path, model_file):
     soon(lambda: reading.client.best("zebra") == ["animals"])
     writing.client.ask("undo", number=number)
     soon(lambda: reading.client.best("zebra") == [])
-    examples = [{"text": f"zebra stripes {n}", "labels": [["animals"], ["stripes"]][n % 2]} for n in range(40)]
+    examples = [
+        {"text": f"zebra stripes {n}", "labels": [["animals"], ["stripes"]][n % 2]}
+        for n in range(40)
+    ]
     writing.client.ask("learn", examples=examples)
-    writing.client.post("/v1/rehearse?learner=frequency", headers={"content-type": "application/octet-stream"})
+    writing.client.post(
+        "/v1/rehearse?learner=frequency", headers={"content-type": "application/octet-stream"}
+    )
     soon(lambda: reading.client.ask("rehearsal")["candidate"] is not None)
     before = learner()
     assert reading.client.post("/v1/promote", json={"force": True}).status_code == 403

@@ -1,4 +1,6 @@
-"""The journal replayed with a candidate, which can take the present model's place, and be taken back."""
+"""The journal replayed with a candidate, which can take the present model's place, and be taken
+back.
+"""
 
 import json
 import os
@@ -13,12 +15,18 @@ from shortlist.server.rehearsal import as_trained
 from shortlist.server.replica import Replica, write_snapshot
 from tests.server.servers import in_thread, state_bytes
 
-WORDS = {"grain": ["wheat", "corn", "rye"], "money": ["bank", "rates", "loan"], "animals": ["zebra", "lion", "wolf"]}
+WORDS = {
+    "grain": ["wheat", "corn", "rye"],
+    "money": ["bank", "rates", "loan"],
+    "animals": ["zebra", "lion", "wolf"],
+}
 
 
 @pytest.fixture
 def learned(folder):
-    """A state directory whose journal has 120 examples, one of them taken back, and a change of labels."""
+    """A state directory whose journal has 120 examples, one of them taken back, and a change of
+    labels.
+    """
     drawn = random.Random(0)
     journal = Journal(folder)
     for n in range(120):
@@ -26,7 +34,9 @@ def learned(folder):
         text = " ".join([*drawn.sample(WORDS[label], 2), f"noise{drawn.randrange(9)}"])
         journal.append([Example(text, [label, "all"] if n % 10 == 0 else [label])])
         if n == 60:
-            journal.append([Example("", {"change": "rename", "labels": ["animals"], "into": "beasts"})])
+            journal.append(
+                [Example("", {"change": "rename", "labels": ["animals"], "into": "beasts"})]
+            )
     journal.undo([7])
     journal.close()
     return folder
@@ -134,7 +144,10 @@ def test_a_candidate_with_the_same_data_and_a_plot(learned, run, tmp_path):
     pytest.importorskip("matplotlib")
     data = tmp_path / "base.jsonl"
     data.write_text(
-        "".join(json.dumps({"text": " ".join(own), "labels": [label]}) + "\n" for label, own in WORDS.items())
+        "".join(
+            json.dumps({"text": " ".join(own), "labels": [label]}) + "\n"
+            for label, own in WORDS.items()
+        )
     )
     said = run("rehearse", learned, "--data", data, "--plot", tmp_path / "both.svg")
     assert said.code == 0, said.err
@@ -158,10 +171,13 @@ def test_refusals(folder, learned, run, tmp_path, model_file):
         (("promote", tmp_path), "is not a state directory"),
         (("promote", learned), "there is no candidate"),
         (("go-back", learned), "nothing was promoted"),
-        (("rehearse", learned, "--model", model_file, "--learner", "mmp"), "--model is a whole candidate"),
+        (
+            ("rehearse", learned, "--model", model_file, "--learner", "mmp"),
+            "--model is a whole candidate",
+        ),
         (("rehearse", learned, "--learner", "nothing"), "nothing"),
         (("rehearse", learned, "--learner", "ovr-svm"), "cannot go on"),
-    ]:  # fmt: skip
+    ]:
         said = run(*arguments)
         assert (said.code, words in said.err) == (2, True), said.err
     assert run("rehearse", learned, "--model", model_file).code == 0
@@ -198,7 +214,12 @@ def test_a_crash_between_leaves_the_present_model(learned, run, model_file, monk
 
 def test_what_the_model_decided_alone_is_learned_and_not_measured(learned):
     journal = Journal(learned)
-    journal.append([Example("zebra zebra", ["beasts"], person=person) for person in (ALONE, f"anna {ALONE}", "anna")])
+    journal.append(
+        [
+            Example("zebra zebra", ["beasts"], person=person)
+            for person in (ALONE, f"anna {ALONE}", "anna")
+        ]
+    )
     journal.close()
     found = rehearsal.rehearse(learned, base_of(learned), base_of(learned))
     assert len(found.labels) == 119 + 1
@@ -206,7 +227,10 @@ def test_what_the_model_decided_alone_is_learned_and_not_measured(learned):
 
 def test_the_data_of_a_candidate_may_have_columns_of_any_name(learned, run, tmp_path):
     data = tmp_path / "tickets.csv"
-    data.write_text("Subject,Kind\n" + "".join(f"{words[0]} {words[1]},{kind}\n" for kind, words in WORDS.items()))
+    data.write_text(
+        "Subject,Kind\n"
+        + "".join(f"{words[0]} {words[1]},{kind}\n" for kind, words in WORDS.items())
+    )
     named = ["--text-column", "Subject", "--label-column", "Kind"]
     found = run("rehearse", learned, "--data", data, *named, "--json")
     assert found.code == 0, found.err

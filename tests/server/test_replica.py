@@ -1,4 +1,6 @@
-"""Whatever happens on the way, the model is byte for byte the base and the journal's examples, one after another."""
+"""Whatever happens on the way, the model is byte for byte the base and the journal's examples,
+one after another.
+"""
 
 import asyncio
 import tempfile
@@ -21,12 +23,20 @@ from tests.server.servers import state_bytes
 
 WORDS = ["wheat", "corn", "bank", "rates", "river", "gold", "the", "of", "ship", "new"]
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
-labels = st.lists(st.sampled_from(["grain", "money", "metals", "water", "trade"]), min_size=1, max_size=3)
+labels = st.lists(
+    st.sampled_from(["grain", "money", "metals", "water", "trade"]), min_size=1, max_size=3
+)
 learning = st.tuples(st.just("learn"), st.lists(st.tuples(texts, labels), min_size=1, max_size=4))
 events = st.one_of(
-    learning, learning, learning, st.tuples(st.just("undo"), st.integers(1, 20)), st.tuples(st.just("snapshot")),
-    st.tuples(st.just("restart")), st.tuples(st.just("damage")), st.tuples(st.just("follow")),
-)  # fmt: skip
+    learning,
+    learning,
+    learning,
+    st.tuples(st.just("undo"), st.integers(1, 20)),
+    st.tuples(st.just("snapshot")),
+    st.tuples(st.just("restart")),
+    st.tuples(st.just("damage")),
+    st.tuples(st.just("follow")),
+)
 
 
 @pytest.mark.long
@@ -41,7 +51,9 @@ def test_any_history_gives_the_model_of_the_journal(model_file, history):
         for event, *what in history:
             if event == "learn":
                 receipts = replica.journal.append([Example(text, own) for text, own in what[0]])
-                kept |= {one.number: example for one, example in zip(receipts, what[0], strict=True)}
+                kept |= {
+                    one.number: example for one, example in zip(receipts, what[0], strict=True)
+                }
             elif event == "undo" and what[0] in kept:
                 replica.journal.undo([what[0]])
                 del kept[what[0]]
@@ -134,7 +146,9 @@ def test_an_example_that_the_bound_has_no_room_for_is_passed_over(tmp_path):
     many = [f"{n:05} {'x' * 200}" for n in range(30_000)]
     with pytest.raises(sl.InputError, match="too small"):
         replica.model.check_labels([many])
-    replica.journal.append([Example("gold fell", ["metals"]), Example("river", many), Example("rates", ["money"])])
+    replica.journal.append(
+        [Example("gold fell", ["metals"]), Example("river", many), Example("rates", ["money"])]
+    )
     asyncio.run(replica.catch_up())
     assert replica.model.classes_.tolist() == ["grain", "metals", "money"]
     assert replica.version.examples == 3

@@ -37,7 +37,12 @@ def test_from_first_start_to_second(start, tmp_path, model_file):
 def test_the_demo_needs_nothing(start):
     demo = start()
     assert "forgotten when it stops" in "".join(demo.lines)
-    assert demo.client.best("Parse an XML document into an element tree and return the root element.")[0] == "xml"
+    assert (
+        demo.client.best("Parse an XML document into an element tree and return the root element.")[
+            0
+        ]
+        == "xml"
+    )
     assert demo.client.get("/").text.startswith("<!doctype html>")
     assert demo.stop() == 0
 
@@ -63,5 +68,7 @@ def test_refusals(run, model_file, tmp_path, monkeypatch):
     refused("is not a model file", tmp_path / "file")
     (tmp_path / "token").write_text(TOKEN)
     elsewhere = ("--host", "203.0.113.7", "--port", 1, "--token-file", tmp_path / "token")
-    refused("cannot listen on 203.0.113.7, port 1: ", model_file, "--state", tmp_path / "s", *elsewhere)
+    refused(
+        "cannot listen on 203.0.113.7, port 1: ", model_file, "--state", tmp_path / "s", *elsewhere
+    )
     assert "--token " not in run("serve", "--help").out, "never on the command line"

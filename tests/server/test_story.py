@@ -1,4 +1,6 @@
-"""The whole of it in a real browser: import, judge by keyboard, two people, audit and repair, export, train again."""
+"""The whole of it in a real browser: import, judge by keyboard, two people, audit and repair,
+export, train again.
+"""
 
 import json
 
@@ -41,25 +43,35 @@ def test_a_day_of_work(folder, browser, run, tmp_path):
             page.get_by_role("button", name="Start").focus()
             page.keyboard.press("Enter")
         for n in range(50):
-            judge(pages[n % 2], SLIPS if n in WRONG else TOLD, left=f"{999 - n} of 1,000 texts left")
+            judge(
+                pages[n % 2], SLIPS if n in WRONG else TOLD, left=f"{999 - n} of 1,000 texts left"
+            )
         for page in pages:
             page.get_by_role("button", name="Stop").click()
         examples = server.ask("examples?limit=100")["examples"]
         assert len({one["text"] for one in examples}) == 50
         assert [one["person"] for one in examples].count("anna") == 25
-        slips = {one["number"]: one for one in examples if one["labels"] != [TOLD[one["text"].split()[0]]]}
+        slips = {
+            one["number"]: one
+            for one in examples
+            if one["labels"] != [TOLD[one["text"].split()[0]]]
+        }
         assert len(slips) == len(WRONG)
 
         bob.get_by_role("tab", name="Audit").click()
         bob.get_by_role("button", name="Look through").click()
         for number, one in slips.items():
             right = TOLD[one["text"].split()[0]]
-            bob.get_by_role("button", name=f"Example {number} is {right}, not {one['labels'][0]}").press("Enter")
+            bob.get_by_role(
+                "button", name=f"Example {number} is {right}, not {one['labels'][0]}"
+            ).press("Enter")
             row = bob.locator("#doubts > li", has_text=one["text"])
             expect(row.locator(".tools")).to_contain_text(f"Learned anew with {right}.")
         entries = server.ask("examples?limit=100")["examples"]
         assert {one["number"] for one in entries if one["undone"]} == set(slips)
-        assert [one["person"] for one in entries[:2]] == ["bob", "bob"], "who repaired is in the journal"
+        assert [one["person"] for one in entries[:2]] == ["bob", "bob"], (
+            "who repaired is in the journal"
+        )
         assert server.ask("queue")["judged"] == 50
 
         with anna.expect_download() as loaded:
@@ -70,9 +82,14 @@ def test_a_day_of_work(folder, browser, run, tmp_path):
     with open(tmp_path / "judged.jsonl", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
     assert len(records) == 50
-    assert all(one["labels"] == [TOLD[one["text"].split()[0]]] for one in records), "the slips are gone"
+    assert all(one["labels"] == [TOLD[one["text"].split()[0]]] for one in records), (
+        "the slips are gone"
+    )
     assert {one["person"] for one in records} == {"anna", "bob"}
     trained = run("train", tmp_path / "judged.jsonl", "--output", tmp_path / "again.shortlist")
     assert trained.code == 0, trained.err
     model = sl.load(tmp_path / "again.shortlist")
-    assert [next(iter(model.rank(text, 1)))[0] for text in ("wheat corn", "bank rates")] == ["grain", "money"]
+    assert [next(iter(model.rank(text, 1)))[0] for text in ("wheat corn", "bank rates")] == [
+        "grain",
+        "money",
+    ]

@@ -1,4 +1,6 @@
-"""A model of texts with vectors, served: vectors come with the texts or from an encoder, and the journal keeps them."""
+"""A model of texts with vectors, served: vectors come with the texts or from an encoder, and
+the journal keeps them.
+"""
 
 import json
 
@@ -18,13 +20,17 @@ from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
 def meaning(texts):
     """Three numbers for each text: is it about wheat, about a bank, and how long it is."""
-    return np.array([["wheat" in one, "bank" in one, -0.01 * len(one)] for one in texts], dtype=np.float32)
+    return np.array(
+        [["wheat" in one, "bank" in one, -0.01 * len(one)] for one in texts], dtype=np.float32
+    )
 
 
 @pytest.fixture
 def folder(tmp_path):
     texts, labels = zip(*EXAMPLES, strict=True)
-    sl.Categorizer().fit(list(texts), list(labels), vectors=meaning(texts)).save(tmp_path / "m.shortlist")
+    sl.Categorizer().fit(list(texts), list(labels), vectors=meaning(texts)).save(
+        tmp_path / "m.shortlist"
+    )
     path = tmp_path / "state"
     path.mkdir()
     snapshots.take_base(path, tmp_path / "m.shortlist")
@@ -39,9 +45,13 @@ def test_vectors_come_with_texts(folder):
     model = sl.load(folder.parent / "m.shortlist")
     with in_thread(folder) as server:
         one = server.ask("rank", text="wheat", vector=vector("wheat"), k=2)["rankings"][0]
-        assert [(own["label"], own["score"]) for own in one] == list(model.rank("wheat", 2, vector=vector("wheat")))
+        assert [(own["label"], own["score"]) for own in one] == list(
+            model.rank("wheat", 2, vector=vector("wheat"))
+        )
         texts = ["wheat", "bank"]
-        both = server.ask("rank", text=texts, vector=[vector(text) for text in texts], k=1)["rankings"]
+        both = server.ask("rank", text=texts, vector=[vector(text) for text in texts], k=1)[
+            "rankings"
+        ]
         assert [own[0]["label"] for own in both] == ["grain", "money"]
         found = server.ask("explain", text="wheat", vector=vector("wheat"))
         assert "(vector)" in [vote["feature"] for vote in found["votes"]]
@@ -52,19 +62,39 @@ def test_vectors_come_with_texts(folder):
 
 def test_what_is_learned_is_kept_with_its_vector(folder):
     with in_thread(folder) as server:
-        example = {"text": "zebra stripes", "labels": ["animals"], "vector": [0.5, -1, 3], "key": "once"}
+        example = {
+            "text": "zebra stripes",
+            "labels": ["animals"],
+            "vector": [0.5, -1, 3],
+            "key": "once",
+        }
         assert server.ask("learn", examples=[example])["learned"][0]["new"]
         assert not server.ask("learn", examples=[example])["learned"][0]["new"]
-        assert server.post("/v1/learn", json={"examples": [example | {"vector": [1, 2, 3]}]}).status_code == 409
-        assert server.ask("rank", text="zebra", vector=[0.5, -1, 3], k=1)["rankings"][0][0]["label"] == "animals"
+        assert (
+            server.post(
+                "/v1/learn", json={"examples": [example | {"vector": [1, 2, 3]}]}
+            ).status_code
+            == 409
+        )
+        assert (
+            server.ask("rank", text="zebra", vector=[0.5, -1, 3], k=1)["rankings"][0][0]["label"]
+            == "animals"
+        )
         (entry,) = server.ask("examples")["examples"]
         assert (entry["text"], entry["labels"]) == ("zebra stripes", ["animals"])
         line = json.loads(server.get("/v1/export").text)
         assert line.pop("time")
-        assert line == {"text": "zebra stripes", "labels": ["animals"], "vector": [0.5, -1.0, 3.0], "key": "once"}
+        assert line == {
+            "text": "zebra stripes",
+            "labels": ["animals"],
+            "vector": [0.5, -1.0, 3.0],
+            "key": "once",
+        }
         assert server.ask("model")["rolling"]["window"] == 1
         expected = state_bytes(server.replica.model)
-        learned = server.ask("learn", examples=[example | {"key": None, "text": "bank"}])["learned"][0]
+        learned = server.ask("learn", examples=[example | {"key": None, "text": "bank"}])[
+            "learned"
+        ][0]
         server.ask("undo", number=learned["number"])
         assert state_bytes(server.replica.model) == expected
     again = Replica(folder)  # reads the journal anew
@@ -74,12 +104,17 @@ def test_what_is_learned_is_kept_with_its_vector(folder):
 
 def test_an_encoder_makes_them(folder):
     with in_thread(folder, encoder=meaning) as server:
-        assert server.ask("rank", text="wheat", k=1) == server.ask("rank", text="wheat", vector=vector("wheat"), k=1)
+        assert server.ask("rank", text="wheat", k=1) == server.ask(
+            "rank", text="wheat", vector=vector("wheat"), k=1
+        )
         server.learn("a bank of sand", ["sea"])
         line = json.loads(server.get("/v1/export").text)
         assert line["vector"] == vector("a bank of sand")
         found = server.ask("explain", text="wheat")
-        assert (found["label"], [one["text"] for one in found["nearest"]]) == ("grain", ["a bank of sand"])
+        assert (found["label"], [one["text"] for one in found["nearest"]]) == (
+            "grain",
+            ["a bank of sand"],
+        )
         server.learn("much wheat", ["grain"])
         server.learn("no wheat", ["grain"])
         server.post("/v1/undo", json={"number": 3})
@@ -174,16 +209,30 @@ def test_the_encoder_must_fit(folder, model_file, tmp_path):
 
 def test_an_encoder_is_named_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "an_encoder_of_mine.py").write_text("def encode(texts):\n    return [[1.0]] * len(texts)\nn = 3\n")
+    (tmp_path / "an_encoder_of_mine.py").write_text(
+        "def encode(texts):\n    return [[1.0]] * len(texts)\nn = 3\n"
+    )
     assert find_encoder("an_encoder_of_mine:encode")(["a", "b"]) == [[1.0], [1.0]]
     for wrong, sentence in [
         ("an_encoder_of_mine", "there is no encoder an_encoder_of_mine: name a folder"),
         (":encode", "must be a name, a folder or MODULE:FUNCTION"),
-        ("an_encoder_of_mine:n", "n in an_encoder_of_mine is not a function but of the type int; name"),
-        ("an_encoder_of_mine:absent", "the module an_encoder_of_mine has no absent; name a function that it has"),
+        (
+            "an_encoder_of_mine:n",
+            "n in an_encoder_of_mine is not a function but of the type int; name",
+        ),
+        (
+            "an_encoder_of_mine:absent",
+            "the module an_encoder_of_mine has no absent; name a function that it has",
+        ),
         ("an_encoder_of_mine:encode.absent", r"has no encode\.absent"),
-        ("no_such_module_of_mine:encode", "there is no module no_such_module_of_mine here or among what is installed"),
-        ("json.no_such_module_of_mine:encode", r"there is no module json\.no_such_module_of_mine here"),
+        (
+            "no_such_module_of_mine:encode",
+            "there is no module no_such_module_of_mine here or among what is installed",
+        ),
+        (
+            "json.no_such_module_of_mine:encode",
+            r"there is no module json\.no_such_module_of_mine here",
+        ),
     ]:
         with pytest.raises(InputError, match=sentence):
             find_encoder(wrong)
@@ -192,13 +241,19 @@ def test_an_encoder_is_named_on_the_command_line(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("code", "sentence"),
     [
-        ("\nimport no_such_library\n", "ModuleNotFoundError: No module named 'no_such_library' (FILE, line 2)"),
+        (
+            "\nimport no_such_library\n",
+            "ModuleNotFoundError: No module named 'no_such_library' (FILE, line 2)",
+        ),
         ("def encode(texts:\n", "SyntaxError: '(' was never closed (FILE, line 1)"),
         ("\n\nraise RuntimeError('no\\nmodel')\n", "RuntimeError: no model (FILE, line 3)"),
-        ("import json\njson.loads('?')\n", "JSONDecodeError: Expecting value: line 1 column 1 (char 0) (FILE, line 2)"),
+        (
+            "import json\njson.loads('?')\n",
+            "JSONDecodeError: Expecting value: line 1 column 1 (char 0) (FILE, line 2)",
+        ),
         ("import sys\nsys.exit(3)\n", "SystemExit: 3 (FILE, line 2)"),
     ],
-)  # fmt: skip
+)
 def test_a_module_that_cannot_be_imported(tmp_path, monkeypatch, code, sentence):
     monkeypatch.chdir(tmp_path)
     name = f"broken_{tmp_path.name}"  # no module twice
@@ -207,7 +262,8 @@ def test_a_module_that_cannot_be_imported(tmp_path, monkeypatch, code, sentence)
         find_encoder(f"{name}:encode")
     place = str(tmp_path / f"{name}.py")
     said = (
-        f"--encoder: cannot import {name}: {sentence.replace('FILE', place)}; mend it, or name another MODULE:FUNCTION"
+        f"--encoder: cannot import {name}: {sentence.replace('FILE', place)}; mend it, or name "
+        "another MODULE:FUNCTION"
     )
     assert str(problem.value) == said
 
@@ -219,13 +275,20 @@ def out_of_order(texts):
 @pytest.mark.parametrize(
     ("encoder", "sentence"),
     [
-        (out_of_order, "out_of_order failed on a list of one text: ValueError: could not convert string to float"),
-        (lambda texts: np.ones(3), "must have a row of numbers for each text, 1 row, not the shape (3,)"),
+        (
+            out_of_order,
+            "out_of_order failed on a list of one text: ValueError: could not convert string to "
+            "float",
+        ),
+        (
+            lambda texts: np.ones(3),
+            "must have a row of numbers for each text, 1 row, not the shape (3,)",
+        ),
         (lambda texts: None, "must hold numbers, a row of as many for each text"),
         (lambda texts: [[1.0, np.nan, 2.0]], "holds a number that is not finite, or too large"),
         (lambda: [[1.0]], "failed on a list of one text: TypeError: "),
     ],
-)  # fmt: skip
+)
 def test_an_encoder_that_fails_at_the_start_is_told_in_a_sentence(folder, encoder, sentence):
     replica = Replica(folder)
     with pytest.raises(InputError) as problem:

@@ -1,4 +1,5 @@
-"""A new user's walk, in a real browser: each command of the tutorial as it is written there, and the page in between.
+"""A new user's walk, in a real browser: each command of the tutorial as it is written there, and
+the page in between.
 
 ``make screenshots`` takes the pictures of the documentation on the way.
 """
@@ -24,7 +25,10 @@ TUTORIAL = (ROOT / "docs" / "tutorials" / "tickets.md").read_text(encoding="utf-
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
 PICTURES = os.environ.get("SHORTLIST_PICTURES")  # a folder
 WINDOW = {"width": 1100, "height": 800}
-HIDE = "how => ['ranking-note', 'toast'].forEach((id) => { document.getElementById(id).style.visibility = how; })"
+HIDE = (
+    "how => ['ranking-note', 'toast'].forEach((id) => { "
+    "document.getElementById(id).style.visibility = how; })"
+)
 
 spec = importlib.util.spec_from_file_location("tickets", ROOT / "scripts" / "tickets.py")
 tickets = importlib.util.module_from_spec(spec)
@@ -33,7 +37,9 @@ spec.loader.exec_module(tickets)
 
 @pytest.fixture
 def follow(run):
-    """follow("rank", "--json") -> Result of the next command of the tutorial, which must be that one."""
+    """follow("rank", "--json") -> Result of the next command of the tutorial, which must be
+    that one.
+    """
     left = [shlex.split(line) for block in BLOCKS for line in block.splitlines()]
     assert left.pop(0) == ["python", "scripts/tickets.py"]
     tickets.write(Path())
@@ -52,7 +58,9 @@ def follow(run):
 
 
 def picture(page, name):
-    """A picture for the documentation, without what is another one each time; of few colours, for a small file."""
+    """A picture for the documentation, without what is another one each time; of few colours,
+    for a small file.
+    """
     if PICTURES:
         from PIL import Image
 
@@ -72,7 +80,9 @@ def enter(page, token, who):
 
 
 def judge_some(page):
-    """Accept a suggestion, choose another label, say that none fits; the other suggestions are accepted as well."""
+    """Accept a suggestion, choose another label, say that none fits; the other suggestions are
+    accepted as well.
+    """
     page.locator("#order").select_option("date")
     page.get_by_role("button", name="Start").click()
     first = ready(page)
@@ -149,12 +159,24 @@ def test_from_a_spreadsheet_to_a_promoted_model(run, follow, visit):
         judged = judge_some(page)
         page.close()
 
-        with Client(base_url=server.base_url, headers={"authorization": f"Bearer {tokens['bob']}"}, timeout=60) as bob:
+        with Client(
+            base_url=server.base_url,
+            headers={"authorization": f"Bearer {tokens['bob']}"},
+            timeout=60,
+        ) as bob:
             teams = {(subject, body): team for subject, body, team in tickets.tickets("new")}
             more = [(one["id"], one["text"]) for one in bob.ask("queue/items?limit=80")["items"]]
-            bob.ask("learn", examples=[{"text": text, "labels": [teams[text["Subject"], text["Body"]]], "key": key}
-                                       for key, text in more])  # fmt: skip
-            assert bob.post("/v1/labels", json={"change": "retire", "labels": ["Billing"]}).status_code == 403
+            bob.ask(
+                "learn",
+                examples=[
+                    {"text": text, "labels": [teams[text["Subject"], text["Body"]]], "key": key}
+                    for key, text in more
+                ],
+            )
+            assert (
+                bob.post("/v1/labels", json={"change": "retire", "labels": ["Billing"]}).status_code
+                == 403
+            )
 
         page = visit(f"{server.base_url}/", refused=401, viewport=WINDOW)
         enter(page, tokens["anna"], "anna (manage)")
@@ -162,7 +184,9 @@ def test_from_a_spreadsheet_to_a_promoted_model(run, follow, visit):
         assert alone > 20
         follow("rehearse")
         promote(page)
-        look_at(page, "Password", "Good morning, my password is not accepted any more. What can I do?")
+        look_at(
+            page, "Password", "Good morning, my password is not accepted any more. What can I do?"
+        )
         page.close()
 
         follow("export")

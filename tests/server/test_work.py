@@ -1,4 +1,6 @@
-"""A day's work in a real browser: many texts in, judged one after the other by keyboard, by several people; export."""
+"""A day's work in a real browser: many texts in, judged one after the other by keyboard, by
+several people; export.
+"""
 
 import json
 import re
@@ -44,7 +46,9 @@ def test_none_of_these(visit, server):
     page.get_by_role("button", name="None of these").click()
     wait_for(page, "0 of 2 texts left, 2 judged")
     learned = server.ask("examples")["examples"]
-    assert [(one["labels"], one["wrong"], one["complete"]) for one in learned] == [([], [], True)] * 2
+    assert [(one["labels"], one["wrong"], one["complete"]) for one in learned] == [
+        ([], [], True)
+    ] * 2
 
 
 def test_skip_later_flag_cross_and_take_back(visit, server):
@@ -119,7 +123,9 @@ def test_enter_takes_what_is_typed_and_nothing_is_accepted_meanwhile(visit, serv
     page.keyboard.type("half a lab")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#learn")).to_be_disabled()
-    expect(page.locator("#learn-hint")).to_contain_text("Press Enter to add half a lab, or empty the box")
+    expect(page.locator("#learn-hint")).to_contain_text(
+        "Press Enter to add half a lab, or empty the box"
+    )
     page.keyboard.press("Escape")  # closes the list
     page.keyboard.press("Escape")
     press(page, "s")
@@ -165,12 +171,16 @@ def test_a_text_that_another_has_judged_meanwhile(visit, server):
 def test_files_by_the_button_and_what_is_exported(visit, server):
     page = visit(refused=422)
     table = "id,text\n" + "".join(f"{n},{text}\n" for n, text in enumerate(tickets(30)))
-    page.locator("#import").set_input_files({"name": "t.csv", "mimeType": "text/csv", "buffer": table.encode()})
+    page.locator("#import").set_input_files(
+        {"name": "t.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    )
     wait_for(page, "30 of 30 texts left")
     page.evaluate(DROP, ["more.txt", "\n".join(tickets(40)), "queue-card"])
     wait_for(page, "40 of 40 texts left")
     expect(page.locator("#toast")).to_contain_text("Added 10 texts; already there: 30.")
-    page.locator("#import").set_input_files({"name": "bad.jsonl", "mimeType": "", "buffer": b'{"text": 1\n'})
+    page.locator("#import").set_input_files(
+        {"name": "bad.jsonl", "mimeType": "", "buffer": b'{"text": 1\n'}
+    )
     expect(page.locator("#problem")).to_contain_text("bad.jsonl, line 1")
     page.get_by_role("button", name="Start").click()
     text = ready(page)
@@ -186,10 +196,16 @@ def test_files_by_the_button_and_what_is_exported(visit, server):
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_sure_ones_are_shown_decided_and_taken_back(sure, visit):
-    sure.ask("queue", texts=[f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(20)] + ["number3"])
+    sure.ask(
+        "queue",
+        texts=[f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(20)]
+        + ["number3"],
+    )
     page = visit(sure.base_url)
     page.get_by_role("button", name="Decide the sure ones").click()
-    expect(page.locator("#sure-words")).to_contain_text(re.compile("It would decide .* of 21 texts waiting"))
+    expect(page.locator("#sure-words")).to_contain_text(
+        re.compile("It would decide .* of 21 texts waiting")
+    )
     page.locator("#precision").select_option("0.9")
     expect(page.locator("#sure-words")).to_contain_text("would decide 20 of")
     expect(page.locator("#sure-examples li")).to_have_count(10)
@@ -198,7 +214,9 @@ def test_the_sure_ones_are_shown_decided_and_taken_back(sure, visit):
     wait_for(page, "1 of 21 texts left")
     expect(page.locator("#recent .names").first).to_contain_text("decided by the model")
     assert {one["person"] for one in sure.ask("examples")["examples"]} == {"(decided alone)"}
-    assert sure.ask("model")["rolling"]["window"] == 0, "what it decided says nothing of how good it is"
+    assert sure.ask("model")["rolling"]["window"] == 0, (
+        "what it decided says nothing of how good it is"
+    )
     page.locator("#toast").get_by_role("button", name="Undo").click()
     expect(page.locator("#toast")).to_contain_text("Took back 20 decisions.")
     wait_for(page, "21 of 21 texts left")
@@ -212,12 +230,18 @@ def test_on_a_phone(visit, server):
     page.get_by_role("button", name="Start").tap()
     for _ in range(3):
         ready(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, "nothing reaches over the edge"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, (
+            "nothing reaches over the edge"
+        )
         before = page.locator("#text").input_value()
         page.get_by_role("button", name="Accept").tap()
-        page.wait_for_function("before => document.getElementById('text').value !== before", arg=before)
+        page.wait_for_function(
+            "before => document.getElementById('text').value !== before", arg=before
+        )
     ready(page)
-    heights = page.locator("#ranking .score").evaluate_all("all => all.map(one => one.getClientRects().length)")
+    heights = page.locator("#ranking .score").evaluate_all(
+        "all => all.map(one => one.getClientRects().length)"
+    )
     assert set(heights) == {1}, "no score is broken into lines"
     small = page.evaluate(
         "[...document.querySelectorAll('#view-label button')].filter(b => b.offsetParent)"

@@ -1,4 +1,6 @@
-"""Runs of characters: those of scikit-learn's char_wb; named, found again in the text; letters composed or not."""
+"""Runs of characters: those of scikit-learn's char_wb; named, found again in the text; letters
+composed or not.
+"""
 
 import unicodedata
 
@@ -47,7 +49,12 @@ def assert_same_as_char_wb(some, size, lowercase):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_counts_are_those_of_char_wb_in_every_script(script, size, lowercase):
-    some = [SCRIPTS[script], SCRIPTS[script] + " " + SCRIPTS["Latin"], "", " \u3000\x1c a\x85b\u2028 c "]
+    some = [
+        SCRIPTS[script],
+        SCRIPTS[script] + " " + SCRIPTS["Latin"],
+        "",
+        " \u3000\x1c a\x85b\u2028 c ",
+    ]
     assert_same_as_char_wb(some, size, lowercase)
 
 
@@ -79,24 +86,47 @@ def test_the_table_agrees_with_str_methods_everywhere():
         for code in range(0x110000):
             character = chr(code)
             if not (lowercase and character in NOT_ONE_TO_ONE):
-                expected = " " if character.isspace() else character.lower() if lowercase else character
+                expected = (
+                    " " if character.isspace() else character.lower() if lowercase else character
+                )
                 assert table[code] == ord(expected)
 
 
 def test_runs_are_named_and_found_in_the_text():
     ours = TextVectorizer(characters=(4, 4), prefix=4).fit(["Corn, a rye"])
     names = list(ours.get_feature_names_out())
-    assert names == ["corn", "corn*", "rye", '" cor"', '"corn"', '"orn,"', '"rn, "', '" a "', '" rye"', '"rye "']
+    assert names == [
+        "corn",
+        "corn*",
+        "rye",
+        '" cor"',
+        '"corn"',
+        '"orn,"',
+        '"rn, "',
+        '" a "',
+        '" rye"',
+        '"rye "',
+    ]
     text = "a  Corn,"
-    found = {names[column]: {text[slice(*place)] for place in places} for column, places in ours.spans(text).items()}
+    found = {
+        names[column]: {text[slice(*place)] for place in places}
+        for column, places in ours.spans(text).items()
+    }
     assert found == {
-        "corn": {"Corn"}, "corn*": {"Corn"}, '" a "': {"a"}, '" cor"': {"Cor"}, '"corn"': {"Corn"}, '"orn,"': {"orn,"},
+        "corn": {"Corn"},
+        "corn*": {"Corn"},
+        '" a "': {"a"},
+        '" cor"': {"Cor"},
+        '"corn"': {"Corn"},
+        '"orn,"': {"orn,"},
         '"rn, "': {"rn,"},
-    }  # fmt: skip
+    }
 
 
 def test_words_are_explained_beside_runs_of_characters():
-    model = Categorizer().fit(["play a song", "stop the song", "play jazz", "stop it"], ["on", "off", "on", "off"])
+    model = Categorizer().fit(
+        ["play a song", "stop the song", "play jazz", "stop it"], ["on", "off", "on", "off"]
+    )
     words = dict(model.explain("play", "on").votes)
     assert {"play", '" pl"', '"lay"'} <= set(words)
     assert sum(words.values()) == pytest.approx(model.rank("play", k=1).scores[0])
@@ -104,7 +134,10 @@ def test_words_are_explained_beside_runs_of_characters():
 
 def test_composed_and_decomposed_letters_make_one_word():
     forms = ["na\u00efve caf\u00e9", "nai\u0308ve cafe\u0301"]
-    apart, one = TextVectorizer(ngrams=2), TextVectorizer(ngrams=2, composed=True, characters=(3, 3))
+    apart, one = (
+        TextVectorizer(ngrams=2),
+        TextVectorizer(ngrams=2, composed=True, characters=(3, 3)),
+    )
     assert len(set(map(str, apart.fit_transform(forms).toarray()))) == 2
     rows = one.fit_transform(forms).toarray()
     np.testing.assert_array_equal(rows[0], rows[1])
@@ -114,7 +147,12 @@ def test_composed_and_decomposed_letters_make_one_word():
     )
 
 
-@given(st.text(st.sampled_from("aeI\u0130\u0301\u0308\u00e9 \u1100\u1161\u11a8\uac00\u0958\u0323x"), max_size=12))
+@given(
+    st.text(
+        st.sampled_from("aeI\u0130\u0301\u0308\u00e9 \u1100\u1161\u11a8\uac00\u0958\u0323x"),
+        max_size=12,
+    )
+)
 def test_spans_of_composed_texts_are_places_in_the_text_as_it_was(text):
     ours = TextVectorizer(composed=True, min_length=1, characters=(2, 3)).fit([text])
     for column, places in ours.spans(text).items():
@@ -149,10 +187,18 @@ def test_what_features_suit_the_first_texts(some, recurring, expected):
 def test_characters_weigh_less_than_words_where_they_have_columns_of_their_own():
     weights = [
         TextVectorizer(ngrams="auto", hashed=hashed).settled(some, True).character_weight
-        for some, hashed in ((SHORT, None), (SHORT, 64), (CHINESE, None), (["a long text " * 100], None))
+        for some, hashed in (
+            (SHORT, None),
+            (SHORT, 64),
+            (CHINESE, None),
+            (["a long text " * 100], None),
+        )
     ]
     assert weights == [0.7, 1, 1, 1]
-    for other, sentence in (({"hashed": 64}, "must be 1 with hashed columns"), ({"character_weight": 0}, "must lie")):
+    for other, sentence in (
+        ({"hashed": 64}, "must be 1 with hashed columns"),
+        ({"character_weight": 0}, "must lie"),
+    ):
         with pytest.raises(InputError, match=f"character_weight {sentence}"):
             TextVectorizer(**({"characters": (3, 3), "character_weight": 0.5} | other)).fit(SHORT)
 
@@ -161,20 +207,31 @@ def test_characters_of_fields_weigh_what_characters_do_and_quoted_categories_wha
     ours = TextVectorizer(characters=(3, 3), character_weight=0.5, fields=["body", "title"])
     document = {"body": "rye=", "title": "corn", "author": ['"Smith"', 'so "called"', '"']}
     ours.fit([document])
-    row = dict(zip(ours.get_feature_names_out(), ours.transform([document]).toarray()[0], strict=True))
+    row = dict(
+        zip(ours.get_feature_names_out(), ours.transform([document]).toarray()[0], strict=True)
+    )
     light = {name for name, value in row.items() if value == 0.5}
     runs_of_title = {'" co"', '"cor"', '"orn"', '"rn "'}
-    assert light == {'" ry"', '"rye"', '"ye="', '"e= "'} | runs_of_title | {f"title: {name}" for name in runs_of_title}
+    assert light == {'" ry"', '"rye"', '"ye="', '"e= "'} | runs_of_title | {
+        f"title: {name}" for name in runs_of_title
+    }
     assert {name: row[name] for name in set(row) - light} == {
-        "rye": 1, "corn": 1, "title: corn": 1, 'author="Smith"': 1, 'author=so "called"': 1, 'author="': 1,
-    }  # fmt: skip
+        "rye": 1,
+        "corn": 1,
+        "title: corn": 1,
+        'author="Smith"': 1,
+        'author=so "called"': 1,
+        'author="': 1,
+    }
 
 
 def test_a_model_whose_file_says_nothing_of_the_weight_of_characters_weighs_them_as_words():
     ours = TextVectorizer(characters=(3, 3), tf="log", idf="smooth").fit(SHORT)
     state = ours.to_state()
     del state.settings["character_weight"]
-    np.testing.assert_array_equal(build(state).transform(SHORT).toarray(), ours.transform(SHORT).toarray())
+    np.testing.assert_array_equal(
+        build(state).transform(SHORT).toarray(), ours.transform(SHORT).toarray()
+    )
 
 
 def test_texts_without_spaces_have_useful_features():
@@ -192,13 +249,22 @@ def test_a_categorizer_gives_characters_to_short_texts_whose_labels_recur(tmp_pa
     assert ['"lay"' in own for own in names] == [True, True, False, True]
     assert ["a" in own for own in names] == [True, True, False, True]
     assert all("a song" in own or "play song" in own for own in names)
-    assert Categorizer(max_memory="100MB").fit(SHORT, ["on", "off"] * 3).text_.n_features_ == single.text_.n_features_
+    assert (
+        Categorizer(max_memory="100MB").fit(SHORT, ["on", "off"] * 3).text_.n_features_
+        == single.text_.n_features_
+    )
 
 
 def test_one_setting_leaves_the_others_to_the_first_texts():
     some = ["wheat exports rose", "corn prices fell"]
     every = {name: getattr(default_text().settled(some, True), name) for name in PLAIN}
-    assert every == {"ngrams": 2, "min_length": 1, "prefix": 4, "characters": [3, 3], "character_weight": 0.7}
+    assert every == {
+        "ngrams": 2,
+        "min_length": 1,
+        "prefix": 4,
+        "characters": [3, 3],
+        "character_weight": 0.7,
+    }
     for name, value in {"ngrams": 1, "prefix": None, "characters": (2, 4), "min_length": 3}.items():
         chosen = default_text().set_params(**{name: value}).settled(some, True)
         own = list(value) if isinstance(value, tuple) else value

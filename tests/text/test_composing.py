@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from shortlist.text.features import letter_table, split
 from shortlist.texts import to_text
 
-LETTERS = st.text(st.sampled_from("aéA\u030aо\u0439\u0438\u0306\u1100\u1161\u11a8가か\u3099–\u212b\u0130\ud800 "))
+LETTERS = st.text(
+    st.sampled_from("aéA\u030aо\u0439\u0438\u0306\u1100\u1161\u11a8가か\u3099–\u212b\u0130\ud800 ")
+)
 
 
 @given(st.lists(LETTERS))

@@ -12,7 +12,9 @@ pytestmark = [pytest.mark.data, pytest.mark.long]
 
 @pytest.fixture(scope="module")
 def bodies(data_folder):
-    postings = sorted(path for path in data_folder("20newsgroups-original", "20_newsgroups").glob("*/*"))
+    postings = sorted(
+        path for path in data_folder("20newsgroups-original", "20_newsgroups").glob("*/*")
+    )
     assert len(postings) == 19_997
     return [path.read_text(encoding="latin-1").partition("\n\n")[2] for path in postings[::5]]
 
@@ -31,7 +33,9 @@ def test_counts_are_those_of_count_vectorizer(bodies, theirs):
     names = ours.get_feature_names_out()
     assert sorted(names) == list(other.get_feature_names_out())
     columns = np.array([other.vocabulary_[name] for name in names])
-    reordered = scipy.sparse.csr_array((matrix.data, columns[matrix.indices], matrix.indptr), shape=matrix.shape)
+    reordered = scipy.sparse.csr_array(
+        (matrix.data, columns[matrix.indices], matrix.indptr), shape=matrix.shape
+    )
     assert (reordered != expected).nnz == 0
     assert matrix.has_sorted_indices
     assert (ours.transform(bodies[::50]) != matrix[::50]).nnz == 0

@@ -57,5 +57,7 @@ def test_kernels_do_the_same_uncompiled():
         exec(SAME_UNCOMPILED)
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-W", "error", "-c", SAME_UNCOMPILED]
-    uncompiled = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    uncompiled = subprocess.run(
+        command, env=environment, check=True, capture_output=True, text=True
+    ).stdout
     assert compiled.getvalue() == uncompiled != ""

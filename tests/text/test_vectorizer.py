@@ -42,12 +42,29 @@ SCRIPTS = {
     "Adlam": "𞤀𞤣𞤤𞤢𞤥 𞤆𞤵𞤤𞤢𞤪",
     "none": "🙂🙂 ½ ² ①② Ⅷ \x00 a\x00b\u200dc e\u0301te\u0301 \ufeffbom ‿un‿der",
 }
-# letters of many scripts, marks, digits, the two irregular capitals, surrogates, and what ends words
+# letters of many scripts, marks, digits, the two irregular capitals, surrogates, and what ends
+# words
 characters = st.one_of(
-    st.sampled_from("ab AB12_'.-\n\t\x00\u0130\u03a3σςßéÉ١中ㅏ𐐔\ud800\udfff\U0010ffff"), st.characters()
+    st.sampled_from("ab AB12_'.-\n\t\x00\u0130\u03a3σςßéÉ١中ㅏ𐐔\ud800\udfff\U0010ffff"),
+    st.characters(),
 )
 texts = st.lists(st.text(characters, max_size=30), max_size=8)
-WORDS = ["a", "an", "export", "exports", "exporter", "the", "THE", "1", "12", "b52", "x", "é", "e\u0301", "don't"]
+WORDS = [
+    "a",
+    "an",
+    "export",
+    "exports",
+    "exporter",
+    "the",
+    "THE",
+    "1",
+    "12",
+    "b52",
+    "x",
+    "é",
+    "e\u0301",
+    "don't",
+]
 few_words = st.lists(
     st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
     max_size=8,
@@ -57,7 +74,11 @@ few_words = st.lists(
 def dicts(vectorizer, rows):
     """Rows as {feature: value}, checked for what Rows promises."""
     assert isinstance(rows, Rows)
-    assert (rows.indptr.dtype, rows.indices.dtype, rows.data.dtype) == (np.int64, np.int32, np.float64)
+    assert (rows.indptr.dtype, rows.indices.dtype, rows.data.dtype) == (
+        np.int64,
+        np.int32,
+        np.float64,
+    )
     names = vectorizer.get_feature_names_out()
     assert rows.n_features == len(names) == len(set(names)) == vectorizer.n_features_
     answer = []
@@ -110,7 +131,9 @@ options = st.fixed_dictionaries(
         "stop_words": st.sampled_from([["the"], ["an", "export", "exp-ort"], []]),
         "ngrams": st.integers(1, 3),
         "prefix": st.integers(1, 6),
-        "characters": st.tuples(st.integers(1, 4), st.integers(0, 3)).map(lambda pair: (pair[0], sum(pair))),
+        "characters": st.tuples(st.integers(1, 4), st.integers(0, 3)).map(
+            lambda pair: (pair[0], sum(pair))
+        ),
         "character_weight": st.sampled_from([0.5, 1.0, 3.0]),
         "composed": st.booleans(),
         "min_df": st.integers(1, 3),
@@ -152,7 +175,10 @@ def test_every_weighting_is_that_of_the_slow_twin(tf, idf, norm):
     rng = np.random.default_rng(0)
     some = [" ".join(f"w{j}" for j in rng.zipf(1.4, size) % 30) for size in [0, 5, 30, 90, 7]]
     for min_df in [1, 2]:
-        ours, slow = (kind(tf=tf, idf=idf, norm=norm, min_df=min_df) for kind in (TextVectorizer, SlowVectorizer))
+        ours, slow = (
+            kind(tf=tf, idf=idf, norm=norm, min_df=min_df)
+            for kind in (TextVectorizer, SlowVectorizer)
+        )
         rows = ours.learn_rows(some)
         for text in some:
             slow.learn(text)
@@ -160,16 +186,24 @@ def test_every_weighting_is_that_of_the_slow_twin(tf, idf, norm):
 
 
 def test_pivoted_weights_by_hand():
-    """m = 3; corn is in 2 documents, rye in 1; the rows have 2, 1 and 1 features, so that pivot = 4/3."""
+    """m = 3; corn is in 2 documents, rye in 1; the rows have 2, 1 and 1 features, so that pivot
+    = 4/3.
+    """
     ours = TextVectorizer(tf="log", idf="plain", norm="pivoted", slope=0.3)
     corn, rye = np.log(3 / 2), np.log(3 / 1)
     average = 1 + np.log((3 + 1) / 2)
     expected = [
-        [corn * (1 + np.log(3)) / average / (0.7 + 0.3 * 2 / (4 / 3)), rye / average / (0.7 + 0.3 * 2 / (4 / 3)), 0],
+        [
+            corn * (1 + np.log(3)) / average / (0.7 + 0.3 * 2 / (4 / 3)),
+            rye / average / (0.7 + 0.3 * 2 / (4 / 3)),
+            0,
+        ],
         [corn / (0.7 + 0.3 * 1 / (4 / 3)), 0, 0],
         [0, 0, rye * (1 + np.log(2)) / (1 + np.log(2)) / (0.7 + 0.3 * 1 / (4 / 3))],
     ]
-    np.testing.assert_allclose(ours.fit_transform(["corn corn corn rye", "corn", "oats oats"]).toarray(), expected)
+    np.testing.assert_allclose(
+        ours.fit_transform(["corn corn corn rye", "corn", "oats oats"]).toarray(), expected
+    )
 
 
 @given(options, few_words, few_words)
@@ -182,7 +216,11 @@ def test_fit_forgets_what_came_before_and_what_is_too_rare(chosen, before, some)
     matrix = ours.fit_transform(some)
     assert_same(dicts(ours, Rows(*to_rows(matrix))), expected)
     assert_same(dicts(ours, ours.rows(some)), expected)
-    enough = [f for f in {f for t in some for f in features(t, **slow.tokens)} if in_documents(f, slow) >= slow.min_df]
+    enough = [
+        f
+        for f in {f for t in some for f in features(t, **slow.tokens)}
+        if in_documents(f, slow) >= slow.min_df
+    ]
     assert set(ours.get_feature_names_out()) == set(enough)
 
 
@@ -191,7 +229,12 @@ def in_documents(feature, slow):
 
 
 def to_rows(matrix):
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, matrix.shape[1]
+    return (
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int32),
+        matrix.data,
+        matrix.shape[1],
+    )
 
 
 @given(few_words.filter(lambda some: any(some)))
@@ -200,12 +243,19 @@ def test_smooth_idf_and_l2_are_those_of_tfidf_vectorizer(some):
     other = TfidfVectorizer()
     ours = TextVectorizer(idf="smooth", norm="l2")
     expected = other.fit_transform(some).toarray()
-    np.testing.assert_allclose(in_columns_of(other, ours, ours.fit_transform(some)), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        in_columns_of(other, ours, ours.fit_transform(some)), expected, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_ngrams_reach_across_stop_words_as_count_vectorizers_do(n):
-    some = ["The quick brown fox is not in the box", "is the", "", "quick is the brown and the quick brown"]
+    some = [
+        "The quick brown fox is not in the box",
+        "is the",
+        "",
+        "quick is the brown and the quick brown",
+    ]
     other = CountVectorizer(ngram_range=(1, n), stop_words="english")
     ours = TextVectorizer(ngrams=n, stop_words="english")
     expected = other.fit_transform(some).toarray()
@@ -241,7 +291,11 @@ def test_hashing_adds_up_the_features_that_share_a_column(some, width, ngrams):
     assert matrix.shape == (len(some), width)
     expected = np.zeros(matrix.shape)
     for column, name in enumerate(exact.get_feature_names_out()):
-        where = [hashed_column(hashed, text, name) for text in some if name in features(text, ngrams=ngrams, prefix=3)]
+        where = [
+            hashed_column(hashed, text, name)
+            for text in some
+            if name in features(text, ngrams=ngrams, prefix=3)
+        ]
         assert len(set(where)) == 1
         expected[:, where[0]] += counts[:, column]
     np.testing.assert_array_equal(matrix.toarray(), expected)
@@ -275,7 +329,10 @@ def test_nothing_is_learned_from_nothing():
     ours = TextVectorizer().fit([])
     assert ours.transform([]).shape == (0, 0)
     assert ours.transform(["", "a"]).shape == (2, 0)
-    assert ours.partial_fit(["", "  ", "one"]).transform(["one", ""]).toarray().tolist() == [[1.0], [0.0]]
+    assert ours.partial_fit(["", "  ", "one"]).transform(["one", ""]).toarray().tolist() == [
+        [1.0],
+        [0.0],
+    ]
     for norm in [None, "l2", "pivoted"]:
         everywhere = TextVectorizer(idf="plain", norm=norm)
         assert everywhere.fit_transform(["one", "one", ""]).nnz == 2
@@ -294,7 +351,9 @@ def test_nothing_is_learned_from_nothing():
         ([["nested"]], r"texts\[0\] is a list"),
     ],
 )
-@pytest.mark.parametrize("method", ["fit", "fit_transform", "transform", "partial_fit", "learn_rows", "rows"])
+@pytest.mark.parametrize(
+    "method", ["fit", "fit_transform", "transform", "partial_fit", "learn_rows", "rows"]
+)
 def test_what_is_no_text_is_refused_by_its_position(texts, message, method):
     ours = TextVectorizer().fit(["some text"])
     with pytest.raises(InputError, match=message):
@@ -312,12 +371,29 @@ def test_any_iterable_of_texts_will_do():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"min_length": 0}, {"min_length": 1.5}, {"ngrams": 0}, {"prefix": 0}, {"min_df": 0}, {"hashed": 0},
-        {"hashed": 2**31}, {"tf": "tfidf"}, {"idf": True}, {"norm": "l1"}, {"slope": 2}, {"slope": float("nan")},
-        {"composed": 2}, {"characters": 3}, {"characters": (0, 2)}, {"characters": (3, 2)}, {"characters": (1, 2, 3)},
-        {"characters": (2, 2.5)}, {"stop_words": "klingon"}, {"stop_words": [3]}, {"stop_words": 3},
+        {"min_length": 0},
+        {"min_length": 1.5},
+        {"ngrams": 0},
+        {"prefix": 0},
+        {"min_df": 0},
+        {"hashed": 0},
+        {"hashed": 2**31},
+        {"tf": "tfidf"},
+        {"idf": True},
+        {"norm": "l1"},
+        {"slope": 2},
+        {"slope": float("nan")},
+        {"composed": 2},
+        {"characters": 3},
+        {"characters": (0, 2)},
+        {"characters": (3, 2)},
+        {"characters": (1, 2, 3)},
+        {"characters": (2, 2.5)},
+        {"stop_words": "klingon"},
+        {"stop_words": [3]},
+        {"stop_words": 3},
     ],
-)  # fmt: skip
+)
 def test_a_wrong_parameter_is_named(wrong):
     ours = TextVectorizer(**wrong)
     with pytest.raises(InputError, match=next(iter(wrong))):
@@ -376,20 +452,29 @@ def test_threads_share_a_vectorizer_that_only_reads():
     ours = TextVectorizer(idf="plain", norm="pivoted", tf="log").fit(some)
     expected = [ours.rows([text]) for text in some]
     with ThreadPoolExecutor(4) as pool:
-        for one, other in zip(pool.map(lambda text: ours.rows([text]), some), expected, strict=True):
+        for one, other in zip(
+            pool.map(lambda text: ours.rows([text]), some), expected, strict=True
+        ):
             np.testing.assert_array_equal(one.indices, other.indices)
             np.testing.assert_array_equal(one.data, other.data)
 
 
 def test_it_stands_in_a_pipeline():
-    some, labels = ["corn wheat", "wheat rye", "ship port", "port sea"] * 5, ["grain", "grain", "trade", "trade"] * 5
-    search = GridSearchCV(make_pipeline(TextVectorizer(), MultinomialNB()), {"textvectorizer__ngrams": [1, 2]}, cv=2)
+    some, labels = (
+        ["corn wheat", "wheat rye", "ship port", "port sea"] * 5,
+        ["grain", "grain", "trade", "trade"] * 5,
+    )
+    search = GridSearchCV(
+        make_pipeline(TextVectorizer(), MultinomialNB()), {"textvectorizer__ngrams": [1, 2]}, cv=2
+    )
     assert search.fit(some, labels).predict(["wheat", "sea port"]).tolist() == ["grain", "trade"]
 
 
 @given(few_words, few_words)
 def test_one_text_at_a_time_learns_the_same_as_all_at_once(some, later):
-    """Rows are weighted by what was known when they were given; what is known in the end does not differ."""
+    """Rows are weighted by what was known when they were given; what is known in the end does
+    not differ.
+    """
     options = {"ngrams": 2, "idf": "plain", "tf": "log", "norm": "pivoted", "min_df": 2}
     whole, stream = TextVectorizer(**options), TextVectorizer(**options)
     whole.learn_rows(some)
@@ -400,7 +485,9 @@ def test_one_text_at_a_time_learns_the_same_as_all_at_once(some, later):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("settings", [{}, {"ngrams": 2}, {"prefix": 3}, {"hashed": 4096}, {"stop_words": ["and"]}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"ngrams": 2}, {"prefix": 3}, {"hashed": 4096}, {"stop_words": ["and"]}]
+)
 def test_spans_lead_to_the_features(settings):
     """Whatever the letters do when lower-cased, a span cut out of the text is the feature again."""
     text = "Wheat AND İstanbul İİ ΣΑΣ 😀 wheat naïve"
@@ -420,9 +507,15 @@ def test_spans_lead_to_the_features(settings):
 
 
 def test_logarithms_are_looked_up_or_worked_out():
-    """Whole numbers up to the last that is known and beyond it, counts, and means of counts, which are not whole."""
+    """Whole numbers up to the last that is known and beyond it, counts, and means of counts,
+    which are not whole.
+    """
     known = known_logs()
     last, logarithm = known.size - 1, compiled(known_log)
-    for numbers in (np.arange(1, 100), np.array([last, last + 1, 10**12]), np.array([1.0, 2.5, last + 0.5, 1e300])):
+    for numbers in (
+        np.arange(1, 100),
+        np.array([last, last + 1, 10**12]),
+        np.array([1.0, 2.5, last + 0.5, 1e300]),
+    ):
         found = [logarithm(float(number), known) for number in numbers]
         assert found == pytest.approx(np.log(numbers), rel=1e-15)

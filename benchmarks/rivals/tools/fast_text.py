@@ -1,7 +1,9 @@
-"""fastText: its supervised mode, on text in lower case without punctuation, 25 epochs, learning rate 0.5.
+"""fastText: its supervised mode, on text in lower case without punctuation, 25 epochs, learning
+rate 0.5.
 
-Loss: softmax where a document has one label, one versus all where it has several, hierarchical softmax from 1,000
-labels on. Sets that come as vectors are given as one word for each feature that is there: fastText takes no values.
+Loss: softmax where a document has one label, one versus all where it has several, hierarchical
+softmax from 1,000 labels on. Sets that come as vectors are given as one word for each feature that
+is there: fastText takes no values.
 """
 
 from tempfile import NamedTemporaryFile
@@ -18,8 +20,18 @@ class Model:
         self.task = task
         loss = "hs" if task.labels >= 1000 else "ova" if task.several else "softmax"
         ngrams = 2 if task.kind == "text" and task.labels < 1000 else 1
-        self.setting = {"lr": 0.5, "epoch": 25, "wordNgrams": ngrams, "loss": loss, "dim": 100, "minCount": 1,
-                        "bucket": 200_000, "thread": 1, "verbose": 0, "seed": 0}  # fmt: skip
+        self.setting = {
+            "lr": 0.5,
+            "epoch": 25,
+            "wordNgrams": ngrams,
+            "loss": loss,
+            "dim": 100,
+            "minCount": 1,
+            "bucket": 200_000,
+            "thread": 1,
+            "verbose": 0,
+            "seed": 0,
+        }
 
     def lines(self, documents):
         if self.task.kind == "text":
@@ -31,7 +43,9 @@ class Model:
         number = self.labels.number
         with NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
             for line, labels in zip(self.lines(documents), lists, strict=True):
-                file.write(" ".join(f"__label__{number[label]}" for label in labels) + " " + line + "\n")
+                file.write(
+                    " ".join(f"__label__{number[label]}" for label in labels) + " " + line + "\n"
+                )
             file.flush()
             self.model = self._supervised(file.name)
 

@@ -1,4 +1,6 @@
-"""napkinXC: probabilistic label trees with liblinear's C = 10, on scikit-learn's tf-idf of words."""
+"""napkinXC: probabilistic label trees with liblinear's C = 10, on scikit-learn's tf-idf of
+words.
+"""
 
 import pickle
 import tempfile
@@ -21,12 +23,16 @@ class Model:
         X = documents if self.text is None else self.text.fit_transform(documents)
         self.labels = Labels(lists)
         # It crashes where the labels of a document are not in ascending order.
-        self.model.fit(X, [sorted(self.labels.number[label] for label in labels) for labels in lists])
+        self.model.fit(
+            X, [sorted(self.labels.number[label] for label in labels) for labels in lists]
+        )
         self.model.load()
 
     def rank(self, documents, k):
         X = documents if self.text is None else self.text.transform(documents)
-        return [[self.labels.names[i] for i, _ in best] for best in self.model.predict_proba(X, top_k=k)]
+        return [
+            [self.labels.names[i] for i, _ in best] for best in self.model.predict_proba(X, top_k=k)
+        ]
 
     def save(self, folder):
         for path in Path(self.folder.name).iterdir():

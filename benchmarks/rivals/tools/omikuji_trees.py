@@ -1,4 +1,6 @@
-"""omikuji: Parabel's label trees with its own settings, on scikit-learn's tf-idf of words, in its own file format."""
+"""omikuji: Parabel's label trees with its own settings, on scikit-learn's tf-idf of words, in
+its own file format.
+"""
 
 import pickle
 import tempfile
@@ -21,13 +23,19 @@ class Model:
             file.write(f"{X.shape[0]} {X.shape[1]} {len(self.labels.names)}\n")
             for labels, row in zip(lists, pairs(X), strict=True):
                 numbers = ",".join(str(self.labels.number[label]) for label in labels)
-                file.write(numbers + " " + " ".join(f"{column}:{value:g}" for column, value in row) + "\n")
+                file.write(
+                    numbers + " " + " ".join(f"{column}:{value:g}" for column, value in row) + "\n"
+                )
             file.flush()
-            self.model = omikuji.Model.train_on_data(file.name, omikuji.Model.default_hyper_param(), n_threads=1)
+            self.model = omikuji.Model.train_on_data(
+                file.name, omikuji.Model.default_hyper_param(), n_threads=1
+            )
 
     def rank(self, documents, k):
         X = documents if self.text is None else self.text.transform(documents)
-        return [[self.labels.names[i] for i, _ in self.model.predict(row, top_k=k)] for row in pairs(X)]
+        return [
+            [self.labels.names[i] for i, _ in self.model.predict(row, top_k=k)] for row in pairs(X)
+        ]
 
     def save(self, folder):
         self.model.save(str(folder / "trees"))
@@ -38,4 +46,6 @@ def pairs(matrix):
     """For each row its features as (column, value) pairs."""
     for i in range(matrix.shape[0]):
         first, last = matrix.indptr[i], matrix.indptr[i + 1]
-        yield list(zip(matrix.indices[first:last].tolist(), matrix.data[first:last].tolist(), strict=True))
+        yield list(
+            zip(matrix.indices[first:last].tolist(), matrix.data[first:last].tolist(), strict=True)
+        )

@@ -1,4 +1,6 @@
-"""PECOS: XR-Linear with C = 1, on scikit-learn's tf-idf of words; a label tree of the labels' mean documents."""
+"""PECOS: XR-Linear with C = 1, on scikit-learn's tf-idf of words; a label tree of the labels'
+mean documents.
+"""
 
 import joblib
 import numpy as np
@@ -14,13 +16,17 @@ PACKAGES = ["libpecos", "numpy"]
 
 class Model:
     def __init__(self, task, learner):
-        self.text = TfidfVectorizer(sublinear_tf=True, dtype=np.float32) if task.kind == "text" else None
+        self.text = (
+            TfidfVectorizer(sublinear_tf=True, dtype=np.float32) if task.kind == "text" else None
+        )
 
     def train(self, documents, lists):
         X = unit(documents if self.text is None else self.text.fit_transform(documents))
         self.labels = Labels(lists)
         Y = self.labels.matrix(lists)
-        tree = Indexer.gen(LabelEmbeddingFactory.create(Y, X), indexer_type="hierarchicalkmeans", threads=1)
+        tree = Indexer.gen(
+            LabelEmbeddingFactory.create(Y, X), indexer_type="hierarchicalkmeans", threads=1
+        )
         self.model = XLinearModel.train(X, Y, C=tree, Cp=1.0, Cn=1.0, threads=1, threshold=0.1)
 
     def rank(self, documents, k):

@@ -1,6 +1,7 @@
 """river: naive Bayes of counts of words, alpha 0.1, one pass, one document at a time.
 
-It sees a document once for each of its labels. river's ComplementNB is left out: it ranks a few documents a second.
+It sees a document once for each of its labels. river's ComplementNB is left out: it ranks a few
+documents a second.
 """
 
 import pickle

@@ -1,10 +1,11 @@
-"""scikit-learn: LinearSVC (C = 1), SGDClassifier (hinge loss, alpha = 1e-5) and ComplementNB (alpha = 0.1).
+"""scikit-learn: LinearSVC (C = 1), SGDClassifier (hinge loss, alpha = 1e-5) and ComplementNB (alpha
+= 0.1).
 
-"LinearSVC" is on tf-idf of words, pairs of words and characters inside words; "LinearSVC, words" on words only;
-SGDClassifier and ComplementNB on words and pairs. With several labels a document, LinearSVC and SGDClassifier are
-trained one versus rest; ComplementNB sees a document once for each of its labels. On streams SGDClassifier's
-partial_fit learns hashed words and pairs, and is told all labels before. Vectors of a set that comes as such are scaled
-to unit length, but for ComplementNB.
+"LinearSVC" is on tf-idf of words, pairs of words and characters inside words; "LinearSVC, words" on
+words only; SGDClassifier and ComplementNB on words and pairs. With several labels a document,
+LinearSVC and SGDClassifier are trained one versus rest; ComplementNB sees a document once for each
+of its labels. On streams SGDClassifier's partial_fit learns hashed words and pairs, and is told all
+labels before. Vectors of a set that comes as such are scaled to unit length, but for ComplementNB.
 """
 
 import pickle
@@ -37,15 +38,24 @@ def vectorizer(name, task):
         return HashingVectorizer(n_features=2**18, ngram_range=(1, 2))
     if name == "ComplementNB":
         return CountVectorizer(ngram_range=(1, 2))
-    words = TfidfVectorizer(ngram_range=(1, 1 if name == "LinearSVC, words" else 2), sublinear_tf=True)
+    words = TfidfVectorizer(
+        ngram_range=(1, 1 if name == "LinearSVC, words" else 2), sublinear_tf=True
+    )
     if name == "LinearSVC":
-        return make_union(words, TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True))
+        return make_union(
+            words, TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
+        )
     return words
 
 
 class Model:
     def __init__(self, task, name):
-        self.task, self.name, self.text, self.learner = task, name, vectorizer(name, task), LEARNERS[name]()
+        self.task, self.name, self.text, self.learner = (
+            task,
+            name,
+            vectorizer(name, task),
+            LEARNERS[name](),
+        )
 
     def train(self, documents, lists):
         X = self.rows(documents) if self.text is None else self.text.fit_transform(documents)

@@ -1,4 +1,6 @@
-"""SetFit on all-MiniLM-L6-v2, as its documentation begins: one epoch of pairs, a LogisticRegression on top."""
+"""SetFit on all-MiniLM-L6-v2, as its documentation begins: one epoch of pairs, a
+LogisticRegression on top.
+"""
 
 import importlib.util
 import os
@@ -23,7 +25,9 @@ class Model:
 
     def train(self, documents, lists):
         self.labels = Labels(lists)
-        made = Dataset.from_dict({"text": documents, "label": [self.labels.number[own[0]] for own in lists]})
+        made = Dataset.from_dict(
+            {"text": documents, "label": [self.labels.number[own[0]] for own in lists]}
+        )
         given = TrainingArguments(batch_size=16, num_epochs=1, report_to="none", save_strategy="no")
         Trainer(model=self.model, args=given, train_dataset=made).train()
 

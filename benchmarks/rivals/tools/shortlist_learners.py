@@ -1,7 +1,9 @@
-"""shortlist as it comes: Categorizer(), with and without an encoder; LogisticRegression on the same encoder's vectors.
+"""shortlist as it comes: Categorizer(), with and without an encoder; LogisticRegression on the same
+encoder's vectors.
 
-Where a set comes as vectors the learner is used without the vectoriser. The vectors of the two rivals are ours too,
-since the encoder is faster than others on the same weights: MiniLM, or a static table that is made from it.
+Where a set comes as vectors the learner is used without the vectoriser. The vectors of the two
+rivals are ours too, since the encoder is faster than others on the same weights: MiniLM, or a
+static table that is made from it.
 """
 
 import pickle
@@ -47,7 +49,10 @@ class Ours:
     def rank(self, documents, k):
         if isinstance(documents, list) and len(documents) == 1:
             return [[label for label, _ in self.model.rank(documents[0], k)]]
-        return [[label for label in row if label is not None] for row in self.model.rank(documents, k).labels.tolist()]
+        return [
+            [label for label in row if label is not None]
+            for row in self.model.rank(documents, k).labels.tolist()
+        ]
 
     def save(self, folder):
         self.model.save(folder / "model.shortlist")
@@ -61,11 +66,15 @@ class OnVectors:
 
     def train(self, documents, lists):
         self.labels = Labels(lists)
-        self.learner.fit(self.encoder(documents), [self.labels.number[labels[0]] for labels in lists])
+        self.learner.fit(
+            self.encoder(documents), [self.labels.number[labels[0]] for labels in lists]
+        )
 
     def rank(self, documents, k):
         scores = self.learner.decision_function(self.encoder(documents))
-        return self.labels.best(scores if scores.ndim > 1 else np.column_stack([-scores, scores]), k)
+        return self.labels.best(
+            scores if scores.ndim > 1 else np.column_stack([-scores, scores]), k
+        )
 
     def save(self, folder):
         (folder / "model.pickle").write_bytes(pickle.dumps((self.learner, self.labels)))

@@ -1,7 +1,8 @@
-"""Vowpal Wabbit: one against all (oaa), and probabilistic label trees (plt), both with the logistic loss, five passes.
+"""Vowpal Wabbit: one against all (oaa), and probabilistic label trees (plt), both with the logistic
+loss, five passes.
 
-oaa sees a document once for each of its labels. Words are given as they are; Vowpal Wabbit hashes them. On streams it
-learns a document once, and is told the number of labels before.
+oaa sees a document once for each of its labels. Words are given as they are; Vowpal Wabbit hashes
+them. On streams it learns a document once, and is told the number of labels before.
 """
 
 import numpy as np
@@ -19,17 +20,28 @@ class Model:
     def lines(self, documents):
         if self.task.kind == "text":
             return ["| " + " ".join(words.split(text)) for text in documents]
-        return ["| " + " ".join(f"{name}:{value:g}" for name, value in row) for row in words.of_row(documents)]
+        return [
+            "| " + " ".join(f"{name}:{value:g}" for name, value in row)
+            for row in words.of_row(documents)
+        ]
 
     def start(self, names):
         self.labels, n = words.Labels([names]), len(names)
-        mode = f"--oaa {n} --scores" if self.name == "oaa" else f"--plt {n} --top_k {min(10, n)} --kary_tree 16"
+        mode = (
+            f"--oaa {n} --scores"
+            if self.name == "oaa"
+            else f"--plt {n} --top_k {min(10, n)} --kary_tree 16"
+        )
         bits = 24 if n < 1000 else 26
         self.model = vowpalwabbit.Workspace(f"{mode} --loss_function logistic -b {bits} --quiet")
 
     def train(self, documents, lists):
         self.start(words.Labels(lists).names)
-        examples = [one for line, own in zip(self.lines(documents), lists, strict=True) for one in self.told(line, own)]
+        examples = [
+            one
+            for line, own in zip(self.lines(documents), lists, strict=True)
+            for one in self.told(line, own)
+        ]
         parsed = [self.model.parse(one) for one in examples] if len(examples) < 50_000 else None
         for _ in range(PASSES):
             for example in parsed or examples:

@@ -28,10 +28,14 @@ class Labels:
 
     def matrix(self, lists):
         """An indicator matrix."""
-        indices = np.array([self.number[label] for labels in lists for label in labels], dtype=np.int32)
+        indices = np.array(
+            [self.number[label] for labels in lists for label in labels], dtype=np.int32
+        )
         indptr = np.cumsum([0] + [len(labels) for labels in lists])
         shape = len(lists), len(self.names)
-        matrix = scipy.sparse.csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape)
+        matrix = scipy.sparse.csr_matrix(
+            (np.ones(len(indices), np.float32), indices, indptr), shape
+        )
         matrix.sort_indices()
         return matrix
 

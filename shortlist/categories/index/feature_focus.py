@@ -1,16 +1,18 @@
 """Feature-Focus index learning (paper 004: Madani, Connor and Greiner, sections 4.1 to 4.3).
 
-Every feature keeps, for the labels it is seen with, the proportions w_fc of its own weight; labels are ranked by
-the votes of the active features. FF updates the features of an example only while the true label does not lead by
-the margin δ_m. One pass, one example at a time; a feature has at most 1/w_min edges, whatever the number of labels.
+Every feature keeps, for the labels it is seen with, the proportions w_fc of its own weight; labels
+are ranked by the votes of the active features. FF updates the features of an example only while the
+true label does not lead by the margin δ_m. One pass, one example at a time; a feature has at most
+1/w_min edges, whatever the number of labels.
 
-In the paper's letters: w_min ``min_weight``, d_max ``max_edges``, δ_m ``margin``, r_f ``rare``, w′ the running sums.
-Beyond the paper: ``max_total_edges``, a hard cap on the whole index (learner.py).
+In the paper's letters: w_min ``min_weight``, d_max ``max_edges``, δ_m ``margin``, r_f ``rare``, w′
+the running sums. Beyond the paper: ``max_total_edges``, a hard cap on the whole index (learner.py).
 
-The weights of a frequent feature hardly move any more, even if labels change their meaning. The paper suggests, without
-a trial, updates with a finite memory (section 4.1): with ``memory`` = M, the sums of a feature are scaled back to
-w′_f = M whenever they exceed it, so that old examples fade. The learning rate that it suggests as well is the same
-thing: a factor on all updates cancels out of w_fc = w′_fc / w′_f, and only changes M.
+The weights of a frequent feature hardly move any more, even if labels change their meaning. The
+paper suggests, without a trial, updates with a finite memory (section 4.1): with ``memory`` = M,
+the sums of a feature are scaled back to w′_f = M whenever they exceed it, so that old examples
+fade. The learning rate that it suggests as well is the same thing: a factor on all updates cancels
+out of w_fc = w′_fc / w′_f, and only changes M.
 """
 
 from __future__ import annotations
@@ -54,10 +56,11 @@ class FeatureFocus(IndexLearner):
     passes : int, default=1
         How often ``fit`` goes through the examples.
     leakage : bool, default=True
-        Whether dropped edges still count in the total of a feature, so that a feature without information loses its
-        votes.
+        Whether dropped edges still count in the total of a feature, so that a feature without
+        information loses its votes.
     rare : int, default=10
-        Features seen fewer than this many times vote with less weight, in proportion; 0 turns this off.
+        Features seen fewer than this many times vote with less weight, in proportion; 0 turns this
+        off.
     values : {"l2", "boolean", "raw"}, default="l2"
         "l2" scales each row to unit length, "boolean" makes all values 1, "raw" leaves them.
     first : int, default=50
@@ -65,8 +68,8 @@ class FeatureFocus(IndexLearner):
     max_total_edges : int or None, default=None
         Hard cap on the edges of the whole index; None for no cap.
     memory : float or None, default=None
-        The most weight that a feature remembers (with Boolean values, examples); older ones fade. At least 1, with a
-        ``min_weight`` of at least 1e-6. None forgets nothing.
+        The most weight that a feature remembers (with Boolean values, examples); older ones fade.
+        At least 1, with a ``min_weight`` of at least 1e-6. None forgets nothing.
     random_state : int or None, default=0
         Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
@@ -91,7 +94,10 @@ class FeatureFocus(IndexLearner):
     ['a', 'b']
     """
 
-    short_names: ClassVar[dict[str, dict[str, Any]]] = {"feature-focus": {"margin": 0.3}, "feature-focus-paper": {}}
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {
+        "feature-focus": {"margin": 0.3},
+        "feature-focus-paper": {},
+    }
 
     def __init__(
         self,
@@ -135,9 +141,15 @@ class FeatureFocus(IndexLearner):
         n_labels = len(self._labels)
         scores, touched = np.zeros(n_labels), room_for_touched(n_labels)
         rules = Rules(
-            self.max_edges, self._least_share(), float(self.margin), self.first, self.rare, bool(self.leakage), cap,
+            self.max_edges,
+            self._least_share(),
+            float(self.margin),
+            self.first,
+            self.rare,
+            bool(self.leakage),
+            cap,
             np.inf if self.memory is None else float(self.memory),
-        )  # fmt: skip
+        )
         return learn(rows, labels, order, done, first_pass, self._index, scores, touched, rules)
 
 
@@ -159,10 +171,18 @@ class Rules(NamedTuple):
 
 @loop
 def learn(
-    rows: Rows, labels: LabelSets, order: Longs, position: int, first_pass: bool, index: Index, scores: Floats,
-    touched: Ints, rules: Rules,
-) -> tuple[int, int, int]:  # fmt: skip
-    """Learn the examples order[position:]. Stops early, before an example, where the index has too little room for it.
+    rows: Rows,
+    labels: LabelSets,
+    order: Longs,
+    position: int,
+    first_pass: bool,
+    index: Index,
+    scores: Floats,
+    touched: Ints,
+    rules: Rules,
+) -> tuple[int, int, int]:
+    """Learn the examples order[position:]. Stops early, before an example, where the index has too
+    little room for it.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     scores: float64[labels], all zero; touched: int32[labels + 1].
@@ -192,9 +212,15 @@ def learn(
             if lead <= rules.margin:
                 for j in range(rows.indptr[i], rows.indptr[i + 1]):
                     update(
-                        rows.indices[j], c, rows.data[j], index, rules.min_weight, rules.leakage, rules.cap,
+                        rows.indices[j],
+                        c,
+                        rows.data[j],
+                        index,
+                        rules.min_weight,
+                        rules.leakage,
+                        rules.cap,
                         rules.memory,
-                    )  # fmt: skip
+                    )
         for a in range(n):
             scores[touched[a]] = 0.0
     return order.size, DONE, 0
@@ -224,10 +250,21 @@ def place(c: int, scores: Floats, touched: Ints, n: int) -> int:
 
 
 @part
-def update(f: int, c: int, v: float, index: Index, min_weight: float, leakage: bool, cap: int, memory: float) -> None:
-    """w′_fc += v; w′_f += v; scale both to the memory; drop the edges whose share is now below min_weight.
+def update(
+    f: int,
+    c: int,
+    v: float,
+    index: Index,
+    min_weight: float,
+    leakage: bool,
+    cap: int,
+    memory: float,
+) -> None:
+    """w′_fc += v; w′_f += v; scale both to the memory; drop the edges whose share is now below
+    min_weight.
 
-    The share of one edge grows and those of all others shrink alike, so a list stays sorted if this edge moves up.
+    The share of one edge grows and those of all others shrink alike, so a list stays sorted if this
+    edge moves up.
     """
     feature, edges = index.features[f], index.edges
     feature["total"] += v

@@ -1,10 +1,11 @@
 """IND, independent index learning (paper 004: Madani, Connor and Greiner, section 4.2).
 
-Every feature keeps the exact share of its examples that have each label, w_fc = n_fc / n_f, and an edge for each share
-of at least p_ind. Features are Boolean. Counts add, so learners of separate parts of the data merge exactly.
+Every feature keeps the exact share of its examples that have each label, w_fc = n_fc / n_f, and an
+edge for each share of at least p_ind. Features are Boolean. Counts add, so learners of separate
+parts of the data merge exactly.
 
-p_ind is ``threshold``; by default ``fit`` chooses it on a random 20 % of the rows, as the paper does. ``partial_fit``
-without a ``fit`` before it uses the smallest candidate.
+p_ind is ``threshold``; by default ``fit`` chooses it on a random 20 % of the rows, as the paper
+does. ``partial_fit`` without a ``fit`` before it uses the smallest candidate.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class IndependentIndex(AdditiveLearner):
     Parameters
     ----------
     threshold : float or None, default=None
-        Edges with a share below it are left out (p_ind); None lets ``fit`` choose it on held-out rows.
+        Edges with a share below it are left out (p_ind); None lets ``fit`` choose it on held-out
+        rows.
     random_state : int, default=0
         Seed of the choice of the held-out rows.
     n_jobs : int, default=None
@@ -72,7 +74,9 @@ class IndependentIndex(AdditiveLearner):
 
     number = np.int64  # n_fc and n_f are counts
 
-    def __init__(self, threshold: float | None = None, random_state: int = 0, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, threshold: float | None = None, random_state: int = 0, n_jobs: int | None = None
+    ) -> None:
         self.threshold = threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -89,7 +93,9 @@ class IndependentIndex(AdditiveLearner):
             own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]
             tried, labels = rows.take(held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
             numbered = NumberedLabels(self._labels.names, labels)
-            self.choose_threshold(self.hits(tried, numbered, clone(self)._learn_rows(tried, numbered)))
+            self.choose_threshold(
+                self.hits(tried, numbered, clone(self)._learn_rows(tried, numbered))
+            )
 
     def held_out(self, n_rows: int) -> Longs:
         """The numbers of the rows, of so many, on which the threshold is chosen."""
@@ -98,12 +104,15 @@ class IndependentIndex(AdditiveLearner):
 
     @writing
     def hits(self, rows: Rows, Y: LabelsLike, held_out: IndependentIndex) -> Longs:
-        """For each candidate, the number of these rows ranked rightly by the counts without the held-out rows.
+        """For each candidate, the number of these rows ranked rightly by the counts without the
+        held-out rows.
 
         ``held_out`` has learned all held-out rows, and this learner those and all others.
         """
         n_labels = len(self._labels)
-        numbers = self._labels.learn([[name] for name in held_out._labels.names], len(held_out._labels)).ids
+        numbers = self._labels.learn(
+            [[name] for name in held_out._labels.names], len(held_out._labels)
+        ).ids
         theirs = self._renumbered(held_out, numbers)
         theirs.resize(self._all_sums().shape)
         counts, seen = self._all_sums() - theirs, added(self._totals, -held_out._totals)
@@ -113,7 +122,9 @@ class IndependentIndex(AdditiveLearner):
         for candidate in CANDIDATES:
             ids, scores = np.full((rows.n_rows, 1), -1, dtype=np.int32), np.empty((rows.n_rows, 1))
             index = proportions(counts, seen, candidate)
-            retrieval.rank(self._prepare(rows), index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
+            retrieval.rank(
+                self._prepare(rows), index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores
+            )
             found.append(is_true(ids[:, 0], truth).sum())
         return np.array(found, dtype=np.int64)
 
@@ -143,7 +154,9 @@ class IndependentIndex(AdditiveLearner):
 
     @reading
     def edges_touched(self, X: MatrixLike) -> float:
-        """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
+        """d, the mean number of edges that vote for each active feature of some rows: the work
+        of ranking them.
+        """
         return self._index().edges_touched(self._check(X), ALL_EDGES)
 
     @property
@@ -166,7 +179,9 @@ class IndependentIndex(AdditiveLearner):
 
 
 def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -> Index:
-    """The index of all shares n_fc / n_f ≥ threshold, heaviest edge of each feature first, ties to the lower label."""
+    """The index of all shares n_fc / n_f ≥ threshold, heaviest edge of each feature first, ties
+    to the lower label.
+    """
     counts = counts.tocoo()
     feature, label, number = counts.row, counts.col, counts.data
     kept = number / seen[feature] >= threshold
@@ -174,4 +189,6 @@ def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -
     order = np.lexsort((label, -number, feature))
     length = np.bincount(feature, minlength=seen.size).astype(np.int32)
     weights = number[order].astype(np.float64)
-    return make_index(length, make_edges(label[order].astype(np.int32), weights), seen.astype(np.float64), seen)
+    return make_index(
+        length, make_edges(label[order].astype(np.int32), weights), seen.astype(np.float64), seen
+    )

@@ -1,8 +1,8 @@
 """What the learners of an index share: bounds, rows piece by piece, ranking, merging, model files.
 
-Edges hold running sums w′. When the index is full (``max_total_edges``, or the cap that follows from ``max_memory``),
-the weakest edges are dropped (by r_f·w_fc, of equals those of the oldest features). Sums add, so indexes that were
-learned separately can be merged.
+Edges hold running sums w′. When the index is full (``max_total_edges``, or the cap that follows
+from ``max_memory``), the weakest edges are dropped (by r_f·w_fc, of equals those of the oldest
+features). Sums add, so indexes that were learned separately can be merged.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ class IndexLearner(MergingLearner, PartedLearner):
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
-        """Learn the examples order[done:] while the index has room. Returns how many of ``order`` are done, why it
-        stopped (best.py), and how many free slots are wanted."""
+        """Learn the examples order[done:] while the index has room. Returns how many of ``order``
+        are done, why it stopped (best.py), and how many free slots are wanted.
+        """
 
     def _begin(self) -> None:
         as_real(self.min_weight, "min_weight", least=0, most=1)
@@ -92,21 +93,29 @@ class IndexLearner(MergingLearner, PartedLearner):
             round_to_weights(data)
         return Rows(rows.indptr, rows.indices, data, rows.n_features)
 
-    def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
-        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)  # 0: no corrections
+    def check_learnable(
+        self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
+    ) -> None:
+        # 0: no corrections
+        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)
 
-    def _learn(self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def _learn(
+        self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool
+    ) -> None:
         cap = self._cap()
         self._begin_pass(order.size, first_pass)
         self._index = self._index.for_features(rows.n_features)
         if self._index.n_edges == 0:
-            most = int(rows.lengths() @ np.diff(labels.indptr))  # of this piece; the pool grows for others
+            # of this piece; the pool grows for others
+            most = int(rows.lengths() @ np.diff(labels.indptr))
             self._index = reserved(self._index, most, cap)
         try:
             for some_rows, some_labels, some in self._pieces(rows, labels, order):
                 done, why = 0, WANTS_SLOTS
                 while why != DONE:
-                    done, why, slots = self._learn_some(some_rows, some_labels, some, done, first_pass, cap)
+                    done, why, slots = self._learn_some(
+                        some_rows, some_labels, some, done, first_pass, cap
+                    )
                     if why == WANTS_SLOTS:
                         self._index = with_slots(self._index, slots, cap)
                     elif why == WANTS_EDGES:
@@ -121,7 +130,9 @@ class IndexLearner(MergingLearner, PartedLearner):
     def _pieces(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs
     ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
-        """Yield what a pass learns, in that order: rows as they are, those of a store some at a time."""
+        """Yield what a pass learns, in that order: rows as they are, those of a store some at a
+        time.
+        """
         if isinstance(rows, Rows):
             for run in runs(order.size):
                 yield rows, labels, order[run]
@@ -133,7 +144,9 @@ class IndexLearner(MergingLearner, PartedLearner):
         # Threads make rows ahead of the thread that learns.
         ahead = self._ahead
         for run, some in spread(made, runs(order.size, PIECE), self._jobs()):
-            self._ahead = ahead._replace(place=ahead.place[order[run]] if ahead.place.size else ahead.place)
+            self._ahead = ahead._replace(
+                place=ahead.place[order[run]] if ahead.place.size else ahead.place
+            )
             yield some, labels.chosen(order[run]), np.arange(run.stop - run.start)
 
     # Ranking.
@@ -146,20 +159,28 @@ class IndexLearner(MergingLearner, PartedLearner):
         """The words of rows, and their vectors with weights, if any."""
         return rows, None
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats, allowed: Allowed = retrieval.ALL) -> None:
+    def _rank(
+        self, rows: Rows, ids: Ints, scores: Floats, allowed: Allowed = retrieval.ALL
+    ) -> None:
         words, dense = self._features(rows)
-        retrieval.rank(words, self._index, self._bias(), self._width(), self.rare, ids, scores, allowed, dense)
+        retrieval.rank(
+            words, self._index, self._bias(), self._width(), self.rare, ids, scores, allowed, dense
+        )
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
         self._rank(rows, ids, scores, allowed)
 
     def _scores(self, rows: Rows) -> Floats:
         words, dense = self._features(rows)
-        return retrieval.all_scores(words, self._index, self._bias(), self._width(), self.rare, dense)
+        return retrieval.all_scores(
+            words, self._index, self._bias(), self._width(), self.rare, dense
+        )
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         words, dense = self._features(row)
-        return retrieval.votes(words, self._index, self._bias(), label, self._width(), self.rare, dense)
+        return retrieval.votes(
+            words, self._index, self._bias(), label, self._width(), self.rare, dense
+        )
 
     # Bounds.
 
@@ -173,7 +194,9 @@ class IndexLearner(MergingLearner, PartedLearner):
 
     def _cap(self) -> int:
         """The most edges that the index may hold."""
-        return min(UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges)
+        return min(
+            UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges
+        )
 
     @learning
     def limit_edges(self, most: int) -> None:
@@ -249,7 +272,9 @@ class IndexLearner(MergingLearner, PartedLearner):
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
         kept = {"edge_weight": WEIGHT_BITS, "edge_tuned": TUNED_BITS}
-        return arrays | {name: shortened(arrays[name], bits) for name, bits in kept.items() if name in arrays}
+        return arrays | {
+            name: shortened(arrays[name], bits) for name, bits in kept.items() if name in arrays
+        }
 
     def _from_arrays(self, state: State) -> None:
         self._index = Index.from_arrays(state, self.n_features_in_, len(self._labels))
@@ -261,12 +286,16 @@ class IndexLearner(MergingLearner, PartedLearner):
 
     @reading
     def edges_touched(self, X: MatrixLike) -> float:
-        """d, the mean number of edges that vote for each active feature of some rows: the work of ranking them."""
+        """d, the mean number of edges that vote for each active feature of some rows: the work
+        of ranking them.
+        """
         return self._index.edges_touched(self._check(X), self._width())
 
     @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[int, float]]:
-        """The n features that speak for a label the most, by weight and by how often they were seen; their weights."""
+        """The n features that speak for a label the most, by weight and by how often they were
+        seen; their weights.
+        """
         return [(column, weight) for column, weight, _ in self._strongest(label, n)]
 
     @reading
@@ -276,7 +305,9 @@ class IndexLearner(MergingLearner, PartedLearner):
 
     @reading
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
-        """The n features that leak the most of their weight: seen with everything, they predict nothing."""
+        """The n features that leak the most of their weight: seen with everything, they predict
+        nothing.
+        """
         return self._index.leaks(n)
 
 

@@ -1,11 +1,12 @@
 """The index of paper 004: from features to labels, sparse and weighted.
 
-Each feature f holds a list of edges (label c, w′_fc), heaviest first, and its total w′_f; the weight of an edge is
-w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots start .. start+capacity−1 and uses the
-first ``length`` of them. Learners fill the index, each in its own way; retrieval.py ranks with it.
+Each feature f holds a list of edges (label c, w′_fc), heaviest first, and its total w′_f; the
+weight of an edge is w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots
+start .. start+capacity−1 and uses the first ``length`` of them. Learners fill the index, each in
+its own way; retrieval.py ranks with it.
 
-The fields of a feature, or of an edge, are adjacent in memory: an example visits a hundred features all over the
-index, and most of the time goes into fetching them.
+The fields of a feature, or of an edge, are adjacent in memory: an example visits a hundred features
+all over the index, and most of the time goes into fetching them.
 """
 
 from __future__ import annotations
@@ -36,14 +37,16 @@ FEATURE = np.dtype(
     ],
     align=True,
 )
-# w′_fc, c and u_fc (tuning.py). Labels are unsigned, so that Numba does not check whether they count from the end.
+# w′_fc, c and u_fc (tuning.py). Labels are unsigned, so that Numba does not check whether they
+# count from the end.
 EDGE = np.dtype([("weight", np.float32), ("label", np.uint32), ("tuned", np.float32)])
 LEAST_WEIGHT, MOST_WEIGHT = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 ALMOST_ALL = 1 - 2.0**-20  # a share of 1, less rounding errors
 MUCH = 4096.0  # a weight this many times as large as what is added loses too much of it in rounding
 PRIME, SPREAD = np.uint64(2**29 - 3), np.uint64(331804471)  # below 2²⁹; about 0.618 of it
 BEYOND = np.uint64(2**29 - 1)  # the bits of a float64 that a float32 has no room for
-EDGES, END = 0, 1  # entries of Index.used: edges in the index; slots of the pool that have been given out
+# entries of Index.used: edges in the index; slots of the pool that have been given out
+EDGES, END = 0, 1
 MOST_SEEN = np.iinfo(np.uint32).max
 MOST_SLOTS = MOST_SEEN - 1  # a free block holds the place of the next one where edges have a label
 SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ...
@@ -64,16 +67,23 @@ class Index(NamedTuple):
 
     def for_features(self, n_features: int) -> Index:
         """The index with room for that many features."""
-        return self if n_features <= self.features.size else self._replace(features=grown(self.features, n_features))
+        return (
+            self
+            if n_features <= self.features.size
+            else self._replace(features=grown(self.features, n_features))
+        )
 
     def for_slots(self, n_slots: int) -> Index:
         """The index with room for that many more slots in its pool."""
         needed = int(self.used[END]) + n_slots
         if needed > MOST_SLOTS:
-            raise InputError("an index can have no more than 4,294,967,294 edges; set max_total_edges to fewer")
+            raise InputError(
+                "an index can have no more than 4,294,967,294 edges; set max_total_edges to fewer"
+            )
         if needed <= self.edges.size:
             return self
-        return self._replace(edges=grown(self.edges[: self.used[END]], needed, doubled=False))  # not what is unused
+        # not what is unused
+        return self._replace(edges=grown(self.edges[: self.used[END]], needed, doubled=False))
 
     def copy(self) -> Index:
         """A copy that shares no memory with this index."""
@@ -96,21 +106,28 @@ class Index(NamedTuple):
 
     def column(self, name: str, dtype: type[np.generic]) -> Later:
         """One field of all edges, feature after feature."""
-        return Later(np.dtype(dtype), self.n_edges, lambda: (edges[name].astype(dtype) for edges in self._runs()))
+        return Later(
+            np.dtype(dtype),
+            self.n_edges,
+            lambda: (edges[name].astype(dtype) for edges in self._runs()),
+        )
 
     def _runs(self) -> Iterator[NDArray[Any]]:
         """Yield the concatenated lists of some features at a time."""
         for first in range(0, self.features.size, RUN):
             last = min(first + RUN, self.features.size)
-            edges = np.empty(int(self.features["length"][first:last].sum(dtype=np.int64)), dtype=EDGE)
+            edges = np.empty(
+                int(self.features["length"][first:last].sum(dtype=np.int64)), dtype=EDGE
+            )
             lay_end_to_end(self, first, last, edges)
             yield edges
 
     def strongest(self, label: int, n: int) -> list[tuple[int, float, float]]:
         """The n strongest features of a label: feature, weight w_fc, and its evidence.
 
-        The evidence is w_fc, times how often the feature was seen with the label, times by how much w_fc exceeds the
-        label's share of all weight: a feature that is everywhere, or was seen once, has little.
+        The evidence is w_fc, times how often the feature was seen with the label, times by how much
+        w_fc exceeds the label's share of all weight: a feature that is everywhere, or was seen
+        once, has little.
         """
         feature, edges = self.all_edges()
         weights = edges["weight"][edges["label"] == label].astype(np.float64)
@@ -119,17 +136,25 @@ class Index(NamedTuple):
         everywhere = weights.sum() / max(self.features["total"].sum(), np.finfo(np.float64).tiny)
         says = shares * (shares * self.features["seen"][own]) * (shares - everywhere)
         best = np.lexsort((own, -says))[:n]
-        return list(zip(own[best].tolist(), shares[best].tolist(), says[best].tolist(), strict=True))
+        return list(
+            zip(own[best].tolist(), shares[best].tolist(), says[best].tolist(), strict=True)
+        )
 
     def leaks(self, n: int, least_seen: int = 10) -> list[tuple[int, float]]:
-        """The n features that leak the most weight, 1 − Σ_c w_fc: seen with everything, they predict nothing."""
+        """The n features that leak the most weight, 1 − Σ_c w_fc: seen with everything, they
+        predict nothing.
+        """
         feature, edges = self.all_edges()
         total, seen = self.features["total"], self.features["seen"]
         kept = np.bincount(feature, edges["weight"], minlength=total.size)
         with np.errstate(invalid="ignore"):
             leak = np.where(seen >= least_seen, 1 - kept / total, np.nan)
         worst = np.lexsort((-seen, -leak))[:n]
-        return [(f, lost) for f, lost in zip(worst.tolist(), leak[worst].tolist(), strict=True) if lost == lost]
+        return [
+            (f, lost)
+            for f, lost in zip(worst.tolist(), leak[worst].tolist(), strict=True)
+            if lost == lost
+        ]
 
     def edges_touched(self, rows: Rows, max_edges: int) -> float:
         """d, the mean number of edges that vote for each active feature of some rows."""
@@ -139,41 +164,67 @@ class Index(NamedTuple):
 
     def to_arrays(self, n_features: int) -> dict[str, Any]:
         """The arrays of a model file, without unused slots."""
-        per_feature: dict[str, Any] = {name: self.features[name][:n_features] for name in ("length", "total")}
+        per_feature: dict[str, Any] = {
+            name: self.features[name][:n_features] for name in ("length", "total")
+        }
         seen = self.features["seen"][:n_features]
-        per_feature["seen"] = Later(np.dtype(np.int64), n_features, lambda: iter([seen.astype(np.int64)]))
-        per_edge = {"edge_label": self.column("label", np.int32), "edge_weight": self.column("weight", np.float32)}
+        per_feature["seen"] = Later(
+            np.dtype(np.int64), n_features, lambda: iter([seen.astype(np.int64)])
+        )
+        per_edge = {
+            "edge_label": self.column("label", np.int32),
+            "edge_weight": self.column("weight", np.float32),
+        }
         return {**per_feature, **per_edge}
 
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_labels: int) -> Index:
         """Read an index from a model file; refuse what a kernel could not trust."""
         length, total = state.array("length", np.int32), state.array("total", np.float64)
-        seen, weights = state.array("seen", np.int64), state.array("edge_weight", np.float32).astype(np.float64)
+        seen, weights = (
+            state.array("seen", np.int64),
+            state.array("edge_weight", np.float32).astype(np.float64),
+        )
         labels = state.array("edge_label", np.int32)
         sizes = {length.size, total.size, seen.size}
         state.require(sizes == {n_features}, "each feature has a length, a total and a count")
         state.require((length >= 0).all(), "lists have lengths of at least 0")
-        state.require(int(length.sum(dtype=np.int64)) == labels.size == weights.size, "lists and edges agree")
+        state.require(
+            int(length.sum(dtype=np.int64)) == labels.size == weights.size, "lists and edges agree"
+        )
         state.require(labels.size <= MOST_SLOTS, "there are not too many edges")
         known = not labels.size or (labels.min() >= 0 and labels.max() < n_labels)
         state.require(known, "edges lead to known labels")
         offsets = np.append(0, np.cumsum(length, dtype=np.int64))
-        state.require(not labels.size or not repeats(offsets, labels), "no list has two edges to a label")
-        state.require(bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite")
+        state.require(
+            not labels.size or not repeats(offsets, labels), "no list has two edges to a label"
+        )
+        state.require(
+            bool(np.isfinite(weights).all() and np.isfinite(total).all()), "weights are finite"
+        )
         state.require(bool((weights > 0).all() and (total >= 0).all()), "weights are positive")
         state.require(bool(((seen >= 0) & (seen <= MOST_AMOUNT)).all()), "counts are at least 0")
         filled = length > 0
-        heaviest = np.maximum.reduceat(weights, (np.cumsum(length, dtype=np.int64) - length)[filled])
-        room = 2 * total[filled]  # twice, since a total is a sum of many weights, and rounded as often
-        state.require(bool((heaviest <= room).all()), "no edge is heavier than all edges of its feature")
+        heaviest = np.maximum.reduceat(
+            weights, (np.cumsum(length, dtype=np.int64) - length)[filled]
+        )
+        # twice, since a total is a sum of many weights, and rounded as often
+        room = 2 * total[filled]
+        state.require(
+            bool((heaviest <= room).all()), "no edge is heavier than all edges of its feature"
+        )
         return make_index(length, make_edges(labels, weights), total, seen)
 
 
 def shortened(array: Later, bits: int) -> Later:
-    """Float32 numbers rounded to so many bits of mantissa: the zeros behind them compress to almost nothing."""
+    """Float32 numbers rounded to so many bits of mantissa: the zeros behind them compress to
+    almost nothing.
+    """
     dropped = np.uint32(23 - bits)
-    half, mask = np.uint32(1) << (dropped - np.uint32(1)), ~((np.uint32(1) << dropped) - np.uint32(1))
+    half, mask = (
+        np.uint32(1) << (dropped - np.uint32(1)),
+        ~((np.uint32(1) << dropped) - np.uint32(1)),
+    )
 
     def pieces() -> Iterator[Array]:
         for piece in array.pieces():
@@ -199,9 +250,13 @@ def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) ->
 
 
 def added(one: Index, other: Index, times: float, n_labels: int) -> Index:
-    """one + times·other, for all weights w′, totals and counts; edges without weight are dropped."""
+    """one + times·other, for all weights w′, totals and counts; edges without weight are
+    dropped.
+    """
     n = max(one.features.size, other.features.size)
-    one, other = (index._replace(features=grown(index.features, n, doubled=False)) for index in (one, other))
+    one, other = (
+        index._replace(features=grown(index.features, n, doubled=False)) for index in (one, other)
+    )
     length, place = np.zeros(n, dtype=np.int32), np.full(n_labels, -1, dtype=np.int64)
     edges = np.zeros(one.n_edges + other.n_edges, dtype=EDGE)
     n_edges = add_lists(one, other, times, place, length, edges)
@@ -216,7 +271,9 @@ def empty_index() -> Index:
 
 @kernel
 def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> None:
-    """The lists of the features begin..end−1, one after the other, into edges (EDGE, as many as they have)."""
+    """The lists of the features begin..end−1, one after the other, into edges (EDGE, as many as
+    they have).
+    """
     n = 0
     for f in range(begin, end):
         first = index.features[f]["start"]
@@ -226,19 +283,27 @@ def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> N
 
 
 @kernel
-def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]) -> int:
-    """The lists of one + times·other, feature after feature, heaviest edge first; gives the number of edges.
+def add_lists(
+    one: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]
+) -> int:
+    """The lists of one + times·other, feature after feature, heaviest edge first; gives the number
+    of edges.
 
-    place: int64[labels], all −1; length: int32[features]; edges: zeros, with room for the edges of both.
+    place: int64[labels], all −1; length: int32[features]; edges: zeros, with room for the edges of
+    both.
     """
     end = 0
     for f in range(length.size):
         begin = end
-        for e in range(one.features[f]["start"], one.features[f]["start"] + one.features[f]["length"]):
+        for e in range(
+            one.features[f]["start"], one.features[f]["start"] + one.features[f]["length"]
+        ):
             edges[end] = one.edges[e]
             place[edges[end]["label"]] = end
             end += 1
-        for e in range(other.features[f]["start"], other.features[f]["start"] + other.features[f]["length"]):
+        for e in range(
+            other.features[f]["start"], other.features[f]["start"] + other.features[f]["length"]
+        ):
             c = other.edges[e]["label"]
             if place[c] < 0:
                 place[c] = end
@@ -252,7 +317,8 @@ def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints
             place[c] = -1
             if w > 0.0:
                 at = kept
-                while at > begin and edges[at - 1]["weight"] < w:  # of equals the one that stood first stays first
+                # of equals the one that stood first stays first
+                while at > begin and edges[at - 1]["weight"] < w:
                     edges[at] = edges[at - 1]
                     at -= 1
                 edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, w, u
@@ -262,7 +328,8 @@ def add_lists(one: Index, other: Index, times: float, place: Longs, length: Ints
     return end
 
 
-# Blocks of slots: a list that outgrows its block moves to one about 1.5 times as large; free blocks are reused.
+# Blocks of slots: a list that outgrows its block moves to one about 1.5 times as large; free blocks
+# are reused.
 
 
 @part
@@ -284,7 +351,8 @@ def move_to_more_room(f: int, wanted: int, index: Index) -> None:
         size += 1
     new = index.free[size]
     if new >= 0:
-        index.free[size] = np.int64(edges[new]["label"]) - 1  # a free block holds 1 + the place of the next one
+        # a free block holds 1 + the place of the next one
+        index.free[size] = np.int64(edges[new]["label"]) - 1
     else:
         new = index.used[END]
         index.used[END] += slots_of(size)
@@ -301,9 +369,9 @@ def move_to_more_room(f: int, wanted: int, index: Index) -> None:
 def raised(weight: float, x: float, total: float) -> float:
     """w′_fc + x, rounded to 32 bits.
 
-    A number much smaller than the sum would be lost in rounding every time. So the sum is rounded up or down at random
-    (stochastic rounding), with the chances that make its mean exact. The random bits come from w′_f, which is different
-    each time.
+    A number much smaller than the sum would be lost in rounding every time. So the sum is rounded
+    up or down at random (stochastic rounding), with the chances that make its mean exact. The
+    random bits come from w′_f, which is different each time.
     """
     new = np.float64(weight) + np.float64(x)
     if x * MUCH < weight:
@@ -314,7 +382,12 @@ def raised(weight: float, x: float, total: float) -> float:
 
 @part
 def put_in_place(
-    edges: NDArray[Any], first: int, at: int | np.int64, c: int | np.int64, weight: float, tuned: float
+    edges: NDArray[Any],
+    first: int,
+    at: int | np.int64,
+    c: int | np.int64,
+    weight: float,
+    tuned: float,
 ) -> None:
     """Write an edge to slot ``at``, or further up, before the lighter ones."""
     own = np.float32(weight)
@@ -325,8 +398,12 @@ def put_in_place(
 
 
 @part
-def cut_tail(feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_weight: float, leakage: bool) -> None:
-    """Drop the edges of a feature, beyond ``keep``, whose share is below min_weight: they are the last of its list."""
+def cut_tail(
+    feature: np.void, edges: NDArray[Any], used: Longs, keep: int, min_weight: float, leakage: bool
+) -> None:
+    """Drop the edges of a feature, beyond ``keep``, whose share is below min_weight: they are
+    the last of its list.
+    """
     first, n, dropped = feature["start"], feature["length"], 0.0
     while n > keep and edges[first + n - 1]["weight"] / feature["total"] < min_weight:
         n -= 1
@@ -345,7 +422,8 @@ def see(feature: np.void) -> None:
 
 # Making room in an index: edges go, features are forgotten, lists are packed.
 #
-# All of it happens in place: a full index has no memory for a copy. The strength of an edge is r_f·w_fc, its vote.
+# All of it happens in place: a full index has no memory for a copy. The strength of an edge is
+# r_f·w_fc, its vote.
 
 
 UNLIMITED = np.iinfo(np.int64).max
@@ -353,7 +431,9 @@ ROOM = 8  # a full index drops an eighth of its edges at once, since dropping ta
 
 
 def drop_weakest(index: Index, keep: int, rare: int, leakage: bool) -> None:
-    """Drop the weakest edges until ``keep`` are left; of equals those of the oldest features go first."""
+    """Drop the weakest edges until ``keep`` are left; of equals those of the oldest features go
+    first.
+    """
     n_dropped = index.n_edges - keep
     if n_dropped <= 0:
         return
@@ -384,8 +464,8 @@ def forget_features(index: Index, kept: NDArray[np.bool_]) -> Index:
 def with_slots(index: Index, n_slots: int, most_edges: int) -> Index:
     """The index with room for that many more slots in its pool.
 
-    The pool doubles while it is small. Of an index that holds ``most_edges`` it never has more than twice as many
-    slots, and what one example wants: the lists are packed instead.
+    The pool doubles while it is small. Of an index that holds ``most_edges`` it never has more than
+    twice as many slots, and what one example wants: the lists are packed instead.
     """
     if index.used[END] + n_slots > 2 * most_edges:
         pack(index)
@@ -397,7 +477,9 @@ def with_slots(index: Index, n_slots: int, most_edges: int) -> Index:
 
 
 def reserved(index: Index, n_edges: int, most_edges: int) -> Index:
-    """An empty index with slots for that many edges, so that its pool is never copied; unused slots take no memory."""
+    """An empty index with slots for that many edges, so that its pool is never copied; unused
+    slots take no memory.
+    """
     try:
         return with_slots(index, min(n_edges, 2 * most_edges), most_edges)
     except InputError:  # the system does not reserve so much: the pool grows as needed
@@ -419,7 +501,9 @@ def full(cap: int) -> int:
 
 @part
 def room_for(rows: Rows, labels: LabelSets, i: int, index: Index, cap: int) -> tuple[int, int]:
-    """Whether the index has room to learn example i: DONE, or what it wants, and how many free slots."""
+    """Whether the index has room to learn example i: DONE, or what it wants, and how many free
+    slots.
+    """
     n_labels = labels.indptr[i + 1] - labels.indptr[i]
     slots = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -446,7 +530,9 @@ def list_strengths(index: Index, rare: int, strength: Floats) -> None:
 
 @kernel
 def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> None:
-    """Drop the edges whose strength is below the limit, and the first ``n_equal`` that are just as strong."""
+    """Drop the edges whose strength is below the limit, and the first ``n_equal`` that are just
+    as strong.
+    """
     for f in range(index.features.size):
         feature = index.features[f]
         rating = 1.0 if feature["seen"] >= rare else feature["seen"] / rare
@@ -463,7 +549,8 @@ def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> N
         index.used[EDGES] -= feature["length"] - kept
         feature["length"] = kept
         if not leakage:
-            feature["total"] = max(0.0, feature["total"] - dropped)  # rounding may leave less than 0
+            # rounding may leave less than 0
+            feature["total"] = max(0.0, feature["total"] - dropped)
 
 
 @kernel
@@ -495,7 +582,9 @@ def bound_weights(index: Index) -> None:
 
 @kernel
 def move_together(index: Index, order: Longs) -> None:
-    """Move the lists of the features in that order (int64, by ascending start) to the beginning of the pool."""
+    """Move the lists of the features in that order (int64, by ascending start) to the beginning
+    of the pool.
+    """
     for f in range(index.features.size):
         index.features[f]["capacity"] = 0
     end = 0
@@ -517,20 +606,26 @@ MOST = 100.0  # step·|x|²; in trials weights overflowed from 100 to 300 on
 ROUNDED = 1.001  # times what the square of a length may be: values of files have fewer digits
 
 
-def check_lengths(rows: Rows | RowStore, values: str, step: float, called: Callable[[int], str]) -> None:
+def check_lengths(
+    rows: Rows | RowStore, values: str, step: float, called: Callable[[int], str]
+) -> None:
     """Refuse unscaled rows that are too long; ``called`` gives the name of a row for the error."""
     if values != "raw" or step <= 0:
         return
     rows = rows if isinstance(rows, Rows) else rows.all()
     row = np.repeat(np.arange(rows.n_rows), rows.lengths())
     with np.errstate(over="ignore"):
-        squares = np.bincount(row, np.square(rows.data[rows.indptr[0] : rows.indptr[-1]]), rows.n_rows)
+        squares = np.bincount(
+            row, np.square(rows.data[rows.indptr[0] : rows.indptr[-1]]), rows.n_rows
+        )
     if squares.size and squares.max() > MOST / step:
         longest = int(np.argmax(squares))
         length, most = math.sqrt(squares[longest]), math.sqrt(MOST / step)
         raise InputError(
-            f"{called(longest)} has the length {length:.4g}, and with step={step:g} corrections of rows longer "
-            f"than {most:.4g} grow without end; learn with values='l2', which gives rows the length 1, or scale them"
+            f"{called(longest)} has the length {length:.4g}, and with step={step:g} corrections of "
+            "rows longer "
+            f"than {most:.4g} grow without end; learn with values='l2', which gives rows the "
+            "length 1, or scale them"
         )
 
 
@@ -540,8 +635,12 @@ def are_counts(stats: Floats, n: int) -> bool:
 
 
 def are_rows(values: str, step: float, squares: Floats, n_entries: Longs) -> bool:
-    """Whether rows of a model file have lengths that the settings allow, by the squares of their lengths."""
-    most = {"l2": ROUNDED, "raw": ROUNDED * MOST / step if step > 0 else math.inf}.get(values, n_entries)
+    """Whether rows of a model file have lengths that the settings allow, by the squares of
+    their lengths.
+    """
+    most = {"l2": ROUNDED, "raw": ROUNDED * MOST / step if step > 0 else math.inf}.get(
+        values, n_entries
+    )
     return bool((squares <= most).all())
 
 
@@ -550,5 +649,10 @@ def check_finite(values: str, bias: Floats) -> None:
     if not np.isfinite(bias).all():
         how = "a smaller step"
         if values == "raw":
-            how = "values='l2', which gives rows the length 1, with scaled rows or with a smaller step"
-        raise InputError(f"the weights have overflowed and are no longer finite numbers; train again with {how}")
+            how = (
+                "values='l2', which gives rows the length 1, with scaled rows or with a smaller "
+                "step"
+            )
+        raise InputError(
+            f"the weights have overflowed and are no longer finite numbers; train again with {how}"
+        )

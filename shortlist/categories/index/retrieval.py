@@ -1,11 +1,14 @@
-"""The second kind of features: a dense vector of either sign, such as an embedding, beside the words of an example.
+"""The second kind of features: a dense vector of either sign, such as an embedding, beside the
+words of an example.
 
-Signed values cannot be counted, and their lists would not be sparse. So each column g of a vector has a weight U_gc for
-every label, and adds v[g]·U_gc to the score of each label that was learned. The errors are those of words and vector
-together (tuning.py), and both are corrected by them: U_gc += η·v[g]·e_c.
+Signed values cannot be counted, and their lists would not be sparse. So each column g of a vector
+has a weight U_gc for every label, and adds v[g]·U_gc to the score of each label that was learned.
+The errors are those of words and vector together (tuning.py), and both are corrected by them: U_gc
++= η·v[g]·e_c.
 
-If an example has both, the squares of its words sum to 1 − share and those of its vector to ``share``, so that the row
-has unit length. A stream begins with SHARE; ``fit`` compares words and vectors first (``share_of_vector``).
+If an example has both, the squares of its words sum to 1 − share and those of its vector to
+``share``, so that the row has unit length. A stream begins with SHARE; ``fit`` compares words and
+vectors first (``share_of_vector``).
 """
 
 from __future__ import annotations
@@ -29,10 +32,13 @@ SHARE = 0.65
 MORE = 0.2  # of the vector, at most
 AHEAD = 1.2  # errors of words for one of the vector, from which on the vector gets more
 ASSUMED = 6.5, 5.0  # errors of words and of the vector before any was counted
-SAMPLE, CELLS = 16_384, 1 << 22  # examples by which they are compared, and examples times labels, at most
+# examples by which they are compared, and examples times labels, at most
+SAMPLE, CELLS = 16_384, 1 << 22
 TINY, SMALLEST = 1e-12, 1e-70  # a vector whose square is not above that cannot be scaled in float32
-NAMED, NAMED_IN_FIT = 5.0, 2.0  # the length of the initial weights of a label by its name; in ``fit`` with examples
-NAMED_BESIDE = 0.8, 0.15  # times the mean length of learned weights: examples with one label each, and with several
+# the length of the initial weights of a label by its name; in ``fit`` with examples
+NAMED, NAMED_IN_FIT = 5.0, 2.0
+# times the mean length of learned weights: examples with one label each, and with several
+NAMED_BESIDE = 0.8, 0.15
 MOST_WEIGHTS = 1 << 30  # 4 GiB
 EVERY = np.zeros(0, dtype=np.bool_)  # label
 NO_WEIGHTS: Weights = np.zeros((0, 0), dtype=np.float32)
@@ -81,7 +87,9 @@ def _split(rows: Rows, vectors: Vectors) -> tuple[Longs, Ints, Floats]:
 
 @kernel
 def balance(indptr: Longs, data: Floats, vectors: Vectors, share: float) -> None:
-    """Scale vectors to unit length, or vector and words to their shares if a row has both; in place."""
+    """Scale vectors to unit length, or vector and words to their shares if a row has both; in
+    place.
+    """
     for i in range(vectors.shape[0]):
         square = 0.0
         for value in vectors[i]:
@@ -94,20 +102,26 @@ def balance(indptr: Longs, data: Floats, vectors: Vectors, share: float) -> None
 
 
 def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
-    """The share of vectors beside words: SHARE, and more the more often words alone err where vectors do not.
+    """The share of vectors beside words: SHARE, and more the more often words alone err where
+    vectors do not.
 
-    ``labels`` has one label for each example. Each kind of features takes the label whose other examples have the
-    nearest mean (cosine), so the only example of a label says nothing.
+    ``labels`` has one label for each example. Each kind of features takes the label whose other
+    examples have the nearest mean (cosine), so the only example of a label says nothing.
     """
     import scipy.sparse  # takes a quarter of a second
 
     _, own, counts = np.unique(labels, return_inverse=True, return_counts=True)
     members = scipy.sparse.csr_array((np.ones(own.size), (own, np.arange(own.size))))
-    of_words = scipy.sparse.csr_array((words.data, words.indices, words.indptr), (words.n_rows, words.n_features))
+    of_words = scipy.sparse.csr_array(
+        (words.data, words.indices, words.indptr), (words.n_rows, words.n_features)
+    )
     of_vectors = unit(vectors).astype(np.float64)
     by_words = (of_words @ (members @ of_words).T).toarray()
-    by_vectors = np.einsum("ij,kj->ik", of_vectors, members @ of_vectors)  # by one thread, in a fixed order
-    wrong = [float((~are_nearest(one, own))[counts[own] > 1].sum()) for one in (by_words, by_vectors)]
+    # by one thread, in a fixed order
+    by_vectors = np.einsum("ij,kj->ik", of_vectors, members @ of_vectors)
+    wrong = [
+        float((~are_nearest(one, own))[counts[own] > 1].sum()) for one in (by_words, by_vectors)
+    ]
     ratio = (wrong[0] + ASSUMED[0]) / (wrong[1] + ASSUMED[1])
     return SHARE + min(MORE, max(0.0, ratio - AHEAD))
 
@@ -133,8 +147,10 @@ def widened(weights: Weights, n_labels: int) -> Weights:
         return weights
     if n_vector * n_labels > MOST_WEIGHTS:
         raise InputError(
-            f"rows with negative values are learned as vectors, with a weight for each column and label: {n_vector:,} "
-            f"columns with {n_labels:,} labels would take {4 * n_vector * n_labels / 1e9:,.0f} GB; use shorter "
+            "rows with negative values are learned as vectors, with a weight for each column and "
+            f"label: {n_vector:,} "
+            f"columns with {n_labels:,} labels would take {4 * n_vector * n_labels / 1e9:,.0f} GB; "
+            "use shorter "
             "vectors, or values of at least 0"
         )
     wider = np.zeros((n_vector, n_labels + (n_labels // 4 if room else 0)), dtype=np.float32)
@@ -153,12 +169,19 @@ def has_vector(vector: Vectors) -> bool:
 
 @part
 def add_vector_votes(
-    vector: Vectors, weights: Weights, bias: Floats, met: NDArray[np.bool_], less: float, scores: Floats, touched: Ints
+    vector: Vectors,
+    weights: Weights,
+    bias: Floats,
+    met: NDArray[np.bool_],
+    less: float,
+    scores: Floats,
+    touched: Ints,
 ) -> int:
-    """Add v[g]·U_gc to the scores of all labels that were learned, and list these; returns their number.
+    """Add v[g]·U_gc to the scores of all labels that were learned, and list these; returns their
+    number.
 
-    A label that was learned has a bias or a score. If its votes cancel, it gets the least score, not 0.
-    met: bool[labels]; all others get ``less``. Empty for ranking, where nobody does.
+    A label that was learned has a bias or a score. If its votes cancel, it gets the least score,
+    not 0. met: bool[labels]; all others get ``less``. Empty for ranking, where nobody does.
     """
     for g in range(vector.size):
         v, own = np.float64(vector[g]), weights[g]
@@ -177,7 +200,9 @@ def add_vector_votes(
 
 @part
 def correct_vector(vector: Vectors, weights: Weights, scratch: Scratch, n: int, eta: float) -> None:
-    """U_gc += η·v[g]·e_c for those of the first n touched labels whose error, stored as a score, is not 0."""
+    """U_gc += η·v[g]·e_c for those of the first n touched labels whose error, stored as a
+    score, is not 0.
+    """
     wrong, n_wrong = scratch.rising, 0
     for c in scratch.touched[:n]:
         wrong[n_wrong] = c
@@ -204,22 +229,53 @@ class Dense(NamedTuple):
 
 
 def rank(
-    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, ids: Ints, scores: Floats,
-    allowed: Allowed = ALL, dense: Dense | None = None,
-) -> None:  # fmt: skip
-    """Write the best allowed labels of each row to ids and scores (n × k); bias: the score of a label before votes."""
+    rows: Rows,
+    index: Index,
+    bias: Floats,
+    max_edges: int,
+    rare: int,
+    ids: Ints,
+    scores: Floats,
+    allowed: Allowed = ALL,
+    dense: Dense | None = None,
+) -> None:
+    """Write the best allowed labels of each row to ids and scores (n × k); bias: the score of a
+    label before votes.
+    """
     factors = NONE if allowed.factors is None else allowed.factors
     dense = dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
     own, touched = np.zeros(bias.size), room_for_touched(bias.size)
-    _rank(rows, dense, index, bias, max_edges, rare, allowed.labels, factors, own, touched, ids, scores)
+    _rank(
+        rows,
+        dense,
+        index,
+        bias,
+        max_edges,
+        rare,
+        allowed.labels,
+        factors,
+        own,
+        touched,
+        ids,
+        scores,
+    )
 
 
-def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, dense: Dense | None = None) -> Floats:
-    """The scores of all labels, n × labels. A label not retrieved has 0, or the lowest score if that is less."""
-    all_of_them, dense = np.zeros((rows.n_rows, bias.size)), dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
+def all_scores(
+    rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int, dense: Dense | None = None
+) -> Floats:
+    """The scores of all labels, n × labels. A label not retrieved has 0, or the lowest score if
+    that is less.
+    """
+    all_of_them, dense = (
+        np.zeros((rows.n_rows, bias.size)),
+        dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS),
+    )
     touched = room_for_touched(bias.size)
     for i, scores in enumerate(all_of_them):
-        retrieved = touched[: retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)]
+        retrieved = touched[
+            : retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)
+        ]
         own = scores[retrieved] + bias[retrieved]
         scores[:] = min(0.0, own.min(initial=0.0))
         scores[retrieved] = own
@@ -227,9 +283,17 @@ def all_scores(rows: Rows, index: Index, bias: Floats, max_edges: int, rare: int
 
 
 def votes(
-    row: Rows, index: Index, bias: Floats, label: int, max_edges: int, rare: int, dense: Dense | None = None
+    row: Rows,
+    index: Index,
+    bias: Floats,
+    label: int,
+    max_edges: int,
+    rare: int,
+    dense: Dense | None = None,
 ) -> tuple[Ints, Floats]:
-    """The features of one row that vote for a label, then the bias, and their votes, in the order of addition."""
+    """The features of one row that vote for a label, then the bias, and their votes, in the
+    order of addition.
+    """
     out = np.zeros(row.indices.size)
     _votes(row, index, label, max_edges, rare, out)
     columns, out = row.indices[out != 0], out[out != 0]
@@ -247,7 +311,9 @@ def votes(
 
 @part
 def share_of(feature: np.void, x: float, rare: int) -> float:
-    """r_f · x[f] / w′_f; times w′_fc it is the vote of f for c. r_f = min(1, #_f / rare), or 1 where rare is 0."""
+    """r_f · x[f] / w′_f; times w′_fc it is the vote of f for c. r_f = min(1, #_f / rare), or 1
+    where rare is 0.
+    """
     rating = 1.0 if feature["seen"] >= rare else feature["seen"] / rare
     return x * rating / feature["total"]
 
@@ -264,10 +330,19 @@ def fetch_lists(rows: Rows, i: int, index: Index) -> None:
 
 @loop
 def retrieve(
-    rows: Rows, i: int, dense: Dense, index: Index, bias: Floats, max_edges: int, rare: int, scores: Floats,
+    rows: Rows,
+    i: int,
+    dense: Dense,
+    index: Index,
+    bias: Floats,
+    max_edges: int,
+    rare: int,
+    scores: Floats,
     touched: Ints,
-) -> int:  # fmt: skip
-    """Add the votes of row i and of its vector to scores, and list the scored labels, as ``add_votes`` does."""
+) -> int:
+    """Add the votes of row i and of its vector to scores, and list the scored labels, as
+    ``add_votes`` does.
+    """
     fetch_lists(rows, i, index)
     n = add_votes(rows, i, index, max_edges, rare, scores, touched)
     if has_vector(dense.vectors[i]):
@@ -276,13 +351,17 @@ def retrieve(
 
 
 @part
-def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints) -> int:
-    """Add the votes of row i to scores (float64[labels], zero before); list the scored labels in touched.
+def add_votes(
+    rows: Rows, i: int, index: Index, max_edges: int, rare: int, scores: Floats, touched: Ints
+) -> int:
+    """Add the votes of row i to scores (float64[labels], zero before); list the scored labels in
+    touched.
 
-    Each label c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among its max_edges heaviest
-    edges. Only TunedIndex has corrections u_fc other than 0. A label whose votes cancel, or vanish in rounding, is
-    retrieved with the least score. The loop has no branch, since it could not be predicted; once all labels are listed,
-    as happens soon if they are few, none is new.
+    Each label c receives (r_f · w_fc + u_fc) · x[f] from each active feature f that has it among
+    its max_edges heaviest edges. Only TunedIndex has corrections u_fc other than 0. A label whose
+    votes cancel, or vanish in rounding, is retrieved with the least score. The loop has no branch,
+    since it could not be predicted; once all labels are listed, as happens soon if they are few,
+    none is new.
     """
     n = 0
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -310,13 +389,24 @@ def add_votes(rows: Rows, i: int, index: Index, max_edges: int, rare: int, score
 
 @loop
 def _rank(
-    rows: Rows, dense: Dense, index: Index, bias: Floats, max_edges: int, rare: int, allowed: NDArray[np.bool_],
-    factors: Floats, scores: Floats, touched: Ints, ids: Ints, best: Floats,
-) -> None:  # fmt: skip
-    """Retrieve for each row and keep the k best labels (ids int32[n,k], best float64[n,k]); ties to the lower id.
+    rows: Rows,
+    dense: Dense,
+    index: Index,
+    bias: Floats,
+    max_edges: int,
+    rare: int,
+    allowed: NDArray[np.bool_],
+    factors: Floats,
+    scores: Floats,
+    touched: Ints,
+    ids: Ints,
+    best: Floats,
+) -> None:
+    """Retrieve for each row and keep the k best labels (ids int32[n,k], best float64[n,k]); ties to
+    the lower id.
 
-    allowed: bool[labels], or empty for all. Scores above 0 are multiplied by factors (float64[labels], or empty).
-    scores: float64[labels], all 0; touched: int32[labels + 1].
+    allowed: bool[labels], or empty for all. Scores above 0 are multiplied by factors
+    (float64[labels], or empty). scores: float64[labels], all 0; touched: int32[labels + 1].
     """
     for i in range(rows.indptr.size - 1):
         found = touched[: retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)]
@@ -349,13 +439,15 @@ def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: 
                 out[j] = share * index.edges[e]["weight"] + row.data[j] * index.edges[e]["tuned"]
 
 
-# Rankings of examples before they are learned, at little cost: learning scores each example first anyway.
+# Rankings of examples before they are learned, at little cost: learning scores each example first
+# anyway.
 
 
 class Ahead(NamedTuple):
     """Arrays for the rankings of some rows."""
 
-    place: Ints  # int32[rows], the number of the ranking of a row, −1 for none; empty if none is wanted
+    # int32[rows], the number of the ranking of a row, −1 for none; empty if none is wanted
+    place: Ints
     ids: Ints  # int32[rankings, k], −1 where there is no label
     scores: Floats  # float64[rankings, k], NaN where there is no label
     known: NDArray[np.float32]  # the share of the features of each that earlier examples had
@@ -368,16 +460,21 @@ def room_for_rankings(n_rows: int, which: Longs, k: int, unit_length: bool) -> A
     place[which] = np.arange(which.size)
     shape = which.size, k
     return Ahead(
-        place, np.full(shape, -1, dtype=np.int32), np.full(shape, np.nan),
-        np.ones(which.size, dtype=np.float32), unit_length,
-    )  # fmt: skip
+        place,
+        np.full(shape, -1, dtype=np.int32),
+        np.full(shape, np.nan),
+        np.ones(which.size, dtype=np.float32),
+        unit_length,
+    )
 
 
 NOBODY = room_for_rankings(0, np.zeros(0, dtype=np.int64), 0, unit_length=False)
 
 
 @part
-def rank_ahead(rows: Rows, i: int, index: Index, bias: Floats, scratch: Scratch, n: int, ahead: Ahead) -> None:
+def rank_ahead(
+    rows: Rows, i: int, index: Index, bias: Floats, scratch: Scratch, n: int, ahead: Ahead
+) -> None:
     """Write the ranking of row i, which has votes for n labels, if it is wanted."""
     if ahead.place.size == 0 or ahead.place[i] < 0:
         return

@@ -1,4 +1,6 @@
-"""The default learner: it counts as Feature-Focus does, and corrects votes after errors (tuning.py)."""
+"""The default learner: it counts as Feature-Focus does, and corrects votes after errors
+(tuning.py).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ from shortlist.estimators import clone
 from shortlist.files.store import State
 from shortlist.labels import SINGLE, LabelSets, numbered, sorting
 
-# How many rows all passes of ``fit`` see together, and the most passes: where examples have one label, and several.
+# How many rows all passes of ``fit`` see together, and the most passes: where examples have one
+# label, and several.
 OF_ONE, OF_SEVERAL = (25_000, 10), (100_000, 3)
 FEWEST_PASSES = 2
 MOST_STEP = 10.0  # of rows of unit length 2 are too many
@@ -35,29 +38,32 @@ WHOLE = 2.0  # a share that no edge has
 
 
 class TunedIndex(IndexLearner):
-    """Feature-Focus with corrected votes: as accurate as a linear classifier for each label, in few quick passes.
+    """Feature-Focus with corrected votes: as accurate as a linear classifier for each label, in few
+    quick passes.
 
     Parameters
     ----------
     min_weight : float, default=0.006
-        Where examples have several labels, edges to labels that fewer than this share of a feature's examples had are
-        dropped.
+        Where examples have several labels, edges to labels that fewer than this share of a
+        feature's examples had are dropped.
     max_edges : int, default=100
         How many edges a feature has; the lightest one makes room for a new one.
     passes : int or None, default=None
-        How often ``fit`` goes through the examples. The first pass counts and corrects, later ones only correct. None:
-        25,000 / examples passes, at least 2 and at most 10; with several labels each 3, or 2 from 50,000 examples on.
-        With None, ``partial_fit`` also learns some of the last examples again with each new one (rehearsal.py).
+        How often ``fit`` goes through the examples. The first pass counts and corrects, later ones
+        only correct. None: 25,000 / examples passes, at least 2 and at most 10; with several labels
+        each 3, or 2 from 50,000 examples on. With None, ``partial_fit`` also learns some of the
+        last examples again with each new one (rehearsal.py).
     step : float, default=0.5
         The learning rate; 0 only counts.
     rare, values, max_total_edges, random_state
         As FeatureFocus has them.
     n_jobs : int, default=None
-        Threads for ranking, and for weighing texts ahead of the thread that learns; −1 for all processors. Results do
-        not depend on it.
+        Threads for ranking, and for weighing texts ahead of the thread that learns; −1 for all
+        processors. Results do not depend on it.
     vector : int or None, default=None
-        How many of the first columns are a dense vector of either sign; all others are words, which have values of at
-        least 0. None: all columns if the first rows have negative values, otherwise none.
+        How many of the first columns are a dense vector of either sign; all others are words, which
+        have values of at least 0. None: all columns if the first rows have negative values,
+        otherwise none.
 
     Attributes
     ----------
@@ -68,10 +74,8 @@ class TunedIndex(IndexLearner):
     n_vector_ : int
         How many of the first columns are those of a vector.
 
-    References
-    ----------
-    The index is that of Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004);
-    docs/tuned-index.md has the formulas.
+    References ---------- The index is that of Madani, Connor and Greiner, "Learning when concepts
+    abound", JMLR 10, 2009 (paper 004); docs/tuned-index.md has the formulas.
 
     Examples
     --------
@@ -87,7 +91,8 @@ class TunedIndex(IndexLearner):
     takes_partial = True
     leakage = True  # dropped edges still count in the total of a feature
     _named: Sequence[Label] = ()  # labels that are ranked by their names before any example of them
-    _vectors_of: Callable[[Sequence[Label]], retrieval.Vectors] | None = None  # the vectors of the names of labels
+    # the vectors of the names of labels
+    _vectors_of: Callable[[Sequence[Label]], retrieval.Vectors] | None = None
 
     def __init__(
         self,
@@ -122,7 +127,8 @@ class TunedIndex(IndexLearner):
         self._counts = np.zeros(LABELS + 1)
         self._ring, self._ring_settings = NO_RING, (self.values, self.step)
         self._planned, self._pass = FEWEST_PASSES, 0
-        self._share, self._have_examples = retrieval.SHARE, retrieval.EVERY  # the latter while labels are learned
+        # the latter while labels are learned
+        self._share, self._have_examples = retrieval.SHARE, retrieval.EVERY
 
     # Words and vectors.
 
@@ -133,13 +139,20 @@ class TunedIndex(IndexLearner):
         return rows
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
-        """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state`` unless it is None."""
-        return self._fit_rows(as_rows(X), Y, column_names(X))  # signs are checked as for a new model
+        """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state``
+        unless it is None.
+        """
+        # signs are checked as for a new model
+        return self._fit_rows(as_rows(X), Y, column_names(X))
 
-    def check_learnable(self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format) -> None:
+    def check_learnable(
+        self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
+    ) -> None:
         super().check_learnable(rows, called)
         self._check_vector()
-        if not self._has_learned() and (n := self._vector_of(rows)) != getattr(self, "n_vector_", None):
+        if not self._has_learned() and (n := self._vector_of(rows)) != getattr(
+            self, "n_vector_", None
+        ):
             self.n_vector_, self._weights = n, np.zeros((n, 0), dtype=np.float32)
         if isinstance(rows, Rows):
             check_nonnegative(rows, called, self.n_vector_)
@@ -152,7 +165,8 @@ class TunedIndex(IndexLearner):
     def _check_vector(self) -> None:
         if self.vector is not None and self._has_learned() and self.vector != self.n_vector_:
             raise InputError(
-                f"vector was {self.n_vector_} when the model learned and is {self.vector} now; set it back, or fit anew"
+                f"vector was {self.n_vector_} when the model learned and is {self.vector} now; set "
+                "it back, or fit anew"
             )
 
     def _has_learned(self) -> bool:
@@ -166,7 +180,8 @@ class TunedIndex(IndexLearner):
 
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
-        wider = retrieval.widened(self._weights, len(self._labels) + len(labels.names))  # first, since it may raise
+        # first, since it may raise
+        wider = retrieval.widened(self._weights, len(self._labels) + len(labels.names))
         if shuffled and self.n_vector_ and not self._has_learned():
             self._share = self._share_found(rows, labels.sets)
         if shuffled and self._named:  # all labels are sorted, the unused ones, too
@@ -180,22 +195,30 @@ class TunedIndex(IndexLearner):
             before = counts - np.bincount(found.ids, minlength=counts.size)
             if shuffled:
                 new = np.flatnonzero((before == 0) & (counts > 0)).tolist()
-                self._weigh_by_names([self._labels.names[number] for number in new], retrieval.NAMED_IN_FIT)
+                self._weigh_by_names(
+                    [self._labels.names[number] for number in new], retrieval.NAMED_IN_FIT
+                )
             self._have_examples = (counts if shuffled else before) > 0
         return found
 
-    def _learn_passes(self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once) -> Iterator[int]:
+    def _learn_passes(
+        self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once
+    ) -> Iterator[int]:
         yield from super()._learn_passes(rows, Y, watch)
         self._name_unused()
 
     def _share_found(self, rows: Rows | RowStore, labels: LabelSets) -> float:
-        """The share of vectors beside words, by a sample of the examples if they have one label each."""
+        """The share of vectors beside words, by a sample of the examples if they have one label
+        each.
+        """
         which = np.flatnonzero(np.diff(labels.indptr) == 1)
         if not which.size or not labels.single or self.values != "l2":
             return retrieval.SHARE
         most = min(retrieval.SAMPLE, 1 + retrieval.CELLS // int(labels.ids.max() + 1))
         which = which[:: -(-which.size // most)]
-        words, own = retrieval.split(rows.take(which) if isinstance(rows, Rows) else rows.chosen(which), self.n_vector_)
+        words, own = retrieval.split(
+            rows.take(which) if isinstance(rows, Rows) else rows.chosen(which), self.n_vector_
+        )
         if not words.indices.size:
             return retrieval.SHARE
         return retrieval.share_of_vector(super()._prepare(words), own, labels.chosen(which).ids)
@@ -217,11 +240,15 @@ class TunedIndex(IndexLearner):
     def ranks_ahead(self) -> bool:  # type: ignore[override]
         return getattr(self, "n_vector_", 0) == 0
 
-    def name_labels(self, labels: Sequence[Label], vectors_of: Callable[[Sequence[Label]], retrieval.Vectors]) -> None:
-        """Rank these labels by the vectors of their names, which ``vectors_of`` gives, before any example of them.
+    def name_labels(
+        self, labels: Sequence[Label], vectors_of: Callable[[Sequence[Label]], retrieval.Vectors]
+    ) -> None:
+        """Rank these labels by the vectors of their names, which ``vectors_of`` gives, before any
+        example of them.
 
-        The vector of its name, NAMED long or NAMED_BESIDE times as long as learned weights, is the initial weight
-        vector of a label. An empty learner waits for ``fit``, which names all labels that it meets (NAMED_IN_FIT).
+        The vector of its name, NAMED long or NAMED_BESIDE times as long as learned weights, is the
+        initial weight vector of a label. An empty learner waits for ``fit``, which names all labels
+        that it meets (NAMED_IN_FIT).
         """
         self._named, self._vectors_of = list(labels), vectors_of
         if self.__sklearn_is_fitted__():
@@ -232,15 +259,22 @@ class TunedIndex(IndexLearner):
         used = {self._labels.names[number] for number in learned.tolist()}
         if used and self._named:
             several = int(self._counts[LABELS] > SINGLE * self._counts[EXAMPLES])
-            length = retrieval.NAMED_BESIDE[several] * np.linalg.norm(self._weights[:, learned], axis=0).mean()
+            length = (
+                retrieval.NAMED_BESIDE[several]
+                * np.linalg.norm(self._weights[:, learned], axis=0).mean()
+            )
         self._weigh_by_names([label for label in self._named if label not in used], length)
 
     def _weigh_by_names(self, labels: list[Label], length: float) -> None:
         if self._vectors_of is None or not labels:
             return
-        named = np.float32(length) * retrieval.unit(self._vectors_of(labels))  # first, since it may fail
+        # first, since it may fail
+        named = np.float32(length) * retrieval.unit(self._vectors_of(labels))
         if named.shape[1] != self.n_vector_:
-            raise InputError(f"the names of labels have vectors of {named.shape[1]} numbers, not {self.n_vector_}")
+            raise InputError(
+                f"the names of labels have vectors of {named.shape[1]} numbers, not "
+                f"{self.n_vector_}"
+            )
         self._weights = retrieval.widened(self._weights, len(self._labels) + len(labels))
         self._expect_labels([[label] for label in labels])
         self._label_counts = grown(self._label_counts, len(self._labels))
@@ -277,12 +311,25 @@ class TunedIndex(IndexLearner):
         learned = Learned(self._index, self._weights, self._biases[:n_labels], met)
         rules = Rules(self.max_edges, super()._least_share(), self.rare, cap, float(self.step))
         return learn(
-            words, own, labels, order, done, first_pass, learned, self._counts, self._to_come, rules, self._ahead,
-            self._ring_to_fill(), make_scratch(n_labels),
-        )  # fmt: skip
+            words,
+            own,
+            labels,
+            order,
+            done,
+            first_pass,
+            learned,
+            self._counts,
+            self._to_come,
+            rules,
+            self._ahead,
+            self._ring_to_fill(),
+            make_scratch(n_labels),
+        )
 
     def _ring_to_fill(self) -> Ring:
-        """The buffer for the examples that are learned now; an empty one if they are not rehearsed."""
+        """The buffer for the examples that are learned now; an empty one if they are not
+        rehearsed.
+        """
         if not self._in_stream or self.passes is not None or float(self.step) == 0.0:
             return NO_RING
         if self._counts[EXAMPLES] >= rehearsal.MOST_EXAMPLES:
@@ -295,12 +342,16 @@ class TunedIndex(IndexLearner):
         return self._ring
 
     def _rank_ahead(self, n_rows: int, which: Longs, k: int, whole: bool = False) -> Ahead:
-        """Rank the rows ``which`` of the next n_rows, each just before it is learned, as ``rank`` would.
+        """Rank the rows ``which`` of the next n_rows, each just before it is learned, as ``rank``
+        would.
 
-        Returns the arrays that will hold the rankings. With ``whole``, unseen features count in the length of a row.
+        Returns the arrays that will hold the rankings. With ``whole``, unseen features count in the
+        length of a row.
         """
         k = min(k, max(len(self._labels), 1))
-        self._ahead = room_for_rankings(n_rows, which, k, unit_length=self.values == "l2" and not whole)
+        self._ahead = room_for_rankings(
+            n_rows, which, k, unit_length=self.values == "l2" and not whole
+        )
         return self._ahead
 
     # Ranking.
@@ -330,31 +381,42 @@ class TunedIndex(IndexLearner):
         super().forget_columns(kept)
         self._ring = rehearsal.with_columns(self._ring, kept)
 
-    # Merging: counts add. Corrections of a feature are averaged over the learners that have seen it, or those of rare
-    # features would shrink; biases and weights of vectors are averaged over all learners.
+    # Merging: counts add. Corrections of a feature are averaged over the learners that have seen
+    # it, or those of rare features would shrink; biases and weights of vectors are averaged over
+    # all learners.
 
     def _merge(self, other: Any, numbers: Ints) -> None:
         if self.n_examples_ == 0 and self.vector is None:
-            self.n_vector_, self._weights = other.n_vector_, np.zeros((other.n_vector_, 0), dtype=np.float32)
+            self.n_vector_, self._weights = (
+                other.n_vector_,
+                np.zeros((other.n_vector_, 0), dtype=np.float32),
+            )
         elif other.n_vector_ != self.n_vector_:
             raise InputError(
-                f"vectors of {other.n_vector_} columns cannot be merged into those of {self.n_vector_} columns"
+                f"vectors of {other.n_vector_} columns cannot be merged into those of "
+                f"{self.n_vector_} columns"
             )
         n = max(self._index.features.size, other._index.features.size)
-        seen, seen_there = (grown(index.features["seen"].astype(float), n)[:n] for index in (self._index, other._index))
+        seen, seen_there = (
+            grown(index.features["seen"].astype(float), n)[:n]
+            for index in (self._index, other._index)
+        )
         theirs = copy.copy(other)
         theirs._index = tuned_by(other._index, seen_there / np.maximum(1, seen + seen_there))
         self._index = tuned_by(self._index, seen / np.maximum(1, seen + seen_there))
         self._counts = self._counts + other._counts
         super()._merge(theirs, numbers)
         n_labels = len(self._labels)
-        share = other.n_examples_ / (self.n_examples_ + other.n_examples_) if self.n_examples_ else 1.0
+        share = (
+            other.n_examples_ / (self.n_examples_ + other.n_examples_) if self.n_examples_ else 1.0
+        )
         self._share = (1.0 - share) * self._share + share * other._share
         self._biases = (1.0 - share) * grown(self._biases, n_labels)
         np.add.at(self._biases, numbers, share * other._bias())
         self._weights = retrieval.widened(self._weights, n_labels) * np.float32(1.0 - share)
         weights = retrieval.widened(other._weights, numbers.size)
-        for label, number in enumerate(numbers.tolist() if self.n_vector_ else []):  # several may have become one
+        # several may have become one
+        for label, number in enumerate(numbers.tolist() if self.n_vector_ else []):
             self._weights[:, number] += np.float32(share) * weights[:, label]
         is_long = self._counts[EXAMPLES] >= rehearsal.MOST_EXAMPLES
         ring = NO_RING if is_long else rehearsal.joined(self._ring, other._ring, numbers)
@@ -362,7 +424,11 @@ class TunedIndex(IndexLearner):
 
     def _shard(self, n: int) -> Any:
         shard = super()._shard(n)
-        shard._biases, shard._counts, shard._weights = self._biases.copy(), self._counts.copy(), self._weights.copy()
+        shard._biases, shard._counts, shard._weights = (
+            self._biases.copy(),
+            self._counts.copy(),
+            self._weights.copy(),
+        )
         return shard
 
     def _mix(self, shards: list[Any]) -> None:
@@ -371,7 +437,9 @@ class TunedIndex(IndexLearner):
         self._biases = np.mean([grown(shard._biases, n_labels) for shard in shards], axis=0)
         weights = [retrieval.widened(shard._weights, n_labels)[:, :n_labels] for shard in shards]
         self._weights = (np.sum(weights, axis=0) / np.float32(len(shards))).astype(np.float32)
-        self._counts = self._counts + sum((shard._counts - self._counts for shard in shards), np.zeros(LABELS + 1))
+        self._counts = self._counts + sum(
+            (shard._counts - self._counts for shard in shards), np.zeros(LABELS + 1)
+        )
         self._pass = shards[0]._pass
         began = self._index.for_features(max(shard._index.features.size for shard in shards))
         met = np.array([has_met(shard._index, began) for shard in shards], dtype=np.float64)
@@ -387,21 +455,31 @@ class TunedIndex(IndexLearner):
         """Whether the rows of a ring satisfy the present settings."""
         rows, own, _ = ring.examples()
         squares = np.square(own, dtype=np.float64).sum(axis=1)
-        squares += np.bincount(np.repeat(np.arange(rows.n_rows), rows.lengths()), rows.data**2, rows.n_rows)
-        return are_rows(self.values, float(self.step), squares, rows.lengths() + (self.n_vector_ > 0))
+        squares += np.bincount(
+            np.repeat(np.arange(rows.n_rows), rows.lengths()), rows.data**2, rows.n_rows
+        )
+        return are_rows(
+            self.values, float(self.step), squares, rows.lengths() + (self.n_vector_ > 0)
+        )
 
     def _to_arrays(self) -> dict[str, Any]:
         found = super()._to_arrays() | {
-            "edge_tuned": self._index.column("tuned", np.float32), "bias": self._bias(), "counts": self._counts,
+            "edge_tuned": self._index.column("tuned", np.float32),
+            "bias": self._bias(),
+            "counts": self._counts,
             "pass": np.array([self._pass]),
-        }  # fmt: skip
+        }
         if self.n_vector_:
-            found["vector_weights"] = retrieval.widened(self._weights, len(self._labels))[:, : len(self._labels)]
+            found["vector_weights"] = retrieval.widened(self._weights, len(self._labels))[
+                :, : len(self._labels)
+            ]
             found["vector_share"] = np.array([self._share])
         return found | (rehearsal.to_arrays(self._ring) if self._fits(self._ring) else {})
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
-        return super()._compacted({name: array for name, array in arrays.items() if name not in rehearsal.ARRAYS})
+        return super()._compacted(
+            {name: array for name, array in arrays.items() if name not in rehearsal.ARRAYS}
+        )
 
     def _from_arrays(self, state: State) -> None:
         super()._from_arrays(state)
@@ -411,17 +489,26 @@ class TunedIndex(IndexLearner):
         state.require(bool(np.isfinite(tuned).all()), "corrections are finite")
         self._index.edges["tuned"] = tuned
         lengths = self._index.features["length"]
-        state.require(not lengths.size or int(lengths.max()) <= self.max_edges, "lists have at most max_edges edges")
+        state.require(
+            not lengths.size or int(lengths.max()) <= self.max_edges,
+            "lists have at most max_edges edges",
+        )
         self._biases = np.array(state.array("bias", np.float64))
         state.require(self._biases.size == n_labels, "each label has a bias")
         if "vector_weights" in state.arrays:
             self._weights = np.array(state.array("vector_weights", np.float32, ndim=2))
             state.require(self._weights.shape[1] == n_labels, "each label has weights of vectors")
             share = state.array("vector_share", np.float64)
-            state.require(share.size == 1 and bool(((share > 0.0) & (share < 1.0)).all()), "vectors have their share")
+            state.require(
+                share.size == 1 and bool(((share > 0.0) & (share < 1.0)).all()),
+                "vectors have their share",
+            )
             self._share = float(share[0])
         self.n_vector_ = len(self._weights)
-        state.require((self.vector or 0) in (0, self.n_vector_), "its vectors are as long as its parameters say")
+        state.require(
+            (self.vector or 0) in (0, self.n_vector_),
+            "its vectors are as long as its parameters say",
+        )
         finite = bool(np.isfinite(self._biases).all() and np.isfinite(self._weights).all())
         state.require(finite, "biases and weights are finite")
         self._counts = np.array(state.array("counts", np.float64))
@@ -431,13 +518,18 @@ class TunedIndex(IndexLearner):
         self._planned = self.passes_through(self.n_examples_, int(self._counts[LABELS]))
         self._pass = int(passed[0])
         n_features = self._index.features.size
-        self._ring = rehearsal.from_arrays(state, n_features, n_labels, self.n_vector_, self.values, float(self.step))
+        self._ring = rehearsal.from_arrays(
+            state, n_features, n_labels, self.n_vector_, self.values, float(self.step)
+        )
 
 
 def beside_vector(learner: CategoryLearner, n: int) -> TunedIndex:
     """An unfitted copy of a learner that also takes vectors of n columns."""
     if not isinstance(learner, TunedIndex):
-        raise InputError(f"vectors need the learner TunedIndex, which is the default, not {type(learner).__name__}")
+        raise InputError(
+            "vectors need the learner TunedIndex, which is the default, not "
+            f"{type(learner).__name__}"
+        )
     copied: TunedIndex = clone(learner)
     return copied.set_params(vector=n)
 
@@ -453,7 +545,9 @@ def tuned_by(index: Index, factors: Floats) -> Index:
 
 
 def has_met(index: Index, before: Index) -> NDArray[np.bool_]:
-    """Which features of ``before`` have changed in ``index``, a later state of it. Later passes never move an edge."""
+    """Which features of ``before`` have changed in ``index``, a later state of it. Later passes
+    never move an edge.
+    """
     n = before.features.size
     now, then = index.for_features(n).features[:n], before.features
     met: NDArray[np.bool_] = (now["seen"] != then["seen"]) | (now["length"] != then["length"])

@@ -1,37 +1,43 @@
 """The learning loop of TunedIndex: features vote for labels, and errors correct the votes.
 
-Each edge of the index has, beside the proportion w_fc that Feature-Focus counts (paper 004), a weight u_fc, and each
-label a bias b_c, all 0 at first. A label that some feature votes for has the score
+Each edge of the index has, beside the proportion w_fc that Feature-Focus counts (paper 004), a
+weight u_fc, and each label a bias b_c, all 0 at first. A label that some feature votes for has the
+score
 
     s_c = b_c + Σ_f x[f]·(r_f·w_fc + u_fc),    r_f = min(1, times seen / rare).
 
 An example x with the labels Y gives each label an error e_c.
 
-Several labels, each for itself: a true label should score at least 1, a wrong one at most 0 (Widrow-Hoff, paper 002),
+Several labels, each for itself: a true label should score at least 1, a wrong one at most 0
+(Widrow-Hoff, paper 002),
 
     e_c = max(0, 1 − s_c) for c in Y,    e_c = −max(0, s_c) for the others.
 
-One label each, a contest: the score of the true label y should exceed all others by the margin. With
-l_c = margin + s_c − s_y, the smallest change of the weights that achieves this (the multiclass passive-aggressive step
-of Crammer et al. 2006 with all constraints at once) is, for a row of length 1,
+One label each, a contest: the score of the true label y should exceed all others by the margin.
+With l_c = margin + s_c − s_y, the smallest change of the weights that achieves this (the multiclass
+passive-aggressive step of Crammer et al. 2006 with all constraints at once) is, for a row of length
+1,
 
-    e_y = θ,    e_c = −(l_c − θ) where l_c > θ,    with θ = Σ_{l_c > θ} (l_c − θ),    all divided by max(1, θ).
+    e_y = θ,    e_c = −(l_c − θ) where l_c > θ,    with θ = Σ_{l_c > θ} (l_c − θ),    all divided by
+    max(1, θ).
 
 The step is the same for both:
 
     u_fc += η·x[f]·e_c on the edges of the example's features,    b_c += 0.04·η·e_c.
 
-The first time an example is seen, η = step, and the true labels with an error are counted: w′_fc += x[f], w′_f += x[f],
-with a new edge where there was none. In a contest the best wrong label gets edges too, of next to no weight, since a
-feature can vote against a label only through an edge. A list has at most ``max_edges`` edges: the lightest one makes
-room for a new one.
+The first time an example is seen, η = step, and the true labels with an error are counted: w′_fc +=
+x[f], w′_f += x[f], with a new edge where there was none. In a contest the best wrong label gets
+edges too, of next to no weight, since a feature can vote against a label only through an edge. A
+list has at most ``max_edges`` edges: the lightest one makes room for a new one.
 
-Seen again, in a further pass of ``fit`` or rehearsed in a stream (rehearsal.py), an example only corrects. η is at most
-half the step; in ``fit`` it falls evenly to 0. In a contest it is multiplied by 1 − (s_c − s_y), down to 0, while a
-wrong label c still scores higher: an example that is misranked after it was learned is likely to be mislabelled.
+Seen again, in a further pass of ``fit`` or rehearsed in a stream (rehearsal.py), an example only
+corrects. η is at most half the step; in ``fit`` it falls evenly to 0. In a contest it is multiplied
+by 1 − (s_c − s_y), down to 0, while a wrong label c still scores higher: an example that is
+misranked after it was learned is likely to be mislabelled.
 
-Labels that were not judged (arrays/rows.py) count as not retrieved: nothing about them changes. In a contest, labels
-that no example had yet, which may have the vector of their name for weights (retrieval.py), need only be 0.5 behind.
+Labels that were not judged (arrays/rows.py) count as not retrieved: nothing about them changes. In
+a contest, labels that no example had yet, which may have the vector of their name for weights
+(retrieval.py), need only be 0.5 behind.
 """
 
 from __future__ import annotations
@@ -98,14 +104,27 @@ class Rules(NamedTuple):
 
 @loop
 def learn(
-    rows: Rows, vectors: Vectors, labels: LabelSets, order: Longs, position: int, first_pass: bool, learned: Learned,
-    counts: Floats, to_come: Floats, rules: Rules, ahead: Ahead, ring: Ring, scratch: Scratch,
-) -> tuple[int, int, int]:  # fmt: skip
-    """Learn the examples order[position:]. Stops before an example for which the index has too little room.
+    rows: Rows,
+    vectors: Vectors,
+    labels: LabelSets,
+    order: Longs,
+    position: int,
+    first_pass: bool,
+    learned: Learned,
+    counts: Floats,
+    to_come: Floats,
+    rules: Rules,
+    ahead: Ahead,
+    ring: Ring,
+    scratch: Scratch,
+) -> tuple[int, int, int]:
+    """Learn the examples order[position:]. Stops before an example for which the index has too
+    little room.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
-    counts: examples and labels so far; to_come: how many examples further passes have yet to see, and had at first.
-    ahead: receives the rankings of some examples before they are learned. ring: the last examples of a stream.
+    counts: examples and labels so far; to_come: how many examples further passes have yet to see,
+    and had at first. ahead: receives the rankings of some examples before they are learned. ring:
+    the last examples of a stream.
     """
     again: bool = np.bool_(False)  # type: ignore[assignment] # a constant would be compiled once more
     for t in range(position, order.size):
@@ -119,16 +138,39 @@ def learn(
             share = FURTHER * to_come[0] / to_come[1]
             to_come[0] -= 1.0
         contest, least = are_single(counts), least_share(rules.min_weight, counts)
-        learn_one(rows, vectors[i], labels, i, first_pass, share, contest, least, learned, rules, ahead, scratch)
+        learn_one(
+            rows,
+            vectors[i],
+            labels,
+            i,
+            first_pass,
+            share,
+            contest,
+            least,
+            learned,
+            rules,
+            ahead,
+            scratch,
+        )
         if contest and ring.span.size > 0:
             lag = longest_lag(ring)
             for _ in range(AGAIN):
                 if lag > 0:
                     a = row_of(ring, lag)
                     learn_one(
-                        ring.rows, ring.vectors[a // 2], ring.labels, a, again, FURTHER, contest, least, learned,
-                        rules, ahead, scratch,
-                    )  # fmt: skip
+                        ring.rows,
+                        ring.vectors[a // 2],
+                        ring.labels,
+                        a,
+                        again,
+                        FURTHER,
+                        contest,
+                        least,
+                        learned,
+                        rules,
+                        ahead,
+                        scratch,
+                    )
                 lag //= 2
             keep(ring, rows, vectors, labels, i)
     return order.size, DONE, 0
@@ -136,7 +178,9 @@ def learn(
 
 @part
 def count_example(counts: Floats, labels: LabelSets, i: int) -> None:
-    """Count example i and its labels. One judged in part counts with at least the mean number of labels."""
+    """Count example i and its labels. One judged in part counts with at least the mean number
+    of labels.
+    """
     n = float(labels.indptr[i + 1] - labels.indptr[i])
     if not is_complete(labels.partial, i):
         n = max(n, counts[LABELS] / counts[EXAMPLES] if counts[EXAMPLES] > 0.0 else 1.0)
@@ -158,10 +202,22 @@ def least_share(min_weight: float, counts: Floats) -> float:
 
 @part
 def learn_one(
-    rows: Rows, vector: Vectors, labels: LabelSets, i: int, first: bool, share: float, contest: bool, least: float,
-    learned: Learned, rules: Rules, ahead: Ahead, scratch: Scratch,
-) -> None:  # fmt: skip
-    """Score example i, find the errors, and correct; count it, too, if this is the ``first`` time."""
+    rows: Rows,
+    vector: Vectors,
+    labels: LabelSets,
+    i: int,
+    first: bool,
+    share: float,
+    contest: bool,
+    least: float,
+    learned: Learned,
+    rules: Rules,
+    ahead: Ahead,
+    scratch: Scratch,
+) -> None:
+    """Score example i, find the errors, and correct; count it, too, if this is the ``first``
+    time.
+    """
     index, weights, bias, met = learned
     own, scores = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.scores
     for c in own[: met.size]:  # none where met is empty
@@ -170,7 +226,9 @@ def learn_one(
     n = add_votes(rows, i, index, rules.max_edges, rules.rare, scores, scratch.touched)
     with_vector = has_vector(vector)
     if with_vector:
-        n = add_vector_votes(vector, weights, bias, met, MARGIN - BEHIND if contest else 0.0, scores, scratch.touched)
+        n = add_vector_votes(
+            vector, weights, bias, met, MARGIN - BEHIND if contest else 0.0, scores, scratch.touched
+        )
     n = only_judged(labels, i, scratch, n)
     if first:
         rank_ahead(rows, i, index, bias, scratch, n, ahead)
@@ -219,7 +277,8 @@ def each_for_itself(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> N
 
 @part
 def contend(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> tuple[int, float]:
-    """Replace the scores by the errors e_c of a contest. Of several true labels the one with the lowest score is y.
+    """Replace the scores by the errors e_c of a contest. Of several true labels the one with the
+    lowest score is y.
 
     Returns the best wrong label if it has an error, otherwise −1, and by how much it leads (0 … 1).
     """
@@ -260,7 +319,8 @@ def contend(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> tuple[int
     for c in near[:n]:
         scores[c] = np.float32(-scale * (scores[c] - theta))
     if n == 0 and (rival < 0 or not retrieved):
-        theta = min(1.0, max(0.0, MARGIN - low))  # no other label was retrieved, or y itself was not
+        # no other label was retrieved, or y itself was not
+        theta = min(1.0, max(0.0, MARGIN - low))
     scores[y] = np.float32(scale * theta)
     behind = min(1.0, max(0.0, high - low)) if rival >= 0 else 0.0
     return rival if rival >= 0 and scores[rival] < 0.0 else -1, behind
@@ -301,7 +361,9 @@ def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
 
 @part
 def correct(rows: Rows, i: int, index: Index, errors: Floats, eta: float) -> None:
-    """u_fc += η·x[f]·e_c on all edges; where c has no error this adds 0, which is faster than a branch."""
+    """u_fc += η·x[f]·e_c on all edges; where c has no error this adds 0, which is faster than a
+    branch.
+    """
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
         first = feature["start"]
@@ -311,9 +373,16 @@ def correct(rows: Rows, i: int, index: Index, errors: Floats, eta: float) -> Non
 
 @part
 def count_and_correct(
-    rows: Rows, labels: LabelSets, i: int, index: Index, scratch: Scratch, rival: int, least: float, rules: Rules,
+    rows: Rows,
+    labels: LabelSets,
+    i: int,
+    index: Index,
+    scratch: Scratch,
+    rival: int,
+    least: float,
+    rules: Rules,
     eta: float,
-) -> None:  # fmt: skip
+) -> None:
     """Correct, and count the true labels that have an error, in one pass over each list.
 
     Edges whose weight grows move up afterwards, in their order, so that lists stay sorted.
@@ -336,8 +405,12 @@ def count_and_correct(
         for at in scratch.rising[:n_rising]:
             c = own[at]["label"]
             scratch.mark[c] = scratch.clock[0]
-            weight, tuned = raised(own[at]["weight"], x, feature["total"]), np.float64(own[at]["tuned"])
-            put_in_place(own, 0, np.int64(at), np.int64(c), weight, tuned)  # types as below: it is compiled once
+            weight, tuned = (
+                raised(own[at]["weight"], x, feature["total"]),
+                np.float64(own[at]["tuned"]),
+            )
+            # types as below: it is compiled once
+            put_in_place(own, 0, np.int64(at), np.int64(c), weight, tuned)
         for c in labels.ids[labels.indptr[i] : labels.indptr[i + 1]]:
             if errors[c] > 0.0:
                 feature["total"] += x
@@ -349,7 +422,9 @@ def count_and_correct(
 
 
 @part
-def add_edge(f: int, c: int | np.int64, weight: float, tuned: float, index: Index, rules: Rules) -> None:
+def add_edge(
+    f: int, c: int | np.int64, weight: float, tuned: float, index: Index, rules: Rules
+) -> None:
     """Add an edge; in a full list it replaces the lightest one."""
     feature, edges = index.features[f], index.edges
     n = feature["length"]

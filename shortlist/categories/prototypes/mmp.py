@@ -1,31 +1,35 @@
-"""MMP: multiclass, multilabel Perceptrons for ranking labels (paper 001: Crammer and Singer, figure 2).
+"""MMP: multiclass, multilabel Perceptrons for ranking labels (paper 001: Crammer and Singer, figure
+2).
 
-k prototypes w_1..w_k, zero at the start; label r scores w_r·x. For a document x with relevant labels y among all labels
-Y the error set is E = {(r, s) : r ∈ y, s ∉ y, w_r·x ≤ w_s·x}. If it is not empty,
+k prototypes w_1..w_k, zero at the start; label r scores w_r·x. For a document x with relevant
+labels y among all labels Y the error set is E = {(r, s) : r ∈ y, s ∉ y, w_r·x ≤ w_s·x}. If it is
+not empty,
 
     n_r = |{s ∉ y : w_r·x ≤ w_s·x}| for r ∈ y,   n_s = |{r ∈ y : w_r·x ≤ w_s·x}| for s ∉ y,
     c   = |E| (loss1), 1 (loss2), |y|·|Y−y| (loss3) or |E|/(1 − AP) ("AP"),
     w_r += (n_r/c)·x for r ∈ y,   w_s −= (n_s/c)·x for s ∉ y.
 
-Documents whose y is empty or all of Y are skipped; with a partial judgement, Y is what was judged. All n come from one
-sort of the relevant scores: O(k·log|y|).
-Theorem 1, tested on generated streams: if prototypes of unit norm rank the whole stream perfectly with margin γ, and
-‖x‖ ≤ R, then Σ loss1 ≤ 2R²/γ², Σ loss2 ≤ k·R²/γ² and Σ loss3 ≤ k/(k−1)·R²/γ² of the learner of that loss.
+Documents whose y is empty or all of Y are skipped; with a partial judgement, Y is what was judged.
+All n come from one sort of the relevant scores: O(k·log|y|). Theorem 1, tested on generated
+streams: if prototypes of unit norm rank the whole stream perfectly with margin γ, and ‖x‖ ≤ R, then
+Σ loss1 ≤ 2R²/γ², Σ loss2 ≤ k·R²/γ² and Σ loss3 ≤ k/(k−1)·R²/γ² of the learner of that loss.
 
-The paper suggests average precision inside the update as a next step. With ``loss="AP"`` a document moves the
-prototypes as for loss1, times the average precision that it lost. AP = 1/|y| Σ_{r∈y} i_r/(i_r + n_r), where r is the
-i_r-th relevant label from above: a tie counts as an error. As the steps of a round then have
-Σ_r (n_r/c)² ≤ 2·(1 − AP)², the paper's proof gives Σ (1 − AP) ≤ 2R²/γ², which is tested, too.
+The paper suggests average precision inside the update as a next step. With ``loss="AP"`` a document
+moves the prototypes as for loss1, times the average precision that it lost. AP = 1/|y| Σ_{r∈y}
+i_r/(i_r + n_r), where r is the i_r-th relevant label from above: a tie counts as an error. As the
+steps of a round then have Σ_r (n_r/c)² ≤ 2·(1 − AP)², the paper's proof gives Σ (1 − AP) ≤ 2R²/γ²,
+which is tested, too.
 
-Ties are those of 64-bit floats. Steps of loss2 are whole numbers, so that on rows of small whole numbers every tie is
-the one of exact arithmetic; the steps n_r/c of the others are rounded, and two scores that would be equal in exact
-arithmetic may differ in their last bit. Such a pair may count as right instead of as a tie; no tolerance is added,
-since it would depend on the size of the rows.
+Ties are those of 64-bit floats. Steps of loss2 are whole numbers, so that on rows of small whole
+numbers every tie is the one of exact arithmetic; the steps n_r/c of the others are rounded, and two
+scores that would be equal in exact arithmetic may differ in their last bit. Such a pair may count
+as right instead of as a tie; no tolerance is added, since it would depend on the size of the rows.
 
-Beside the paper: Y are the labels known so far (see weights.py for what a new one starts with; ``partial_fit``
-with ``classes`` makes labels known in advance, as the paper has them); several passes and averaged prototypes; a
-``margin`` that a relevant label must keep, w_r·x − w_s·x ≤ margin being the error; and, as another step, the
-passive-aggressive one (Crammer, Dekel et al. 2006, PA-I) on the worst pair r, s:
+Beside the paper: Y are the labels known so far (see weights.py for what a new one starts with;
+``partial_fit`` with ``classes`` makes labels known in advance, as the paper has them); several
+passes and averaged prototypes; a ``margin`` that a relevant label must keep, w_r·x − w_s·x ≤ margin
+being the error; and, as another step, the passive-aggressive one (Crammer, Dekel et al. 2006, PA-I)
+on the worst pair r, s:
 
     τ = min(C, (margin − w_r·x + w_s·x) / (2‖x‖²)),   w_r += τ·x,   w_s −= τ·x.
 """
@@ -81,8 +85,8 @@ class MMP(OnlinePrototypes):
     C : float, default=1.0
         The longest passive-aggressive step.
     max_weights : int or None, default=None
-        How many weights of single labels to keep, the lightest making room; None keeps all. Looked at after each
-        example.
+        How many weights of single labels to keep, the lightest making room; None keeps all. Looked
+        at after each example.
     random_state : int or None, default=0
         Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
@@ -97,9 +101,8 @@ class MMP(OnlinePrototypes):
     cumulative_loss_ : dict
         The losses on the way, each example's taken before it was learned.
 
-    References
-    ----------
-    Crammer and Singer, "A new family of online algorithms for category ranking", SIGIR 2002 (paper 001).
+    References ---------- Crammer and Singer, "A new family of online algorithms for category
+    ranking", SIGIR 2002 (paper 001).
 
     Examples
     --------
@@ -146,7 +149,9 @@ class MMP(OnlinePrototypes):
         super()._begin()
 
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
-        rule = Rule(STEPS.index(self.step), LOSSES.index(self.loss) + 1, float(self.margin), float(self.C))
+        rule = Rule(
+            STEPS.index(self.step), LOSSES.index(self.loss) + 1, float(self.margin), float(self.C)
+        )
         return learn(stream, position, self._prototypes, scratch, rule)
 
 
@@ -163,8 +168,11 @@ class Rule(NamedTuple):
 
 
 @kernel
-def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratch, rule: Rule) -> tuple[int, int, int]:
-    """Learn the examples order[position:]. Stops before an example for which something must be done first.
+def learn(
+    stream: Stream, position: int, prototypes: Prototypes, scratch: Scratch, rule: Rule
+) -> tuple[int, int, int]:
+    """Learn the examples order[position:]. Stops before an example for which something must be done
+    first.
 
     Returns how many of ``order`` are done, why it stopped, and how many free slots are wanted.
     """
@@ -186,7 +194,9 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
                 if wrong > 0 and rule.step == PAPER:
                     shared_step = paper_steps(lows, scratch, m, n, crowd, shared, rule, wrong)
                 elif wrong > 0:
-                    n = passive_aggressive_steps(stream, scratch, m, n, crowd, shared, rule, stream.square[i])
+                    n = passive_aggressive_steps(
+                        stream, scratch, m, n, crowd, shared, rule, stream.square[i]
+                    )
             if not is_complete(stream.labels.partial, i):
                 shared_step = 0.0  # labels that were not judged stay as they are
             if wrong > 0 or shared_step != 0.0:
@@ -203,7 +213,9 @@ def learn(stream: Stream, position: int, prototypes: Prototypes, scratch: Scratc
 
 @kernel
 def perceptron_steps(scratch: Scratch, m: int, n: int, shared: float) -> tuple[int, float]:
-    """±1 into scratch.change for the labels touched whose sign is wrong; returns how many, and the crowd's step."""
+    """±1 into scratch.change for the labels touched whose sign is wrong; returns how many, and
+    the crowd's step.
+    """
     mistakes = 0
     for a in range(n):
         c = scratch.touched[a]
@@ -216,12 +228,20 @@ def perceptron_steps(scratch: Scratch, m: int, n: int, shared: float) -> tuple[i
 
 @kernel
 def paper_steps(
-    lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float, rule: Rule, pairs: int
+    lows: Floats,
+    scratch: Scratch,
+    m: int,
+    n: int,
+    crowd: int,
+    shared: float,
+    rule: Rule,
+    pairs: int,
 ) -> float:
-    """Steps 1 to 3: n_r/c and −n_s/c into scratch.change for the labels touched; returns −n_s/c of the crowd.
+    """Steps 1 to 3: n_r/c and −n_s/c into scratch.change for the labels touched; returns −n_s/c of
+    the crowd.
 
-    ``erring[q]`` counts the labels that err against the q lowest relevant ones; n_r is the sum over all q that
-    reach r, which is as high as the relevant labels up to r, ties included, are many.
+    ``erring[q]`` counts the labels that err against the q lowest relevant ones; n_r is the sum over
+    all q that reach r, which is as high as the relevant labels up to r, ties included, are many.
     """
     erring = np.zeros(m + 1, dtype=np.int64)
     crowd_errs = below(lows, shared)
@@ -239,7 +259,8 @@ def paper_steps(
         above[a] = erring[below(lows, scratch.scores[c] - rule.margin)]
         scratch.change[c] = above[a]
     share = 1.0 / (1 if rule.loss == 2 else m * (n - m + crowd) if rule.loss == 3 else pairs)
-    if rule.loss == AVERAGE_PRECISION:  # 1 − AP, a pair that errs counting as one in the wrong order
+    # 1 − AP, a pair that errs counting as one in the wrong order
+    if rule.loss == AVERAGE_PRECISION:
         above.sort()  # n_r, from the highest relevant label down
         precision = 0.0
         for a in range(m):
@@ -252,16 +273,26 @@ def paper_steps(
 
 @kernel
 def passive_aggressive_steps(
-    stream: Stream, scratch: Scratch, m: int, n: int, crowd: int, shared: float, rule: Rule, square: float
+    stream: Stream,
+    scratch: Scratch,
+    m: int,
+    n: int,
+    crowd: int,
+    shared: float,
+    rule: Rule,
+    square: float,
 ) -> int:
-    """±τ into scratch.change for the lowest relevant and the highest other label, of equal ones the first to appear.
+    """±τ into scratch.change for the lowest relevant and the highest other label, of equal ones the
+    first to appear.
 
     Returns how many labels are touched: one more if the highest is of the crowd.
     """
     r = scratch.touched[0]
     for a in range(1, m):
         c = scratch.touched[a]
-        if scratch.scores[c] < scratch.scores[r] or (scratch.scores[c] == scratch.scores[r] and c < r):
+        if scratch.scores[c] < scratch.scores[r] or (
+            scratch.scores[c] == scratch.scores[r] and c < r
+        ):
             r = c
     s = -1
     if crowd > 0:
@@ -272,9 +303,15 @@ def passive_aggressive_steps(
         scratch.touched[n] = s
     for a in range(m, n):
         c = scratch.touched[a]
-        if s < 0 or scratch.scores[c] > scratch.scores[s] or (scratch.scores[c] == scratch.scores[s] and c < s):
+        if (
+            s < 0
+            or scratch.scores[c] > scratch.scores[s]
+            or (scratch.scores[c] == scratch.scores[s] and c < s)
+        ):
             s = c
     if square > 0.0:
-        tau = min(rule.longest, (rule.margin - scratch.scores[r] + scratch.scores[s]) / (2.0 * square))
+        tau = min(
+            rule.longest, (rule.margin - scratch.scores[r] + scratch.scores[s]) / (2.0 * square)
+        )
         scratch.change[r], scratch.change[s] = tau, -tau
     return n + 1 if crowd > 0 else n

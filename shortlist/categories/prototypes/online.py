@@ -1,10 +1,13 @@
-"""What MMP and TopicPerceptron share: the stream, its losses, the hypothesis, and the steps of their kernels.
+"""What MMP and TopicPerceptron share: the stream, its losses, the hypothesis, and the steps of
+their kernels.
 
-Paper 001 ranks with the prototypes after the last example. As extensions it suggests their average over time, which is
-here, and their vote and kernels, which are in papers/comparators/extended_mmp.py.
+Paper 001 ranks with the prototypes after the last example. As extensions it suggests their average
+over time, which is here, and their vote and kernels, which are in
+papers/comparators/extended_mmp.py.
 
-Notation of paper 001: y the m relevant labels of an example, Y all labels known, E the pairs in the wrong order. Labels
-with a score of their own are scratch.touched[:n], the relevant ones first; all others, the crowd, share one score.
+Notation of paper 001: y the m relevant labels of an example, Y all labels known, E the pairs in the
+wrong order. Labels with a score of their own are scratch.touched[:n], the relevant ones first; all
+others, the crowd, share one score.
 """
 
 from __future__ import annotations
@@ -49,10 +52,12 @@ class Stream(NamedTuple):
     order: Longs
     known: NDArray[np.uint8]  # per label, whether it has arrived
     counts: Longs
-    losses: Floats  # float64[len(order), 3]: loss1, loss2, loss3 of each example, before it is learned
+    # float64[len(order), 3]: loss1, loss2, loss3 of each example, before it is learned
+    losses: Floats
     cap: int  # differences that may be listed before the lightest must go
     average: bool  # whether moments are wanted
-    stops: bool = False  # whether to stop before an example that changes the prototypes, for voters to be kept
+    # whether to stop before an example that changes the prototypes, for voters to be kept
+    stops: bool = False
 
 
 class OnlinePrototypes(PartedLearner, PrototypeLearner):
@@ -82,7 +87,9 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
 
     def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         of_row = np.repeat(np.arange(rows.n_rows), rows.lengths())
-        square = np.bincount(of_row, rows.data[rows.indptr[0] : rows.indptr[-1]] ** 2, rows.n_rows).astype(np.float64)
+        square = np.bincount(
+            of_row, rows.data[rows.indptr[0] : rows.indptr[-1]] ** 2, rows.n_rows
+        ).astype(np.float64)
         self._prototypes = self._prototypes.for_features(rows.n_features)
         self._learn_stream(rows, rows, square, labels, order, self._known())
 
@@ -93,17 +100,27 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
         return known
 
     def _learn_stream(
-        self, read: Rows, write: Rows, square: Floats, labels: LabelSets, order: Longs, known: NDArray[np.uint8]
+        self,
+        read: Rows,
+        write: Rows,
+        square: Floats,
+        labels: LabelSets,
+        order: Longs,
+        known: NDArray[np.uint8],
     ) -> None:
         seen, losses = int(self._counts[SEEN]), np.zeros((order.size, 3))
         cap = UNLIMITED if self.max_weights is None else self.max_weights
         average = self.hypothesis == "averaged"
-        stream = Stream(read, write, square, labels, order, known, self._counts, losses, cap, average)
+        stream = Stream(
+            read, write, square, labels, order, known, self._counts, losses, cap, average
+        )
         scratch = make_scratch(len(self._labels))
         for run in runs(order.size):
             done, why = run.start, WANTS_SLOTS
             while why != DONE:
-                done, why, slots = self._run(stream._replace(order=order[: run.stop]), done, scratch)
+                done, why, slots = self._run(
+                    stream._replace(order=order[: run.stop]), done, scratch
+                )
                 if why == WANTS_SLOTS:
                     self._prototypes = self._prototypes.with_room(slots)
                 if self._prototypes.used[LISTED] > cap:
@@ -118,12 +135,15 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
         shard._prototypes = self._prototypes.copied()
         shard._counts, shard._total_losses = self._counts.copy(), np.zeros(3)
         if self.max_weights is not None:
-            shard.max_weights = max(1, self.max_weights // n)  # so that together they keep within it
+            # so that together they keep within it
+            shard.max_weights = max(1, self.max_weights // n)
         return shard
 
     def _mix(self, shards: list[OnlinePrototypes]) -> None:
         began, seen = self._prototypes, int(self._counts[SEEN])
-        self._prototypes = mixed([shard._prototypes for shard in shards], began, seen, len(self._labels))
+        self._prototypes = mixed(
+            [shard._prototypes for shard in shards], began, seen, len(self._labels)
+        )
         if self.max_weights is not None and self._prototypes.used[LISTED] > self.max_weights:
             self._prototypes = self._prototypes.without_lightest(self.max_weights)
         self._counts[KNOWN] = len(self._labels)
@@ -141,22 +161,27 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
 
     def _note_losses(self, losses: Floats, seen: int) -> None:
         """Add points to the curve: each of the first 100 examples, then one for each 1 % more."""
-        totals = np.cumsum(np.vstack([self._total_losses, losses]), axis=0)[1:]  # in any parts the same, to the bit
+        # in any parts the same, to the bit
+        totals = np.cumsum(np.vstack([self._total_losses, losses]), axis=0)[1:]
         last = int(self._loss_curve[-1, 0]) if self._loss_curve.size else 0
         points = []
         while (last := max(last + 1, int(last * FINE))) <= seen + len(losses):
             points.append(last)
         new = np.array([point for point in points if point > seen], dtype=np.int64)
-        self._loss_curve = np.vstack([self._loss_curve, np.column_stack([new, totals[new - seen - 1]])])
+        self._loss_curve = np.vstack(
+            [self._loss_curve, np.column_stack([new, totals[new - seen - 1]])]
+        )
         self._total_losses = totals[-1] if len(totals) else self._total_losses
 
     @property
     @reading
     def cumulative_loss_(self) -> dict[str, NDArray[Any]]:
-        """The curves of figures 4 and 5: Σ_{i≤t} loss_i / t against t, the number of examples ``seen``.
+        """The curves of figures 4 and 5: Σ_{i≤t} loss_i / t against t, the number of examples
+        ``seen``.
 
-        Each example's losses were taken before it was learned, among the labels known by then. The curve has a point
-        for each of the first 100 examples, from then on one in each 1 %, and one for all examples.
+        Each example's losses were taken before it was learned, among the labels known by then. The
+        curve has a point for each of the first 100 examples, from then on one in each 1 %, and one
+        for all examples.
         """
         seen = int(self._counts[SEEN])
         curve = self._loss_curve
@@ -170,20 +195,30 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
         return self._prototypes.to_arrays(self._width()) | {
-            "counts": self._counts, "loss_curve": self._loss_curve, "total_losses": self._total_losses,
-        }  # fmt: skip
+            "counts": self._counts,
+            "loss_curve": self._loss_curve,
+            "total_losses": self._total_losses,
+        }
 
     def _from_arrays(self, state: State) -> None:
         self._counts = state.array("counts", np.int64).copy()
-        counted = self._counts.size == 2 and bool(((self._counts >= 0) & (self._counts <= MOST_AMOUNT)).all())
+        counted = self._counts.size == 2 and bool(
+            ((self._counts >= 0) & (self._counts <= MOST_AMOUNT)).all()
+        )
         state.require(counted, "there are two counts")
         state.require(int(self._counts[KNOWN]) == len(self._labels), "all labels are known")
         self._total_losses = state.array("total_losses", np.float64)
         self._loss_curve = state.array("loss_curve", np.float64, ndim=2)
-        state.require(self._total_losses.size == 3 and self._loss_curve.shape[1] == 4, "there are three losses")
+        state.require(
+            self._total_losses.size == 3 and self._loss_curve.shape[1] == 4,
+            "there are three losses",
+        )
         finite = np.isfinite(self._total_losses).all() and np.isfinite(self._loss_curve).all()
         times = np.concatenate([[1.0], self._loss_curve[:, 0], [max(1, self._counts[SEEN])]])
-        state.require(bool(finite and (np.diff(times) >= 0).all()), "its losses are those of examples seen, in order")
+        state.require(
+            bool(finite and (np.diff(times) >= 0).all()),
+            "its losses are those of examples seen, in order",
+        )
         self._prototypes = Prototypes.from_arrays(state, self._width(), len(self._labels))
 
     def _width(self) -> int:
@@ -196,7 +231,9 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
 
 @kernel
 def mark_relevant(stream: Stream, i: int, scratch: Scratch) -> int:
-    """Make the labels of example i known, and mark them as the first ones touched; gives how many there are."""
+    """Make the labels of example i known, and mark them as the first ones touched; gives how
+    many there are.
+    """
     scratch.clock[0] += 1
     n = 0
     for b in range(stream.labels.indptr[i], stream.labels.indptr[i + 1]):
@@ -211,8 +248,11 @@ def mark_relevant(stream: Stream, i: int, scratch: Scratch) -> int:
 
 
 @kernel
-def against(stream: Stream, i: int, scratch: Scratch, m: int, n: int, shared: float) -> tuple[int, int]:
-    """The labels that the m relevant ones of example i are compared with: touched[m:n'], and so many of the crowd.
+def against(
+    stream: Stream, i: int, scratch: Scratch, m: int, n: int, shared: float
+) -> tuple[int, int]:
+    """The labels that the m relevant ones of example i are compared with: touched[m:n'], and so
+    many of the crowd.
 
     Returns n' and that number. Of a partial judgement, these are the labels judged wrong.
     """
@@ -231,7 +271,9 @@ def against(stream: Stream, i: int, scratch: Scratch, m: int, n: int, shared: fl
 
 @kernel
 def lowest_allowed(scratch: Scratch, m: int, margin: float) -> Floats:
-    """s_r − margin of the m relevant labels, ascending: a score from which another label errs against r."""
+    """s_r − margin of the m relevant labels, ascending: a score from which another label errs
+    against r.
+    """
     highest_first, ids = np.empty(m), np.empty(m, dtype=np.int32)
     keep_best(scratch.touched[:m], scratch.scores, ids, highest_first)
     lows = np.empty(m)
@@ -242,7 +284,9 @@ def lowest_allowed(scratch: Scratch, m: int, margin: float) -> Floats:
 
 @kernel
 def below(lows: Floats, s: float) -> int:
-    """How many of the ascending lows are at most s: the relevant labels against which a label of score s errs."""
+    """How many of the ascending lows are at most s: the relevant labels against which a label
+    of score s errs.
+    """
     low, high = 0, lows.size
     while low < high:
         middle = (low + high) // 2
@@ -255,7 +299,9 @@ def below(lows: Floats, s: float) -> int:
 
 @kernel
 def wrong_pairs(lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shared: float) -> int:
-    """|E|: over the labels that are not relevant, touched[m:n] and the crowd with its shared score."""
+    """|E|: over the labels that are not relevant, touched[m:n] and the crowd with its shared
+    score.
+    """
     pairs = crowd * below(lows, shared)
     for a in range(m, n):
         pairs += below(lows, scratch.scores[scratch.touched[a]])
@@ -263,8 +309,12 @@ def wrong_pairs(lows: Floats, scratch: Scratch, m: int, n: int, crowd: int, shar
 
 
 @kernel
-def note_losses(stream: Stream, t: int, scratch: Scratch, m: int, n: int, crowd: int, shared: float) -> None:
-    """loss1 = [E not empty], loss2 = |E| and loss3 = |E| / (|y|·|Y−y|) of example t; 0 if y is empty or all of Y."""
+def note_losses(
+    stream: Stream, t: int, scratch: Scratch, m: int, n: int, crowd: int, shared: float
+) -> None:
+    """loss1 = [E not empty], loss2 = |E| and loss3 = |E| / (|y|·|Y−y|) of example t; 0 if y is
+    empty or all of Y.
+    """
     others = n - m + crowd
     if m > 0 and others > 0:
         pairs = wrong_pairs(lowest_allowed(scratch, m, 0.0), scratch, m, n, crowd, shared)
@@ -283,11 +333,22 @@ def clear_changes(scratch: Scratch, n: int) -> None:
 
 
 @kernel
-def write(rows: Rows, i: int, prototypes: Prototypes, scratch: Scratch, n: int, shared_step: float, time: float) -> int:
-    """Add scratch.change[c]·x to w_c of the n labels touched, and shared_step·x to that of every other label.
+def write(
+    rows: Rows,
+    i: int,
+    prototypes: Prototypes,
+    scratch: Scratch,
+    n: int,
+    shared_step: float,
+    time: float,
+) -> int:
+    """Add scratch.change[c]·x to w_c of the n labels touched, and shared_step·x to that of every
+    other label.
 
-    Clears the changes. If the pools have too few free slots, it writes nothing and returns the number needed; otherwise
-    0. ``time`` is the weight of the change in the moments; with 0, if no average is wanted, these are not touched.
+    Clears the changes. If the pools have too few free slots, it writes nothing and returns the
+    number needed; otherwise
+    0. ``time`` is the weight of the change in the moments; with 0, if no average is wanted, these
+       are not touched.
     """
     n_changed = 0  # labels that do not move as the background does
     for a in range(n):
@@ -321,7 +382,8 @@ def write(rows: Rows, i: int, prototypes: Prototypes, scratch: Scratch, n: int, 
                 scratch.mark[prototypes.label[e]] = scratch.clock[0]
                 missing -= 1
         if missing > 0:
-            if prototypes.length[f] + missing > prototypes.capacity[f]:  # the list moves to the end of the pools
+            # the list moves to the end of the pools
+            if prototypes.length[f] + missing > prototypes.capacity[f]:
                 first, new = prototypes.start[f], prototypes.used[END]
                 for e in range(prototypes.length[f]):
                     prototypes.label[new + e] = prototypes.label[first + e]

@@ -4,9 +4,9 @@ With R_r the documents that label r is relevant to and R_r^c all others,
 
     w_r[l] = max(0, β/|R_r|·Σ_{i∈R_r} x_i[l] − γ/|R_r^c|·Σ_{i∉R_r} x_i[l]),   β = 16, γ = 4,
 
-and each w_r is then scaled to unit norm; labels are ranked by w_r·x. Only sums over documents enter, so this batch
-method learns in parts and merges exactly; and because values are at least 0, w_r[l] can differ from 0 only where a
-document of r has the term l: as sparse as the data.
+and each w_r is then scaled to unit norm; labels are ranked by w_r·x. Only sums over documents
+enter, so this batch method learns in parts and merges exactly; and because values are at least 0,
+w_r[l] can differ from 0 only where a document of r has the term l: as sparse as the data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from shortlist.categories.prototypes.weights import PrototypeLearner, Prototypes
 
 
 class Rocchio(AdditiveLearner, PrototypeLearner):
-    """Rank labels by prototypes: the mean of a label's examples, less a share of the mean of all others.
+    """Rank labels by prototypes: the mean of a label's examples, less a share of the mean of all
+    others.
 
     Parameters
     ----------
@@ -67,7 +68,8 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         sums = self._all_sums().tocoo()
         term, label = sums.row, sums.col
         with_label = self.label_counts_[label]
-        without = np.maximum(self.n_examples_ - with_label, 1)  # where there are none, their sum is 0
+        # where there are none, their sum is 0
+        without = np.maximum(self.n_examples_ - with_label, 1)
         rest = self._totals[term] - sums.data
         weight = np.maximum(0.0, self.beta / with_label * sums.data - self.gamma / without * rest)
         norm = np.sqrt(np.bincount(label, weight**2, minlength=len(self._labels)))

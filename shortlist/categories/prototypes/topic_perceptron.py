@@ -1,12 +1,13 @@
-"""One Perceptron for each label, a comparator of paper 001 (section 4.3) and the one-versus-rest form of Rosenblatt's.
+"""One Perceptron for each label, a comparator of paper 001 (section 4.3) and the one-versus-rest
+form of Rosenblatt's.
 
 Every label r learns separately whether it is relevant: with the target +1 if r ∈ y and −1 if not,
 
     on a mistake, label·(w_r·x) ≤ 0:   w_r += label·x.
 
-Labels are ranked by w_r·x. A label that arrives late starts with the prototype of a label that was never relevant so
-far (weights.py), exactly as if it had been known from the start. An empty y is a negative example of every label. With
-a partial judgement, only the labels judged learn.
+Labels are ranked by w_r·x. A label that arrives late starts with the prototype of a label that was
+never relevant so far (weights.py), exactly as if it had been known from the start. An empty y is a
+negative example of every label. With a partial judgement, only the labels judged learn.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class TopicPerceptron(OnlinePrototypes):
     hypothesis : {"last", "averaged"}, default="last"
         Which prototypes rank: the "last" ones, or their mean over time ("averaged").
     max_weights : int or None, default=None
-        How many weights of single labels to keep, the lightest making room; None keeps all. Looked at after each
-        example.
+        How many weights of single labels to keep, the lightest making room; None keeps all. Looked
+        at after each example.
     random_state : int or None, default=0
         Seed of the order in which ``fit`` goes through the examples; None keeps the order given.
     n_jobs : int, default=None
@@ -42,10 +43,8 @@ class TopicPerceptron(OnlinePrototypes):
     cumulative_loss_ : dict
         The losses on the way, each example's taken before it was learned.
 
-    References
-    ----------
-    Crammer and Singer, "A new family of online algorithms for category ranking", SIGIR 2002 (paper 001),
-    section 4.3.
+    References ---------- Crammer and Singer, "A new family of online algorithms for category
+    ranking", SIGIR 2002 (paper 001), section 4.3.
 
     Examples
     --------

@@ -29,8 +29,13 @@ def several(n, seed, labels=30):
 
 
 def hits_of(ids, truth):
-    rows = (set(truth.ids[a:b].tolist()) for a, b in zip(truth.indptr[:-1], truth.indptr[1:], strict=True))
-    return np.array([[label in own for label in row] for row, own in zip(ids.tolist(), rows, strict=True)])
+    rows = (
+        set(truth.ids[a:b].tolist())
+        for a, b in zip(truth.indptr[:-1], truth.indptr[1:], strict=True)
+    )
+    return np.array(
+        [[label in own for label in row] for row, own in zip(ids.tolist(), rows, strict=True)]
+    )
 
 
 def observe(confidence, ids, scores, truth, known=None):

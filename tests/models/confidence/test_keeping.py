@@ -110,7 +110,10 @@ def test_a_file_may_hold_the_examples_as_a_ring():
         ring.arrays[name] = np.roll(array, 5, axis=0)
     ring.settings.update(next=5, length=SIZE - 3)
     found = Confidence.from_state(state).window
-    assert all(np.array_equal(own, there) for own, there in zip(found, as_it_was.last(SIZE - 3), strict=True))
+    assert all(
+        np.array_equal(own, there)
+        for own, there in zip(found, as_it_was.last(SIZE - 3), strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", ["ids", "true", "expected"])
@@ -121,27 +124,32 @@ def test_rows_that_do_not_agree_are_refused(state, name):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("change", [
-    lambda s: s.settings.update(fitted_on=-1),
-    lambda s: s.settings.update(observed=1),
-    lambda s: s.settings.update(fitted_on=199),
-    lambda s: s.settings.update(observed="many"),
-    lambda s: s.parts["window"].settings.update(next=-1),
-    lambda s: s.parts["window"].settings.update(next=SIZE),
-    lambda s: s.parts["window"].settings.update(next=7),
-    lambda s: s.parts["window"].settings.update(next=200.0),
-    lambda s: s.parts["window"].settings.update(length=201),
-    lambda s: s.parts["window"].settings.update(length=True),
-    lambda s: s.parts["curves"].arrays["weights"].__setitem__((0, 0), np.nan),
-    lambda s: s.parts["curves"].arrays["scale"].__setitem__((3, 1), 0.0),
-    lambda s: s.parts["curves"].arrays.update(centre=np.zeros((2, 5))),
-    lambda s: s.arrays.update(levels=np.zeros(3)),
-    lambda s: s.arrays.update(levels=s.arrays["levels"] + 2),
-    lambda s: s.arrays.update(ascending=s.arrays["ascending"][::-1] - np.arange(s.arrays["ascending"].size)),
-    lambda s: s.arrays.update(ascending=s.arrays["ascending"] * np.nan),
-    lambda s: s.arrays.pop("ascending"),
-    lambda s: s.parts.pop("window"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: s.settings.update(fitted_on=-1),
+        lambda s: s.settings.update(observed=1),
+        lambda s: s.settings.update(fitted_on=199),
+        lambda s: s.settings.update(observed="many"),
+        lambda s: s.parts["window"].settings.update(next=-1),
+        lambda s: s.parts["window"].settings.update(next=SIZE),
+        lambda s: s.parts["window"].settings.update(next=7),
+        lambda s: s.parts["window"].settings.update(next=200.0),
+        lambda s: s.parts["window"].settings.update(length=201),
+        lambda s: s.parts["window"].settings.update(length=True),
+        lambda s: s.parts["curves"].arrays["weights"].__setitem__((0, 0), np.nan),
+        lambda s: s.parts["curves"].arrays["scale"].__setitem__((3, 1), 0.0),
+        lambda s: s.parts["curves"].arrays.update(centre=np.zeros((2, 5))),
+        lambda s: s.arrays.update(levels=np.zeros(3)),
+        lambda s: s.arrays.update(levels=s.arrays["levels"] + 2),
+        lambda s: s.arrays.update(
+            ascending=s.arrays["ascending"][::-1] - np.arange(s.arrays["ascending"].size)
+        ),
+        lambda s: s.arrays.update(ascending=s.arrays["ascending"] * np.nan),
+        lambda s: s.arrays.pop("ascending"),
+        lambda s: s.parts.pop("window"),
+    ],
+)
 def test_other_damage_is_refused(state, change, tmp_path):
     """As a file, whose reader gives every damage its name."""
     change(state)
@@ -150,12 +158,15 @@ def test_other_damage_is_refused(state, change, tmp_path):
         store.load(tmp_path / "damaged", also=[Confidence])
 
 
-@pytest.mark.parametrize(("ids", "scores"), [
-    ([[1, 2]], [[0.5]]),
-    ([[-1, 2]], [[0.5, 0.4]]),
-    ([[1, 2]], [[0.5, np.inf]]),
-    ([[1, 2], [2, 1]], [[0.5, 0.4], [0.5, 0.4]]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ids", "scores"),
+    [
+        ([[1, 2]], [[0.5]]),
+        ([[-1, 2]], [[0.5, 0.4]]),
+        ([[1, 2]], [[0.5, np.inf]]),
+        ([[1, 2], [2, 1]], [[0.5, 0.4], [0.5, 0.4]]),
+    ],
+)
 def test_rankings_that_are_none_are_refused(ids, scores):
     with pytest.raises(InputError):
         observe(Confidence(), np.array(ids, dtype=np.int32), np.array(scores), LabelSets.of([[1]]))

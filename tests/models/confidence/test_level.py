@@ -48,7 +48,9 @@ def test_scores_are_moved_where_there_are_any():
     moved = seen.moved(-0.5)
     assert moved.scores[:, :3].tolist() == [[0.0, -0.25, 0.0], [0.0, -0.75, 0.0], [0.0, 0.0, 0.0]]
     assert moved.deepest.tolist() == [-0.25, 0.0, 0.0]
-    assert [a.tolist() for a in moved._replace(scores=seen.scores, deepest=seen.deepest)] == [a.tolist() for a in seen]
+    assert [a.tolist() for a in moved._replace(scores=seen.scores, deepest=seen.deepest)] == [
+        a.tolist() for a in seen
+    ]
     assert np.isfinite(seen.moved(1e39).scores).all()
 
 
@@ -89,7 +91,9 @@ def test_one_pass_moves_nothing():
     TunedIndex(passes=1)._fit_rows(as_rows(X), Y, watch=watch)
     found = [seen.scores.copy() for seen in watch._found]
     watch.follow_level()
-    assert all(np.array_equal(own, seen.scores) for own, seen in zip(found, watch._found, strict=True))
+    assert all(
+        np.array_equal(own, seen.scores) for own, seen in zip(found, watch._found, strict=True)
+    )
 
 
 def test_rankings_of_few_labels_stay_as_they_are():

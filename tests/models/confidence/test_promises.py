@@ -29,14 +29,18 @@ def test_lists_hold_all_true_labels_as_often_as_promised(made, coverage):
 
 @pytest.mark.long
 def test_few_honest_examples_are_enough_for_the_promise_and_too_few_list_everything():
-    """On average over many times 60 examples, which draw the curves and are judged by them, part by part."""
+    """On average over many times 60 examples, which draw the curves and are judged by them,
+    part by part.
+    """
     covered = []
     for seed in range(60):
         confidence = Confidence()
         confidence.fit(look(*single(60, seed, sharpness=10.0)[:3]))
         ids, scores, truth, _ = single(200, 1000 + seed, sharpness=10.0)
         lengths = confidence.lengths(scores, 0.8)
-        covered.append((hits_of(ids, truth) & (np.arange(ids.shape[1]) < lengths[:, None])).any(axis=1).mean())
+        covered.append(
+            (hits_of(ids, truth) & (np.arange(ids.shape[1]) < lengths[:, None])).any(axis=1).mean()
+        )
     assert np.mean(covered) > 0.79
     assert (fitted(single, 60).lengths(single(5, 9)[1], 0.999) == 30).all()
 
@@ -94,7 +98,8 @@ def test_why_nothing_is_assigned():
     scores = np.array([[np.nan] * 8, [low / 2] + [low / 3] * 7, [0.9] * 8, [1.0] + [0.0] * 7])
     aim = Precision(0.5, alone=True)
     assert confidence.assigned(scores, aim)[:, 0].tolist() == [False, False, False, True]
-    assert (scores[:, 0] < confidence.lowest(aim)).tolist() == [False, True, False, False]  # unlike anything learned
+    # unlike anything learned
+    assert (scores[:, 0] < confidence.lowest(aim)).tolist() == [False, True, False, False]
 
 
 def test_what_is_less_known_than_one_honest_example_in_a_hundred_is_unlike_them():
@@ -106,11 +111,27 @@ def test_what_is_less_known_than_one_honest_example_in_a_hundred_is_unlike_them(
     few.fit(look(ids[:99], scores[:99], truth.chosen(np.arange(99)), known=known[:99]))
     least = np.sort(known)[40]
     new = np.array([0.0, np.nextafter(least, np.float32(0)), least, 1.0], dtype=np.float32)
-    assert fitted.are_unlike(new).tolist() == observing.are_unlike(new).tolist() == [True, True, False, False]
+    assert (
+        fitted.are_unlike(new).tolist()
+        == observing.are_unlike(new).tolist()
+        == [True, True, False, False]
+    )
     assert not few.are_unlike(new).any()
     closed = Confidence()
-    closed.fit(look(ids, scores, truth, known=np.where(np.arange(4000) < 30, np.float32(0.1), np.float32(1.0))))
-    assert closed.are_unlike(np.array([0.0, 0.49, 0.5, 0.9], dtype=np.float32)).tolist() == [True, True, False, False]
+    closed.fit(
+        look(
+            ids,
+            scores,
+            truth,
+            known=np.where(np.arange(4000) < 30, np.float32(0.1), np.float32(1.0)),
+        )
+    )
+    assert closed.are_unlike(np.array([0.0, 0.49, 0.5, 0.9], dtype=np.float32)).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_nothing_is_said_before_anything_is_known():
@@ -130,7 +151,9 @@ def test_a_table_of_what_deciding_alone_brings():
 
 @pytest.mark.long
 def test_coverage_comes_back_after_labels_change_their_meaning():
-    """Half-way, the label that was likely never is; then the ranker learns anew, over 1,500 examples."""
+    """Half-way, the label that was likely never is; then the ranker learns anew, over 1,500
+    examples.
+    """
     n, labels = 8000, 30
     draws = np.random.default_rng(5)
     grown = np.where(np.arange(n) < n // 2, 1.0, np.minimum(1.0, (np.arange(n) - n // 2) / 1500))
@@ -146,9 +169,14 @@ def test_coverage_comes_back_after_labels_change_their_meaning():
     for i in range(0, n, 4):
         block = slice(i, i + 4)
         lengths = confidence.lengths(scores[block], 0.9)
-        covered[block] = ((ids[block] == true[block, None]) & (np.arange(labels) < lengths[:, None])).any(axis=1)
+        covered[block] = (
+            (ids[block] == true[block, None]) & (np.arange(labels) < lengths[:, None])
+        ).any(axis=1)
         observe(
-            confidence, ids[block], scores[block], LabelSets(np.arange(5, dtype=np.int64), true[block].astype(np.int32))
+            confidence,
+            ids[block],
+            scores[block],
+            LabelSets(np.arange(5, dtype=np.int64), true[block].astype(np.int32)),
         )
     assert covered[n // 2 : n // 2 + 200].mean() < 0.88  # it was a blow
     assert confidence.window.n_examples <= n // 2  # what came before is forgotten

@@ -1,4 +1,6 @@
-"""A stream that comes sorted by label promises nothing until it is mixed; lists of few examples say so."""
+"""A stream that comes sorted by label promises nothing until it is mixed; lists of few examples
+say so.
+"""
 
 import warnings
 from itertools import pairwise
@@ -39,7 +41,11 @@ def test_it_does_not_matter_how_a_stream_is_cut(sets, cuts):
     runs, found = noted(sets, cuts)
     others, same = noted(sets)
     assert found == same
-    assert runs.to_settings() == others.to_settings() == Runs.from_settings(runs.to_settings()).to_settings()
+    assert (
+        runs.to_settings()
+        == others.to_settings()
+        == Runs.from_settings(runs.to_settings()).to_settings()
+    )
 
 
 @given(SETS)
@@ -53,7 +59,9 @@ def test_as_counted_anew_for_each_example(sets):
         mixed = any(set(b) - set(a) or set(a) - set(b) for a, b in pairwise(sets[:n]))
         expected = sum(sum(label in own for own in sets[:n]) ** 2 for label in range(5)) / n**2
         share = np.mean(same[-WINDOW:])
-        if n < LEAST or (mixed and expected < 0.9 and any(set(own) for own in sets[:n]) and not share):
+        if n < LEAST or (
+            mixed and expected < 0.9 and any(set(own) for own in sets[:n]) and not share
+        ):
             assert not found[n - 1]
         elif expected < 0.9 and share > expected + 0.5 * (1 - expected) + 1e-9:
             assert found[n - 1]
@@ -91,7 +99,9 @@ def test_a_model_file_remembers_that_its_stream_is_sorted(tmp_path):
 
 @given(st.integers(1, 400), st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.5]))
 def test_a_level_that_is_safe(n, alpha):
-    """Of n examples the k-th covers at least 1 − α with a chance of SURE: the binomial count of n is below k."""
+    """Of n examples the k-th covers at least 1 − α with a chance of SURE: the binomial count of
+    n is below k.
+    """
     level = safe_level(n, alpha)
     k = int(np.ceil((n + 1) * (1 - level) - 1e-9))
     if k <= n:
@@ -106,7 +116,9 @@ def test_lists_of_too_few_examples_say_so():
     labels = draws.integers(0, 5, 70)
     model = sl.Categorizer().fit(texts_of(labels), [WORDS[label] for label in labels])
     assert model.confidence_.ready
-    with pytest.warns(UserWarning, match=r"coverage=0.98 cannot be promised: lists of at most 100 labels"):
+    with pytest.warns(
+        UserWarning, match=r"coverage=0.98 cannot be promised: lists of at most 100 labels"
+    ):
         model.shortlist("wheat word1", 0.98)
 
 

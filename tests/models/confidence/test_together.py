@@ -8,7 +8,9 @@ from shortlist.models.confidence import Confidence, look
 
 
 def spread(n, seed, labels=12):
-    """The best label and the second have scores that say nothing; it is right where the others have few votes."""
+    """The best label and the second have scores that say nothing; it is right where the others
+    have few votes.
+    """
     draws = np.random.default_rng(seed)
     few = draws.random(n) < 0.5
     others = np.where(few, 0.05, 0.6)[:, None] * draws.random((n, labels - 2))
@@ -35,7 +37,9 @@ def test_no_more_scores_than_these_are_looked_at():
     ids, scores, truth, _ = spread(500, 0)
     confidence.fit(look(ids, scores, truth))
     whole = confidence.probabilities(scores)
-    assert confidence.probabilities(scores[:, :TOGETHER].copy())[:, 0].tolist() == whole[:, 0].tolist()
+    assert (
+        confidence.probabilities(scores[:, :TOGETHER].copy())[:, 0].tolist() == whole[:, 0].tolist()
+    )
     assert (confidence.probabilities(scores[:, : TOGETHER - 1].copy())[:, 0] != whole[:, 0]).any()
 
 
