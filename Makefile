@@ -3,10 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-QUICK := $(addprefix tests/,arrays categories documents inputs measures ratings report text \
-	$(addprefix models/test_,categorizer.py rater.py document_ranker.py learners.py) \
-	$(patsubst %,test_%.py,labels rooms texts vocabulary))
-SLOW := $(patsubst %,tests/%.py,categories/test_checks inputs/test_fuzz \
+QUICK := $(addprefix tests/,data learners inputs measures report text \
+	$(addprefix models/test_,categorizer.py rater.py document_ranker.py learners.py) test_rooms.py)
+SLOW := $(patsubst %,tests/%.py,learners/test_checks inputs/test_fuzz \
 	report/test_plots)
 # More processes than many machines have cores, since many tests wait for a server or a browser; they take up files in
 # the order and the groups that tests/conftest.py says.

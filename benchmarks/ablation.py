@@ -26,7 +26,7 @@ from benchmarks.sets import SHORT, eurlex, every_seventh, few, short, some, text
 from papers.corpora.contexts import word_contexts
 from papers.rcv1 import subset
 
-ROOM = "shortlist.categories.index"
+ROOM = "shortlist.learners.index"
 # sets with several labels a text
 SEVERAL = ("reuters", "rcv1", "bibtex", "delicious", "finna", "eurlex")
 # Of each rule: constants of modules that switch it off, and parameters of TunedIndex.
@@ -98,7 +98,7 @@ SETS = {
 
 def loaded(data, name):
     """Rows and labels to learn from, and to try on."""
-    from shortlist.labels import numbered
+    from shortlist.data.labels import numbered
     from shortlist.models.text_batches import default_text
 
     if name == "eurlex":

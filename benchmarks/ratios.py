@@ -30,8 +30,8 @@ from sklearn.svm import LinearSVC
 
 import shortlist as sl
 from benchmarks.running import arguments
-from shortlist.labels import LabelSets
-from shortlist.ranking import Ranking
+from shortlist.data.labels import LabelSets
+from shortlist.data.ranking import Ranking
 from tests.conftest import unpacked
 
 HEAD = f"{'ours: theirs':<56}{'ours, s':>10}{'theirs, s':>11}{'ratio':>9}{'aim':>10}  met"

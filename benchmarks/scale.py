@@ -1,9 +1,8 @@
 """From a thousand classes to a million: the time to learn and to rank one example, the edges of a
 feature, memory.
 
-    python -m benchmarks.scale                                        # 10^3 to 10^6 classes, a
-    million examples each python -m benchmarks.scale --classes 1000000 --examples 10000000  # the
-    large one
+    python -m benchmarks.scale                                        # 10^3 to 10^6 classes, a million examples each
+    python -m benchmarks.scale --classes 1000000 --examples 10000000  # the large one
 
 The stream is made up as it is learned (papers.myriad) and never held. Each number of classes runs
 in a process of its own. Times are processor time, one thread, of the last fifth of the stream;

@@ -30,7 +30,7 @@ import numpy as np
 
 from benchmarks.running import arguments
 from shortlist.server.people import Role, changing
-from shortlist.server.queue import Queue
+from shortlist.server.review_queue import Queue
 
 NOTHING = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 RANKED = ("ranking while learning", "ranking alone")

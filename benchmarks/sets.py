@@ -12,9 +12,9 @@ from papers.corpora.contexts import word_contexts
 from papers.index_data import split
 from papers.rcv1 import subset
 from shortlist import LabelVocabulary
-from shortlist.arrays.rows import Rows
-from shortlist.concepts import Concept
+from shortlist.data.rows import Rows
 from shortlist.inputs import read
+from shortlist.label_vocabulary import Concept
 
 SHORT = {
     "hwu64": "hwu64",

@@ -26,10 +26,10 @@ LARGE = ("index-rcv1", "index-austen", "index-finna", "index-finna-frequent")
 MMP = ("mmp-reuters", "mmp-rcv1")
 BASE = ("svmmap-cranfield", "svmmap-fields", "svmmap-ohsumed")
 FILMS = ("prank-movielens",)
-PROTOTYPES = "shortlist/categories/prototypes/mmp.py"
-FOCUS = "shortlist/categories/index/feature_focus.py"
+PROTOTYPES = "shortlist/learners/prototypes/mmp.py"
+FOCUS = "shortlist/learners/index/feature_focus.py"
 MEASURES = "papers/measures.py"
-SOLVER = "shortlist/documents/structural_svm.py"
+SOLVER = "shortlist/learners/documents/structural_svm.py"
 
 PAPERS: dict[str, list[Item]] = {
     "001: Crammer and Singer, A new family of online algorithms for category ranking": [
@@ -42,14 +42,14 @@ PAPERS: dict[str, list[Item]] = {
             MEASURES,
             "tests/measures/test_by_hand.py",
         ),
-        Item("3", "figure 2", "MMP", (), PROTOTYPES, "tests/categories/test_prototypes.py"),
+        Item("3", "figure 2", "MMP", (), PROTOTYPES, "tests/learners/test_prototypes.py"),
         Item(
             "3",
             "theorem 1",
             "mistake bounds of the three losses",
             (),
             PROTOTYPES,
-            "tests/categories/test_prototypes.py",
+            "tests/learners/test_prototypes.py",
         ),
         Item("4.1", "figure 3", "how many topics documents have", MMP),
         Item(
@@ -58,15 +58,15 @@ PAPERS: dict[str, list[Item]] = {
             "pivoted length normalisation",
             (),
             "shortlist/text/vectorizer.py",
-            "tests/categories/test_published.py",
+            "tests/learners/test_published.py",
         ),
         Item(
             "4.3",
             "section 4.3",
             "Rocchio and the Perceptron of each topic",
             (),
-            "shortlist/categories/prototypes/rocchio.py",
-            "tests/categories/test_prototypes.py",
+            "shortlist/learners/prototypes/rocchio.py",
+            "tests/learners/test_prototypes.py",
         ),
         Item(
             "4.4",
@@ -74,7 +74,7 @@ PAPERS: dict[str, list[Item]] = {
             "terms selected by Rocchio's weights",
             (),
             "papers/comparators/rocchio_selection.py",
-            "tests/categories/test_prototypes.py",
+            "tests/learners/test_prototypes.py",
         ),
         Item("4.5", "section 4.5", "the measures", (), MEASURES, "tests/measures/test_twins.py"),
         Item("4.6", "figure 4", "losses while learning, Reuters-21578", ("mmp-reuters",)),
@@ -99,40 +99,40 @@ PAPERS: dict[str, list[Item]] = {
             "figure 1",
             "an update, drawn",
             (),
-            "shortlist/ratings/prank.py",
-            "tests/ratings/test_prank.py",
+            "shortlist/learners/ratings/prank.py",
+            "tests/learners/ratings/test_prank.py",
         ),
         Item(
             "2",
             "figure 2",
             "PRank",
             (),
-            "shortlist/ratings/prank.py",
-            "tests/ratings/test_prank.py",
+            "shortlist/learners/ratings/prank.py",
+            "tests/learners/ratings/test_prank.py",
         ),
         Item(
             "3",
             "lemma 1",
             "thresholds stay in order",
             (),
-            "shortlist/ratings/prank.py",
-            "tests/ratings/test_prank.py",
+            "shortlist/learners/ratings/prank.py",
+            "tests/learners/ratings/test_prank.py",
         ),
         Item(
             "3",
             "theorem 2",
             "the bound on the ranking loss",
             (),
-            "shortlist/ratings/prank.py",
-            "tests/ratings/test_prank.py",
+            "shortlist/learners/ratings/prank.py",
+            "tests/learners/ratings/test_prank.py",
         ),
         Item(
             "3",
             "remark",
             "averaging",
             (),
-            "shortlist/ratings/prank.py",
-            "tests/ratings/test_prank.py",
+            "shortlist/learners/ratings/prank.py",
+            "tests/learners/ratings/test_prank.py",
         ),
         Item(
             "3",
@@ -162,7 +162,7 @@ PAPERS: dict[str, list[Item]] = {
             "optimisation problem 1, by cutting planes",
             (),
             SOLVER,
-            "tests/documents/test_solver.py",
+            "tests/learners/documents/test_solver.py",
         ),
         Item(
             "3.1",
@@ -170,7 +170,7 @@ PAPERS: dict[str, list[Item]] = {
             "slacks bound the loss",
             (),
             SOLVER,
-            "tests/documents/test_solver.py",
+            "tests/learners/documents/test_solver.py",
         ),
         Item(
             "3.1",
@@ -178,15 +178,15 @@ PAPERS: dict[str, list[Item]] = {
             "the number of constraints",
             (),
             "",
-            "tests/documents/test_solver.py",
+            "tests/learners/documents/test_solver.py",
         ),
         Item(
             "3.2",
             "algorithm 2",
             "the most violated constraint",
             (),
-            "shortlist/documents/svms.py",
-            "tests/documents/test_searches.py",
+            "shortlist/learners/documents/svms.py",
+            "tests/learners/documents/test_searches.py",
         ),
         Item(
             "3.2",
@@ -194,7 +194,7 @@ PAPERS: dict[str, list[Item]] = {
             "what a document gains that slides up one place",
             (),
             "",
-            "tests/documents/test_searches.py",
+            "tests/learners/documents/test_searches.py",
         ),
         Item(
             "3.3",
@@ -202,7 +202,7 @@ PAPERS: dict[str, list[Item]] = {
             "a later document gains less",
             (),
             "",
-            "tests/documents/test_searches.py",
+            "tests/learners/documents/test_searches.py",
         ),
         Item(
             "3.3",
@@ -210,7 +210,7 @@ PAPERS: dict[str, list[Item]] = {
             "each place on its own is optimal",
             (),
             "",
-            "tests/documents/test_searches.py",
+            "tests/learners/documents/test_searches.py",
         ),
         Item(
             "4",
@@ -232,8 +232,8 @@ PAPERS: dict[str, list[Item]] = {
             "section 6",
             "NDCG and MRR as next steps",
             (),
-            "shortlist/documents/svms.py",
-            "tests/documents/test_searches.py",
+            "shortlist/learners/documents/svms.py",
+            "tests/learners/documents/test_searches.py",
         ),
     ],
     "004: Madani, Connor and Greiner, Learning when concepts abound": [
@@ -243,27 +243,27 @@ PAPERS: dict[str, list[Item]] = {
             "drawings of an index, and of its rows and columns",
             (),
             "",
-            "tests/categories/test_lemmas.py",
+            "tests/learners/test_lemmas.py",
         ),
         Item(
             "3.2",
             "figure 3(a)",
             "the cycle of ranking and learning",
             (),
-            "shortlist/categories/index/learner.py",
-            "tests/categories/test_feature_focus.py",
+            "shortlist/learners/index/index_learner.py",
+            "tests/learners/test_feature_focus.py",
         ),
         Item(
             "3.2",
             "figures 3(b) and 4(b)",
             "RankedRetrieval",
             (),
-            "shortlist/categories/index/retrieval.py",
-            "tests/categories/test_feature_focus.py",
+            "shortlist/learners/index/scoring.py",
+            "tests/learners/test_feature_focus.py",
         ),
         Item("3.3", "measures", "R_k, MRR and HR", (), MEASURES, "tests/measures/test_twins.py"),
         Item(
-            "3.3", "lemma 1", "scaled weights rank alike", (), "", "tests/categories/test_lemmas.py"
+            "3.3", "lemma 1", "scaled weights rank alike", (), "", "tests/learners/test_lemmas.py"
         ),
         Item(
             "3.4",
@@ -271,7 +271,7 @@ PAPERS: dict[str, list[Item]] = {
             "NP-hardness, proved as theorem 4",
             (),
             "",
-            "tests/categories/test_hardness.py",
+            "tests/learners/test_hardness.py",
         ),
         Item(
             "4.1",
@@ -279,7 +279,7 @@ PAPERS: dict[str, list[Item]] = {
             "FSU, the feature streaming update",
             (),
             FOCUS,
-            "tests/categories/test_feature_focus.py",
+            "tests/learners/test_feature_focus.py",
         ),
         Item(
             "4.1",
@@ -287,7 +287,7 @@ PAPERS: dict[str, list[Item]] = {
             "the most frequent classes are the best for one feature",
             (),
             FOCUS,
-            "tests/categories/test_lemmas.py",
+            "tests/learners/test_lemmas.py",
         ),
         Item(
             "4.1.1",
@@ -295,15 +295,15 @@ PAPERS: dict[str, list[Item]] = {
             "a finite memory and a learning rate, named and not tried in the paper",
             (),
             FOCUS,
-            "tests/categories/test_feature_focus.py",
+            "tests/learners/test_feature_focus.py",
         ),
         Item(
             "4.2",
             "figure 5",
             "IND",
             (),
-            "shortlist/categories/index/independent.py",
-            "tests/categories/test_independent.py",
+            "shortlist/learners/index/independent.py",
+            "tests/learners/test_independent.py",
         ),
         Item(
             "4.3",
@@ -311,7 +311,7 @@ PAPERS: dict[str, list[Item]] = {
             "Feature-Focus",
             (),
             FOCUS,
-            "tests/categories/test_feature_focus.py",
+            "tests/learners/test_feature_focus.py",
         ),
         Item("4.3.1", "section 4.3.1", "when to update: cases 1 and 2", ("index-cases",)),
         Item(
@@ -319,8 +319,8 @@ PAPERS: dict[str, list[Item]] = {
             "section 4.3.2",
             "rare features count less",
             (),
-            "shortlist/categories/index/retrieval.py",
-            "tests/categories/test_feature_focus.py",
+            "shortlist/learners/index/scoring.py",
+            "tests/learners/test_feature_focus.py",
         ),
         Item(
             "5",
@@ -388,7 +388,7 @@ PAPERS: dict[str, list[Item]] = {
             "NP-hardness, by SET COVER, for R1 and for HR",
             (),
             "",
-            "tests/categories/test_hardness.py",
+            "tests/learners/test_hardness.py",
         ),
         Item("B", "figure 21", "how far FSU's highest proportion is off", ("index-appendix",)),
         Item(

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import Rows
-from shortlist.documents.queries import scaled_within_queries
-from shortlist.documents.retrieval import METHODS, RetrievalIndex
+from shortlist.compiled.kernels import Floats, Longs
+from shortlist.data.rows import Rows
 from shortlist.errors import InputError
 from shortlist.inputs import read
+from shortlist.learners.documents.queries import scaled_within_queries
+from shortlist.learners.documents.retrieval_index import METHODS, RetrievalIndex
 from shortlist.measures import evaluate_documents
 
 STOPPED = {"stem": True, "stop": True}

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from papers.experiment import Cell, Claim, Figure, Job, Result, Table
 from papers.score_bins import ScoreBins
-from shortlist.arrays.kernels import Floats
+from shortlist.compiled.kernels import Floats
 from shortlist.measures.significance import wilcoxon
 
 if TYPE_CHECKING:

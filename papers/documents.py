@@ -28,8 +28,8 @@ from papers.document_data import Judged, load
 from papers.document_tables import CHOSEN, show
 from papers.experiment import Experiment, Job, Result
 from papers.score_bins import ScoreBins
-from shortlist.arrays.kernels import Longs
-from shortlist.documents.svms import MapSVM, MrrSVM, NdcgSVM, RocSVM
+from shortlist.compiled.kernels import Longs
+from shortlist.learners.documents.svms import MapSVM, MrrSVM, NdcgSVM, RocSVM
 
 STRUCTURAL = {"SVM-map": MapSVM, "SVM-roc": RocSVM, "SVM-ndcg": NdcgSVM, "SVM-mrr": MrrSVM}
 ACCURACY = {"SVM-acc": 1, "SVM-acc2": 2, "SVM-acc3": 1, "SVM-acc4": 1}  # the variant that learns

@@ -18,8 +18,8 @@ import numpy as np
 from papers.experiment import Cell, Claim, Curve, Experiment, Figure, Job, Result, Table
 from papers.index_comparison import PAPER
 from papers.index_data import ORIGINALS, STAND_INS, load, split
-from shortlist.categories.index.feature_focus import FeatureFocus
-from shortlist.categories.index.lists import drop_light
+from shortlist.learners.index.edges import drop_light
+from shortlist.learners.index.feature_focus import FeatureFocus
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from papers.experiment import Cell, Claim, Experiment, Figure, Job, Result, Table
 from papers.index_ablations import USUAL, by_pass, experiment
 from papers.index_data import load, split
-from shortlist.categories.index.independent import IndependentIndex
+from shortlist.learners.index.independent import IndependentIndex
 
 SETS = ("newsgroups", "industry", "rcv1")
 BOOLEAN = (0.0, 1.0, 7.0)  # margins; scores of Boolean features are larger

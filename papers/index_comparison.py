@@ -23,10 +23,10 @@ from papers.comparators.top_down import TopDown
 from papers.experiment import Cell, Claim, Experiment, Figure, Job, Result, Table
 from papers.index_data import ORIGINALS, RARE_CONTEXT, STAND_INS, TREES, LabelArray, load, split
 from papers.index_published import BASELINE, COLUMNS, NOTES, OWN_DATA, PAIRED, PUBLISHED, WHY
-from shortlist.categories.frequency import FrequencyBaseline
-from shortlist.categories.index.feature_focus import FeatureFocus
-from shortlist.categories.index.independent import IndependentIndex
-from shortlist.categories.learner import CategoryLearner
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.frequency import FrequencyBaseline
+from shortlist.learners.index.feature_focus import FeatureFocus
+from shortlist.learners.index.independent import IndependentIndex
 from shortlist.measures import evaluate
 from shortlist.measures.significance import Comparison, comparison, paired_differences
 

@@ -31,7 +31,7 @@ from papers.index_data import (
     load,
     split,
 )
-from shortlist.categories.index.feature_focus import FeatureFocus
+from shortlist.learners.index.feature_focus import FeatureFocus
 
 Change = Callable[[csr_array, LabelArray], RowsAndLabels]
 

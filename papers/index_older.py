@@ -19,7 +19,7 @@ from papers.comparators.unweighted_index import UnweightedIndex
 from papers.experiment import Cell, Claim, Experiment, Figure, Job, Result, Table
 from papers.index_comparison import PAPER
 from papers.index_data import STAND_INS, load, split
-from shortlist.categories.index.feature_focus import FeatureFocus
+from shortlist.learners.index.feature_focus import FeatureFocus
 
 TOLERANCES = (2, 5, 20)
 PASSES, TRIALS = 10, 2

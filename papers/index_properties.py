@@ -19,9 +19,9 @@ from papers.comparators.one_versus_rest import OneVersusRest
 from papers.experiment import Cell, Claim, Experiment, Figure, Job, Result, Table
 from papers.index_comparison import PAPER
 from papers.index_data import ORIGINALS, STAND_INS, LabelArray, load, split
-from shortlist.arrays.kernels import Floats
-from shortlist.arrays.rows import MatrixLike
-from shortlist.categories.index.feature_focus import FeatureFocus
+from shortlist.compiled.kernels import Floats
+from shortlist.data.rows import MatrixLike
+from shortlist.learners.index.feature_focus import FeatureFocus
 
 MARGINS = {"newsgroups": 0.5, "reuters": 0.5, "industry": 0.5, "rcv1": 0.1, "finna": 0.1}
 PROTOTYPES: dict[str, Callable[[str], Any]] = {  # section 6.4.3

@@ -12,8 +12,8 @@ import numpy as np
 
 from papers.experiment import Cell, Claim, Curve, Experiment, Figure, Job, Result, Table, spread
 from papers.index_comparison import PAPER
-from shortlist.arrays.kernels import Floats
-from shortlist.categories.index.feature_focus import FeatureFocus
+from shortlist.compiled.kernels import Floats
+from shortlist.learners.index.feature_focus import FeatureFocus
 
 CASE_SAMPLE, CASE_SPLITS = 2000, 100  # section 4.3.1
 STREAM, STREAM_TRIALS, STREAM_FLOORS = 1000, 200, (0.0, 0.01, 0.1)  # appendix B

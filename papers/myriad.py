@@ -19,9 +19,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import MOST_AMOUNT, as_whole
-from shortlist.labels import LabelSets, NumberedLabels
+from shortlist.data.labels import LabelSets, NumberedLabels
+from shortlist.data.rows import Rows
+from shortlist.data.validation import MOST_AMOUNT, as_whole
 
 COMMON = 20_000  # words common to all labels
 OWN = 50  # words of one label

@@ -9,10 +9,10 @@ from typing import Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
-from shortlist.arrays.kernels import Floats
-from shortlist.arrays.rows import MatrixLike
-from shortlist.arrays.validation import as_choice, as_rows, check_columns, column_names, note_names
-from shortlist.documents.queries import METHODS, scaled_within_queries
+from shortlist.compiled.kernels import Floats
+from shortlist.data.rows import MatrixLike
+from shortlist.data.validation import as_choice, as_rows, check_columns, column_names, note_names
+from shortlist.learners.documents.queries import METHODS, scaled_within_queries
 
 
 class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

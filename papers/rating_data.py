@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats
+from shortlist.compiled.kernels import Floats
 from shortlist.errors import InputError
 from shortlist.inputs import read
 

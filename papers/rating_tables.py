@@ -21,7 +21,7 @@ from papers.ratings import (
     paper_learners,
     synthetic_trial,
 )
-from shortlist.arrays.kernels import Floats
+from shortlist.compiled.kernels import Floats
 
 TRIALS, QUICK = {"synthetic": 100, "movies": 500}, {"synthetic": 5, "movies": 60}
 EACH_JOB = {"synthetic": 5, "movies": 60}  # trials, for some seconds of work

@@ -25,11 +25,11 @@ import numpy as np
 
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from papers.rating_data import Ratings
-from shortlist.arrays.kernels import Floats, Longs
+from shortlist.compiled.kernels import Floats, Longs
 from shortlist.errors import InputError
-from shortlist.ratings.learner import RatingLearner
-from shortlist.ratings.prank import PRank
-from shortlist.ratings.widrow_hoff import WidrowHoff
+from shortlist.learners.ratings.prank import PRank
+from shortlist.learners.ratings.rating_learner import RatingLearner
+from shortlist.learners.ratings.widrow_hoff import WidrowHoff
 
 Learners = dict[str, Callable[..., RatingLearner]]  # made with the scale of the ratings
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from scipy.sparse import csr_array
 
 from papers.datasets import DATASETS
-from shortlist.arrays.rows import Rows
+from shortlist.data.rows import Rows
 from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
 

@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from papers.experiment import Experiment, Job, Result
 from shortlist import __version__
-from shortlist.arrays.validation import as_whole
+from shortlist.data.validation import as_whole
 from shortlist.errors import InputError, ShortlistError
 
 

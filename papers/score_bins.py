@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_choice, as_numbers, as_rows, as_whole
+from shortlist.compiled.kernels import Floats, Longs
+from shortlist.data.rows import MatrixLike, Rows
+from shortlist.data.validation import as_choice, as_numbers, as_rows, as_whole
 from shortlist.errors import InputError, counted
 
 SPACINGS = ("quantiles", "even")

@@ -14,7 +14,7 @@ from pathlib import Path
 from papers.comparators.extended_mmp import ExtendedMMP
 from papers.experiment import Cell, Claim, Experiment, Figure, Job, Result, Table
 from papers.topics import FOLDS, MEASURES, PAPER, learned, reuters
-from shortlist.categories.prototypes.mmp import MMP
+from shortlist.learners.prototypes.mmp import MMP
 
 FEW = 2000  # documents for kernels
 LEARNERS: dict[str, tuple[Callable[[], MMP], int | None]] = {

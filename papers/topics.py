@@ -30,12 +30,12 @@ from papers.comparators.rocchio_selection import RocchioSelection
 from papers.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
 from papers.rcv1 import Corpus
 from papers.topic_claims import of_bars, of_curves, of_graph, of_tables
-from shortlist.arrays.kernels import Longs
-from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.prototypes.mmp import MMP
-from shortlist.categories.prototypes.rocchio import Rocchio
-from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron
+from shortlist.compiled.kernels import Longs
 from shortlist.inputs import read
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.prototypes.mmp import MMP
+from shortlist.learners.prototypes.rocchio import Rocchio
+from shortlist.learners.prototypes.topic_perceptron import TopicPerceptron
 from shortlist.measures.evaluation import evaluate
 from shortlist.measures.positions import Positions, place_labels
 from shortlist.measures.rankings import precision_recall

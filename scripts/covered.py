@@ -24,24 +24,21 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # Tests of rooms that have compiled loops.
 LOOPS = (
-    "arrays",
-    "categories",
-    "documents",
+    "confidence",
+    "data",
     "inputs",
+    "learners",
     "measures",
     "models",
-    "ratings",
-    "test_labels",
-    "test_vocabulary",
     "text",
 )
 # Too slow as plain Python, or about compiling itself.
 SLOW = (
-    "arrays/test_stamps",
-    "categories/test_checks",
-    "categories/test_published",
+    "data/test_stamps",
+    "learners/test_checks",
+    "learners/test_published",
     "papers/test_document_tables",
-    "documents/test_searches",
+    "learners/documents/test_searches",
     "inputs/test_fuzz",
     "inputs/test_long_records",
     "models/test_drift",
@@ -50,7 +47,7 @@ SLOW = (
     "models/test_scikit_learn",
     "models/test_search",
     "papers/test_rating_tables",
-    "ratings/test_ordinal_regression",
+    "learners/ratings/test_ordinal_regression",
     "papers/test_multiclass_perceptron",
 )
 NOTHING_CHOSEN = 5  # pytest's, where all tests of some files are left out

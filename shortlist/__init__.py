@@ -2,32 +2,36 @@
 
 from typing import TYPE_CHECKING, Any
 
-from shortlist.names import VERSION, WHERE, public
+from shortlist.registry import VERSION, WHERE, public
 
 __version__ = VERSION
 __all__ = ["__version__", *WHERE]
 
 if TYPE_CHECKING:
-    from shortlist.categories.frequency import FrequencyBaseline as FrequencyBaseline
-    from shortlist.categories.index.feature_focus import FeatureFocus as FeatureFocus
-    from shortlist.categories.index.independent import IndependentIndex as IndependentIndex
-    from shortlist.categories.index.tuned_index import TunedIndex as TunedIndex
-    from shortlist.categories.prototypes.mmp import MMP as MMP
-    from shortlist.categories.prototypes.rocchio import Rocchio as Rocchio
-    from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron as TopicPerceptron
-    from shortlist.concepts import LabelVocabulary as LabelVocabulary
-    from shortlist.concepts import read_vocabulary as read_vocabulary
-    from shortlist.documents.queries import QueryRanking as QueryRanking
-    from shortlist.documents.retrieval import RetrievalIndex as RetrievalIndex
-    from shortlist.documents.svms import MapSVM as MapSVM
-    from shortlist.documents.svms import MrrSVM as MrrSVM
-    from shortlist.documents.svms import NdcgSVM as NdcgSVM
-    from shortlist.documents.svms import RocSVM as RocSVM
+    from shortlist.data.ranking import Explanation as Explanation
+    from shortlist.data.ranking import Ranking as Ranking
     from shortlist.errors import InputError as InputError
     from shortlist.errors import ModelFileError as ModelFileError
     from shortlist.errors import ShortlistError as ShortlistError
     from shortlist.files.store import load as load
     from shortlist.inputs import read as read
+    from shortlist.label_vocabulary import LabelVocabulary as LabelVocabulary
+    from shortlist.label_vocabulary import read_vocabulary as read_vocabulary
+    from shortlist.learners.documents.queries import QueryRanking as QueryRanking
+    from shortlist.learners.documents.retrieval_index import RetrievalIndex as RetrievalIndex
+    from shortlist.learners.documents.svms import MapSVM as MapSVM
+    from shortlist.learners.documents.svms import MrrSVM as MrrSVM
+    from shortlist.learners.documents.svms import NdcgSVM as NdcgSVM
+    from shortlist.learners.documents.svms import RocSVM as RocSVM
+    from shortlist.learners.frequency import FrequencyBaseline as FrequencyBaseline
+    from shortlist.learners.index.feature_focus import FeatureFocus as FeatureFocus
+    from shortlist.learners.index.independent import IndependentIndex as IndependentIndex
+    from shortlist.learners.index.tuned_index import TunedIndex as TunedIndex
+    from shortlist.learners.prototypes.mmp import MMP as MMP
+    from shortlist.learners.prototypes.rocchio import Rocchio as Rocchio
+    from shortlist.learners.prototypes.topic_perceptron import TopicPerceptron as TopicPerceptron
+    from shortlist.learners.ratings.prank import PRank as PRank
+    from shortlist.learners.ratings.widrow_hoff import WidrowHoff as WidrowHoff
     from shortlist.measures import Evaluation as Evaluation
     from shortlist.measures import Propensities as Propensities
     from shortlist.measures import evaluate as evaluate
@@ -42,10 +46,6 @@ if TYPE_CHECKING:
     from shortlist.models.rater import TextRater as TextRater
     from shortlist.models.row_categorizer import RowCategorizer as RowCategorizer
     from shortlist.models.rules import Rules as Rules
-    from shortlist.ranking import Explanation as Explanation
-    from shortlist.ranking import Ranking as Ranking
-    from shortlist.ratings.prank import PRank as PRank
-    from shortlist.ratings.widrow_hoff import WidrowHoff as WidrowHoff
     from shortlist.text.vectorizer import TextVectorizer as TextVectorizer
 
 

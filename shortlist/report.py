@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.kernels import Longs
-from shortlist.categories.learner import is_true
+from shortlist.compiled.kernels import Longs
+from shortlist.data.labels import LabelSets
+from shortlist.data.ranking import Ranking
 from shortlist.errors import InputError, installing
 from shortlist.inputs import Examples
-from shortlist.labels import LabelSets
+from shortlist.learners.category_learner import is_true
 from shortlist.measures import among_first_k, per_label, place_labels, precision_recall
 from shortlist.models.auditing import shown
-from shortlist.models.base import Model, Report, Table
 from shortlist.models.category_model import CategoryModel
-from shortlist.ranking import Ranking
+from shortlist.models.model import Model, Report, Table
 
 FORMATS = (".png", ".svg")
 Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]

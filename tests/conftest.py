@@ -11,7 +11,6 @@ import pytest
 from hypothesis import settings
 
 import papers  # noqa: F401 - its learners and formats are tried as the package's own are
-from tests.costs import pytest_addoption, pytest_runtest_protocol  # noqa: F401 - hooks
 from tests.sharing import SHARED
 
 settings.register_profile("shortlist", deadline=None, derandomize=True, print_blob=True)
@@ -36,14 +35,14 @@ LONGEST = (
     "hostile/models",
     "tests/site",
     "tests/packages",
-    "arrays/stamps",
+    "data/stamps",
     "models/scikit_learn",
     "server/http",
     "tests/docs",
     "models/search",
     "papers/document_tables",
     "papers/originals",
-    "categories/tuned_index",
+    "learners/tuned_index",
     "models/new_learner",
     "server/openapi",
 )

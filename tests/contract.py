@@ -21,10 +21,10 @@ import scipy
 from safetensors import safe_open
 from sklearn.base import clone
 
-from shortlist.arrays.given_labels import Label
-from shortlist.categories.learner import CategoryLearner
+from shortlist.data.label_input import Label
 from shortlist.errors import InputError
 from shortlist.files import store
+from shortlist.learners.category_learner import CategoryLearner
 
 
 def check_learner(learner: CategoryLearner) -> None:

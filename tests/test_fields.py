@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shortlist as sl
+from shortlist.data.texts import Fielded, band, cell_value
 from shortlist.inputs import read
 from shortlist.models.text_batches import FieldsBeside
-from shortlist.texts import Fielded, band, cell_value
 
 LAWS = [
     {

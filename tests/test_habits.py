@@ -58,7 +58,7 @@ def test_no_file_is_too_long():
 def test_help_of_a_benchmark_runs_nothing():
     """Each takes its arguments by argparse, by itself or by what the benchmarks share."""
     begins = 'if __name__ == "__main__":\n'
-    reads = re.compile(r"\barguments\(__doc__|ArgumentParser\(description=__doc__")
+    reads = re.compile(r"\barguments\(__doc__|ArgumentParser\(\s*description=__doc__")
     programs = {
         path.name: path.read_text(encoding="utf-8") for path in (ROOT / "benchmarks").rglob("*.py")
     }

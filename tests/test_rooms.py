@@ -8,29 +8,25 @@ from pathlib import Path
 import pytest
 
 import shortlist
-from shortlist.names import WHERE
+from shortlist.registry import WHERE
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "names",
+    "registry",
     "errors",
     "own_process",
-    "arrays",
+    "compiled",
+    "data",
     "concurrency",
     "estimators",
     "files",
-    "labels",
-    "texts",
-    "vocabulary",
-    "ranking",
     "inputs",
-    "concepts",
+    "label_vocabulary",
     "text",
     "encoders",
-    "categories",
-    "ratings",
-    "documents",
+    "learners",
     "measures",
+    "confidence",
     "models",
     "report",
     "server",
@@ -38,12 +34,7 @@ ORDER = [
     "distributed",
     "cli",
 ]
-NOT_FOR = {
-    "categories": {"inputs"},
-    "ratings": {"inputs"},
-    "documents": {"inputs"},
-    "measures": {"inputs"},
-}
+NOT_FOR = {"learners": {"inputs"}, "measures": {"inputs"}, "confidence": {"inputs"}}
 MOST_ARROWS = 128
 FILES = sorted(PACKAGE.rglob("*.py"))
 # the public names, imported lazily; the terminal
@@ -82,10 +73,10 @@ def imports_of(path: Path) -> set[str]:
 
 def test_every_way_to_import_is_seen():
     source = """
-import shortlist.arrays.validation
+import shortlist.data.validation
 import shortlist.text.features as tokens, numpy
-from shortlist import labels, Categorizer, InputError, __version__
-from shortlist.ratings import prank
+from shortlist import report, Categorizer, InputError, __version__
+from shortlist.learners.ratings import prank
 def late():
     from shortlist.measures.positions import x
     from . import online
@@ -93,18 +84,16 @@ def late():
     from ..server.journal import Journal
 """
     found = {
-        "arrays",
+        "data",
         "text",
-        "labels",
         "models",
         "errors",
-        "ratings",
+        "learners",
         "measures",
-        "categories",
         "report",
         "server",
     }
-    assert imported(source, "shortlist.categories") == found
+    assert imported(source, "shortlist.learners") == found
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -152,7 +141,9 @@ def test_no_files_of_the_server_import_each_other_in_a_circle():
     assert not needs, f"some of these import each other: {', '.join(sorted(needs))}"
 
 
-@pytest.mark.parametrize("crowded", ["categories/index", "models", "server"])
+@pytest.mark.parametrize(
+    "crowded", ["confidence", "data", "learners", "learners/index", "models", "server"]
+)
 def test_a_crowded_room_says_where_everything_is(crowded):
     room = PACKAGE / crowded
     named = {word.strip(",;") for word in (room / "__init__.py").read_text().split()}

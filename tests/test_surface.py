@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 import shortlist
-from shortlist.names import WHERE
+from shortlist.registry import WHERE
 
 PACKAGE = Path(shortlist.__file__).parent
 # The annotations of public signatures that are Any, and why: nothing else is.
 ANY = {
-    "arrays/given_labels.py: as_label(label)": "NumPy: what item() of a scalar gives is Any",
+    "data/label_input.py: as_label(label)": "NumPy: what item() of a scalar gives is Any",
     "cli/__init__.py: Grouped.format_commands(ctx)": "Typer: the types of the Click inside it are private",
     "cli/__init__.py: Grouped.format_commands(formatter)": "the same",
     "distributed/categories.py: opened(return)": "whatever class a state names, as store.build has it",
     "files/store.py: load(return)": "whatever class a file names; with kind=… it is that one",
     "files/store.py: build(return)": "the same",
-    "names.py: public(return)": "whatever a public name stands for",
-    "names.py: storable(return)": "a class, found by its name",
-    "ranking.py: Ranking.__getitem__(return)": (
+    "registry.py: public(return)": "whatever a public name stands for",
+    "registry.py: storable(return)": "a class, found by its name",
+    "data/ranking.py: Ranking.__getitem__(return)": (
         "a pair or a Ranking: NumPy types no number of dimensions"
     ),
     "text/vectorizer.py: Settings.of(given)": (
@@ -63,8 +63,8 @@ def test_nothing_else_is_there_before_it_is_asked_for():
         "TYPE_CHECKING",
         "VERSION",
         "WHERE",
-        "names",
         "public",
+        "registry",
     ]
 
 

@@ -11,9 +11,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SMALL = [
-    "tests/categories/test_feature_focus.py::test_a_full_index_keeps_its_strongest_edges",
-    "tests/categories/test_tuned_index.py::test_vectors_are_saved_merged_and_relabelled",
-    "tests/categories/test_rehearsal.py::test_what_was_saved_goes_on_as_it_would_have",
+    "tests/learners/test_feature_focus.py::test_a_full_index_keeps_its_strongest_edges",
+    "tests/learners/test_tuned_index.py::test_vectors_are_saved_merged_and_relabelled",
+    "tests/learners/test_replay_buffer.py::test_what_was_saved_goes_on_as_it_would_have",
     "tests/inputs/test_judgements.py",
     "tests/models/test_categorizer.py",
 ]

@@ -8,8 +8,8 @@ TOOL is a file in tools/ and, after a colon, one of its learners: ``scikit_learn
     class Model(task, learner)        with
         train(documents, labels)      raw documents and a list of label lists to a model
         rank(documents, k)            raw documents to the k best labels of each, best first
-        save(folder)                  the model to files start(names), learn(document, labels)
-        for streams: all labels there will be, then one document
+        save(folder)                  the model to files
+        start(names), learn(document, labels)     for streams: all labels there will be, then one document
 
 FOLDER holds a split in a neutral format: train and test documents as lines (``train.txt``) or,
 where a set comes as vectors, as a sparse matrix (``train.npz``); labels as lines with TABs between

@@ -5,9 +5,9 @@ import json
 import numpy as np
 
 from benchmarks.rivals.protocol import K
-from shortlist.labels import LabelIndex
+from shortlist.data.labels import LabelIndex
+from shortlist.data.ranking import Ranking
 from shortlist.measures import evaluate
-from shortlist.ranking import Ranking
 
 MEASURES = ["P@1", "P@5", "micro-F1", "macro-F1"]
 

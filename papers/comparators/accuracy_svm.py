@@ -3,10 +3,10 @@
 SVM-acc is one linear SVM over the documents of all queries, relevant against non-relevant, without
 regard to the query.
 
-    variant 1   SVM-acc: the features as they are variant 2   SVM-acc2: a missed relevant document
-    costs (#non-relevant/#relevant) times as much as the reverse variant 3   SVM-acc3: retrieval
-    scores become percentiles within the query, then bins with even thresholds variant 4   SVM-acc4:
-    retrieval scores are scaled to [0, 1] within the query, then bins with even thresholds
+    variant 1   SVM-acc: the features as they are
+    variant 2   SVM-acc2: a missed relevant document costs (#non-relevant/#relevant) times as much as the reverse
+    variant 3   SVM-acc3: retrieval scores become percentiles within the query, then bins with even thresholds
+    variant 4   SVM-acc4: retrieval scores are scaled to [0, 1] within the query, then bins with even thresholds
 
 Deviation: scikit-learn's LinearSVC with the squared hinge stands in for SVM-light's hinge; its
 Newton method needs no random order and so gives the same answer each time.
@@ -22,9 +22,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from papers.score_bins import ScoreBins
-from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import MatrixLike
-from shortlist.arrays.validation import (
+from shortlist.compiled.kernels import Floats, Longs
+from shortlist.concurrency import reading, snapshot
+from shortlist.data.rows import MatrixLike
+from shortlist.data.validation import (
     as_choice,
     as_real,
     as_rows,
@@ -33,12 +34,11 @@ from shortlist.arrays.validation import (
     look_at,
     note_names,
 )
-from shortlist.concurrency import reading, snapshot
-from shortlist.documents.queries import as_queries, scaled_within_queries
-from shortlist.documents.ranker import LinearRanker, as_relevance
-from shortlist.documents.svms import map_loss
 from shortlist.errors import InputError
 from shortlist.files.store import State
+from shortlist.learners.documents.linear_ranker import LinearRanker, as_relevance
+from shortlist.learners.documents.queries import as_queries, scaled_within_queries
+from shortlist.learners.documents.svms import map_loss
 
 VARIANTS = (1, 2, 3, 4)
 METHOD = {3: "percentile", 4: "range"}

@@ -20,9 +20,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_choice, as_real, as_rows, as_whole
+from shortlist.compiled.kernels import Floats, Longs
+from shortlist.data.rows import Rows
+from shortlist.data.validation import as_choice, as_real, as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.files.store import State
 

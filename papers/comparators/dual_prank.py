@@ -4,8 +4,7 @@ and of voting.
 The rule is w = Σ_s α_s·φ(x_s) over the examples s that were rated wrong, of which only inner
 products k(x, x') = φ(x)·φ(x') are ever computed:
 
-    w·φ(x) = Σ_s α_s·k(x_s, x);   on a mistake α_s = Σ_r τ_r for the new support vector, and b_r −=
-    τ_r as in figure 2.
+    w·φ(x) = Σ_s α_s·k(x_s, x);   on a mistake α_s = Σ_r τ_r for the new support vector, and b_r −= τ_r as in figure 2.
 
 Each rule votes with the number of examples that it lived through (Freund and Schapire, 1999). The
 rule that was last after t mistakes is the first t support vectors with their coefficients, and the
@@ -22,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.kernels import Floats, Longs
+from shortlist.compiled.kernels import Floats, Longs
 
 # of two matrices, the kernel's value for each pair of their rows
 Function = Callable[[Floats, Floats], Floats]

@@ -22,18 +22,18 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from papers.comparators import dual
-from shortlist.arrays.kernels import Floats, Ints, Longs
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_whole
-from shortlist.categories.best import CHANGES, Scratch, make_scratch
-from shortlist.categories.learner import BIAS
-from shortlist.categories.prototypes.mmp import MMP
-from shortlist.categories.prototypes.online import KNOWN, SEEN, OnlinePrototypes, Stream
-from shortlist.categories.prototypes.topic_perceptron import TopicPerceptron
-from shortlist.categories.prototypes.weights import Prototypes, all_scores, pack
+from shortlist.compiled.kernels import Floats, Ints, Longs
+from shortlist.data.labels import LabelSets
+from shortlist.data.rows import Rows
+from shortlist.data.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.files.store import State
-from shortlist.labels import LabelSets
+from shortlist.learners.category_learner import BIAS
+from shortlist.learners.prototypes.mmp import MMP
+from shortlist.learners.prototypes.prototype_learner import KNOWN, SEEN, OnlinePrototypes, Stream
+from shortlist.learners.prototypes.topic_perceptron import TopicPerceptron
+from shortlist.learners.prototypes.weights import Prototypes, all_scores, pack
+from shortlist.learners.top_labels import CHANGES, Scratch, make_scratch
 
 Run = Callable[[Stream, int, Scratch], tuple[int, int, int]]
 

@@ -21,11 +21,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.kernels import Floats, Longs, kernel
-from shortlist.arrays.rows import MatrixLike, Rows, inner
-from shortlist.arrays.validation import as_choice
+from shortlist.compiled.kernels import Floats, Longs, kernel
 from shortlist.concurrency import reading
-from shortlist.ratings.learner import RatingLearner, move
+from shortlist.data.rows import MatrixLike, Rows, inner
+from shortlist.data.validation import as_choice
+from shortlist.learners.ratings.rating_learner import RatingLearner, move
 
 
 class MulticlassPerceptron(RatingLearner):

@@ -3,8 +3,8 @@
 
 Labels are ranked by the raw scores of their linear classifiers. These are
 
-"perceptron"  a Perceptron: on a mistake, label·(w·x) ≤ 0, w += label·x; "committee"   several
-Perceptrons that differ in their random start: where a mistake brings a feature into the weights
+"perceptron"  a Perceptron: on a mistake, label·(w·x) ≤ 0, w += label·x;
+"committee"   several Perceptrons that differ in their random start: where a mistake brings a feature into the weights
               for the first time, its weight starts at a random number from [−1, 1]. Their scores
               are averaged, which is the score of their averaged weights;
 "svm"         scikit-learn's linear SVM, with the squared hinge loss.
@@ -23,18 +23,18 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, dot, kernel, scale_to_unit_length
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import MOST_SEED, as_choice, as_real, as_whole
-from shortlist.categories.learner import BIAS
-from shortlist.categories.prototypes.weights import (
+from shortlist.compiled.kernels import Floats, Ints, Longs, dot, kernel, scale_to_unit_length
+from shortlist.data.labels import LabelSets
+from shortlist.data.rows import Rows
+from shortlist.data.validation import MOST_SEED, as_choice, as_real, as_whole
+from shortlist.files.store import State
+from shortlist.learners.category_learner import BIAS
+from shortlist.learners.prototypes.weights import (
     PrototypeLearner,
     Prototypes,
     no_prototypes,
     pack,
 )
-from shortlist.files.store import State
-from shortlist.labels import LabelSets
 
 CLASSIFIERS = ("perceptron", "committee", "svm")
 MAX_ITER = 10_000  # of liblinear, which stops long before

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 
-from shortlist.arrays.given_labels import LabelsLike
-from shortlist.arrays.rows import MatrixLike
-from shortlist.arrays.validation import as_real, as_whole, column_names, note_names
-from shortlist.categories.prototypes.rocchio import Rocchio
+from shortlist.data.label_input import LabelsLike
+from shortlist.data.rows import MatrixLike
+from shortlist.data.validation import as_real, as_whole, column_names, note_names
+from shortlist.learners.prototypes.rocchio import Rocchio
 
 
 class RocchioSelection(SelectorMixin, BaseEstimator):

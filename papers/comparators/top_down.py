@@ -27,17 +27,17 @@ from scipy.special import expit
 
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.tree import Tree
-from shortlist.arrays.given_labels import Label
-from shortlist.arrays.kernels import Floats, Ints, Longs
-from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_choice, as_real, as_whole
-from shortlist.categories.additive import as_indicator
-from shortlist.categories.learner import BIAS, CategoryLearner
+from shortlist.compiled.kernels import Floats, Ints, Longs
 from shortlist.concurrency import reading, snapshot
+from shortlist.data.label_input import Label
+from shortlist.data.labels import LabelSets
+from shortlist.data.rows import MatrixLike, Rows
+from shortlist.data.validation import as_choice, as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.files.container import text_to_array
 from shortlist.files.store import State, build
-from shortlist.labels import LabelSets
+from shortlist.learners.additive import as_indicator
+from shortlist.learners.category_learner import BIAS, CategoryLearner
 
 TreeLike: TypeAlias = Mapping[Label, Label] | Iterable[tuple[Label, Label]]
 FIXED = (-2.0, 0.0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from shortlist.arrays.kernels import Ints, Longs
+from shortlist.compiled.kernels import Ints, Longs
 from shortlist.errors import InputError
 
 

@@ -23,10 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from papers.comparators.one_versus_rest import of_unit_length
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel
-from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import as_real, as_whole
-from shortlist.categories.best import (
+from shortlist.compiled.kernels import Floats, Ints, Longs, kernel
+from shortlist.concurrency import reading, runs
+from shortlist.data.labels import LabelSets
+from shortlist.data.rows import MatrixLike, Rows
+from shortlist.data.validation import as_real, as_whole
+from shortlist.files.store import State
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.index import scoring
+from shortlist.learners.index.edges import END, UNLIMITED, Index, empty_index
+from shortlist.learners.index.feature_focus import holds, update
+from shortlist.learners.index.scoring import add_votes
+from shortlist.learners.prototypes.prototype_learner import write
+from shortlist.learners.prototypes.weights import Prototypes, no_prototypes, score, votes_for
+from shortlist.learners.top_labels import (
     DONE,
     WANTS_SLOTS,
     Scratch,
@@ -34,16 +44,6 @@ from shortlist.categories.best import (
     make_scratch,
     room_for_touched,
 )
-from shortlist.categories.index import retrieval
-from shortlist.categories.index.feature_focus import holds, update
-from shortlist.categories.index.lists import END, UNLIMITED, Index, empty_index
-from shortlist.categories.index.retrieval import add_votes
-from shortlist.categories.learner import CategoryLearner
-from shortlist.categories.prototypes.online import write
-from shortlist.categories.prototypes.weights import Prototypes, no_prototypes, score, votes_for
-from shortlist.concurrency import reading, runs
-from shortlist.files.store import State
-from shortlist.labels import LabelSets
 
 # why a kernel returns, beside those of best.py: there is no room for weights of classifiers
 WANTS_WEIGHTS = 2
@@ -141,7 +141,7 @@ class UnweightedIndex(CategoryLearner):
     def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         n_labels, m = len(self._labels), self.classifiers
         if m == 0:
-            return retrieval.rank(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
+            return scoring.rank(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
         own, found = np.zeros(n_labels), room_for_touched(n_labels)
         rank_retrieved(
             rows,
@@ -158,7 +158,7 @@ class UnweightedIndex(CategoryLearner):
     def _scores(self, rows: Rows) -> Floats:
         n_labels = len(self._labels)
         if self.classifiers == 0:
-            return retrieval.all_scores(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0)
+            return scoring.all_scores(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0)
         # what is not retrieved stands below all that is
         found = np.full((rows.n_rows, n_labels), -np.inf)
         ids, scores = np.full(found.shape, -1, dtype=np.int32), np.empty(found.shape)
@@ -169,9 +169,7 @@ class UnweightedIndex(CategoryLearner):
 
     def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         if self.classifiers == 0:
-            return retrieval.votes(
-                row, self._index, np.zeros(len(self._labels)), label, ALL_EDGES, 0
-            )
+            return scoring.votes(row, self._index, np.zeros(len(self._labels)), label, ALL_EDGES, 0)
         votes = np.zeros(row.indices.size)
         for m in range(self.classifiers):
             votes += (

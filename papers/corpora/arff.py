@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from papers.corpora.markup import unescaped
-from shortlist.arrays.rows import Rows
+from shortlist.data.rows import Rows
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Format, Progress, Source

@@ -18,12 +18,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import hashing, kernel
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_choice
+from shortlist.compiled.kernels import hashing, kernel
+from shortlist.data.rows import Rows
+from shortlist.data.texts import as_texts
+from shortlist.data.validation import as_choice
+from shortlist.text.feature_names import Vocabulary, encoded
 from shortlist.text.features import FACTOR, SEED, features_of, mixed, spell, split
-from shortlist.texts import as_texts
-from shortlist.vocabulary import Vocabulary, encoded
 
 # Each feature by the places of its words: -1 is the word before the gap, 1 the word after it.
 PLACES = [(-3,), (-2,), (-1,), (1,), (2,), (3,)]

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from papers.corpora.fields import field_blocks, with_numbers
-from shortlist.arrays.validation import as_choice
+from shortlist.data.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.source import Format, Source
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from papers.corpora.markup import inside, page_text, records, without
-from shortlist.arrays.validation import as_choice
+from shortlist.data.validation import as_choice
 from shortlist.inputs.examples import Examples, in_batches
 from shortlist.inputs.source import Format, Source
 

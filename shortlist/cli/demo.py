@@ -39,10 +39,10 @@ def demo(
     """
     import numpy as np
 
+    from shortlist.data.ranking import Ranking
     from shortlist.files.store import load
     from shortlist.measures import evaluate
     from shortlist.models.categorizer import Categorizer
-    from shortlist.ranking import Ranking
 
     say_when_compiling()
     if not as_json:

@@ -74,7 +74,7 @@ def evaluate(
 ) -> None:
     """Measure a model on labelled examples that it has not learned, with 95 % intervals."""
     from shortlist.inputs.labelled import teaching
-    from shortlist.models.making import open_model
+    from shortlist.models.training_settings import open_model
 
     say_when_compiling()
     model = open_model(model_file, 1 if cluster.asked else n_jobs)
@@ -148,10 +148,10 @@ def compare(
     from rich.progress import track
 
     from shortlist.inputs.labelled import gathered, teaching
-    from shortlist.models.base import learners as known_learners
-    from shortlist.models.base import named
-    from shortlist.models.search import ORDERED_BY, differences
-    from shortlist.models.search import compare as compare_learners
+    from shortlist.models.model import learners as known_learners
+    from shortlist.models.model import named
+    from shortlist.models.model_search import ORDERED_BY, differences
+    from shortlist.models.model_search import compare as compare_learners
 
     say_when_compiling()
     known = list(known_learners("categories"))
@@ -231,8 +231,8 @@ def audit(
     most comes first, with the words that speak against the label. Examples are numbered from 1, in
     the order of the file.
     """
+    from shortlist.data.labels import NumberedLabels
     from shortlist.inputs.labelled import teaching
-    from shortlist.labels import NumberedLabels
     from shortlist.models.text_batches import texts_and_labels
 
     say_when_compiling()
@@ -286,7 +286,7 @@ def audit(
 def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any]) -> Categorizer:
     """Return a new model with the settings of a model file, or with these."""
     from shortlist.models.categorizer import Categorizer
-    from shortlist.models.making import Settings, open_model
+    from shortlist.models.training_settings import Settings, open_model
 
     if path is None:
         found = Settings("categories", learner, None, values).model(of_texts=True)

@@ -32,8 +32,8 @@ from shortlist.errors import InputError, counted
 
 if TYPE_CHECKING:
     from shortlist.inputs import Stream
-    from shortlist.models.base import Model
     from shortlist.models.categorizer import Categorizer
+    from shortlist.models.model import Model
 
 SHOWN = 20
 
@@ -66,8 +66,8 @@ def labels(
     gives the model the vocabulary of --vocabulary.
     """
     from shortlist.models.categorizer import Categorizer
-    from shortlist.models.making import open_model
-    from shortlist.models.relabelling import CHANGES, Change
+    from shortlist.models.label_changes import CHANGES, Change
+    from shortlist.models.training_settings import open_model
 
     say_when_compiling()
     before = Path(f"{model_file}.before")
@@ -167,7 +167,7 @@ def inspect(
     are read.
     """
     from shortlist.files.store import is_model_file
-    from shortlist.models.making import open_model
+    from shortlist.models.training_settings import open_model
 
     if not file.exists():
         raise InputError(f"there is no file or folder {file}")
@@ -208,7 +208,7 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
 
 def settings_in_words(model: Model[Any]) -> str:
     """Return the learner and the text part with the settings that are not the defaults."""
-    from shortlist.models.search import called, changes
+    from shortlist.models.model_search import called, changes
     from shortlist.models.text_batches import default_text
 
     text = getattr(model, "text_", None)

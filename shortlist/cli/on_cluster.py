@@ -13,8 +13,8 @@ from shortlist.errors import InputError, counted, installing
 if TYPE_CHECKING:
     from shortlist.distributed import Cluster, Part
     from shortlist.inputs import Stream
-    from shortlist.models.base import Model, Report
-    from shortlist.models.making import Settings
+    from shortlist.models.model import Model, Report
+    from shortlist.models.training_settings import Settings
 
 
 class OnCluster:
@@ -90,7 +90,7 @@ def on_cluster(
             )
         yield None
         return
-    from shortlist.arrays.validation import as_real
+    from shortlist.data.validation import as_real
 
     if reading.vectors is not None:
         raise InputError(

@@ -18,10 +18,10 @@ from shortlist.errors import InputError
 from shortlist.models.named_values import named_values as named_values
 
 if TYPE_CHECKING:
-    from shortlist.concepts import LabelVocabulary
     from shortlist.inputs import Stream
-    from shortlist.models.base import Model
+    from shortlist.label_vocabulary import LabelVocabulary
     from shortlist.models.encoding import Encoder
+    from shortlist.models.model import Model
 
 
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
@@ -464,7 +464,7 @@ def read_names(
                 "--vocabulary"
             )
         return None
-    from shortlist.concepts import read_vocabulary
+    from shortlist.label_vocabulary import read_vocabulary
 
     if policy not in ("grow", "known"):
         raise InputError(f"--policy must be grow or known, not {policy!r}")

@@ -35,9 +35,9 @@ from shortlist.cli.terminal import (
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
-    from shortlist.concepts import LabelVocabulary
     from shortlist.inputs import Examples, Stream
-    from shortlist.models.base import Answers, Model
+    from shortlist.label_vocabulary import LabelVocabulary
+    from shortlist.models.model import Answers, Model
 
 MOST_LETTERS = 80  # of a wrong file name in an error
 
@@ -126,7 +126,7 @@ def rank(
     column. With --id-column each line, object or row begins with the name of its example. Any
     number of lines is ranked in constant memory.
     """
-    from shortlist.models.making import open_model
+    from shortlist.models.training_settings import open_model
 
     say_when_compiling()
     model = open_model(model_file, 1 if cluster.asked else n_jobs)
@@ -236,7 +236,7 @@ def answering(
     least: float | None,
 ) -> Callable[[Iterable[Examples]], Iterator[Answers]] | None:
     """Return what answers the batches if the options ask for more than rankings; None otherwise."""
-    from shortlist.arrays.validation import as_real
+    from shortlist.data.validation import as_real
     from shortlist.models.category_model import CategoryModel
 
     asked = {"--coverage": coverage, "--min-probability": least, "--precision": precision}
@@ -300,7 +300,7 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Show why a text gets a label: the votes of its words, which sum to the label's score."""
-    from shortlist.models.making import open_model
+    from shortlist.models.training_settings import open_model
 
     say_when_compiling()
     model = open_model(model_file)

@@ -45,7 +45,7 @@ def rehearse(
     those that the model was trained from, unless they are named. The server may go on meanwhile.
     shortlist promote serves the candidate.
     """
-    from shortlist.server.rehearsal import candidate_like, only_one, opened, rehearsed, taught
+    from shortlist.server.rehearsals import candidate_like, only_one, opened, rehearsed, taught
     from shortlist.server.snapshots import check_state
 
     say_when_compiling()
@@ -137,9 +137,9 @@ def promote(
     The server must be stopped. What it has learned is learned anew by the candidate; the earlier
     model is kept for shortlist go-back.
     """
-    from shortlist.server import rehearsal
+    from shortlist.server import rehearsals
 
-    report, passed = rehearsal.promote(state, force)
+    report, passed = rehearsals.promote(state, force)
     found = report["all"]
     say_passed(passed)
     print(
@@ -160,9 +160,9 @@ def go_back(
     The server must be stopped. Nothing that it has learned is lost: the earlier model learns it
     anew. Going back again serves the promoted one.
     """
-    from shortlist.server import rehearsal
+    from shortlist.server import rehearsals
 
-    say_passed(rehearsal.go_back(state, force))
+    say_passed(rehearsals.go_back(state, force))
     print(f"The earlier model is back. Next: shortlist serve --state {state}")
 
 

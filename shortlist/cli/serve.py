@@ -173,7 +173,7 @@ def queue(
     from shortlist.server.client import Server
 
     if action == "add":
-        from shortlist.server.queue import preferring, texts_in
+        from shortlist.server.review_queue import preferring, texts_in
 
         known = None
         if reading.text_column is None:
@@ -197,8 +197,8 @@ def queue(
 
 def known_in(state: Path) -> list[str] | None:
     """Return the text columns that the model in a state folder was trained from."""
-    from shortlist.models.making import open_model
-    from shortlist.server.queue import columns_of
+    from shortlist.models.training_settings import open_model
+    from shortlist.server.review_queue import columns_of
     from shortlist.server.snapshots import BASE, check_state
 
     check_state(state)
@@ -209,7 +209,7 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
     """Add texts to the queue in a state folder; return how many were added and how many it had
     already.
     """
-    from shortlist.server.queue import Queue
+    from shortlist.server.review_queue import Queue
     from shortlist.server.snapshots import check_state
 
     check_state(state)
@@ -220,7 +220,7 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
 def counts_in(state: Path) -> dict[str, int]:
     """Return the counts of the queue in a state folder."""
     from shortlist.server.journal import Journal
-    from shortlist.server.queue import Queue, follow
+    from shortlist.server.review_queue import Queue, follow
 
     with closing(Journal(state)) as journal, closing(Queue(state)) as queue:
         follow(queue, journal)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from shortlist.inputs import Examples, Skipped, Stream
-    from shortlist.models.base import Answers, Model
+    from shortlist.models.model import Answers, Model
 
 
 def say(sentence: str) -> None:
@@ -216,6 +216,6 @@ def saying_warnings(model: Model[Any]) -> Iterator[None]:
 
 def say_when_compiling() -> None:
     """Say once if loops are compiled: the first run on a machine is slower than later ones."""
-    from shortlist.arrays import compiling
+    from shortlist.compiled import compiling
 
     compiling.somebody_waits = True

@@ -52,11 +52,11 @@ from shortlist.cli.terminal import (
 from shortlist.errors import InputError, ShortlistError, counted
 
 if TYPE_CHECKING:
-    from shortlist.concepts import LabelVocabulary
     from shortlist.inputs import Stream
-    from shortlist.models.base import Model
-    from shortlist.models.making import Settings
-    from shortlist.models.search import Found
+    from shortlist.label_vocabulary import LabelVocabulary
+    from shortlist.models.model import Model
+    from shortlist.models.model_search import Found
+    from shortlist.models.training_settings import Settings
 
 MINUTES = 10.0
 
@@ -134,7 +134,7 @@ def train(
     names.
     """
     from shortlist.models.categorizer import Categorizer
-    from shortlist.models.making import Settings
+    from shortlist.models.training_settings import Settings
 
     say_when_compiling()
     from_names = not data
@@ -240,7 +240,7 @@ def learn(
     """
     from shortlist.inputs.labelled import teaching
     from shortlist.models.category_model import CategoryModel
-    from shortlist.models.making import bound_memory, open_model
+    from shortlist.models.training_settings import bound_memory, open_model
 
     say_when_compiling()
     model = open_model(model_file)
@@ -319,7 +319,7 @@ def search_here(asked: Settings, source: str, stream: Stream, minutes: float) ->
     """Search the best model for a stream of examples, which are all held in memory."""
     from shortlist.inputs.labelled import gathered, teaching
     from shortlist.models.category_model import CategoryModel
-    from shortlist.models.search import search
+    from shortlist.models.model_search import search
 
     examples = gathered(teaching(asked.task, source, stream, progress(stream, "reading")))
     model = asked.model(of_texts=examples.texts is not None)

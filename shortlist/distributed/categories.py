@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from shortlist.arrays.given_labels import Label
-from shortlist.arrays.kernels import Longs
-from shortlist.arrays.rows import Rows, as_plain, beside, grown
-from shortlist.categories.additive import AdditiveLearner
-from shortlist.categories.index.independent import IndependentIndex
-from shortlist.categories.index.tuned_index import beside_vector
-from shortlist.categories.learner import PartedLearner, added
+from shortlist.compiled.kernels import Longs
+from shortlist.confidence.confidence import Confidence, Seen, look
+from shortlist.confidence.observers import how_many, rank_before_learning
+from shortlist.data.label_input import Label
+from shortlist.data.labels import LabelIndex, LabelSets, numbered
+from shortlist.data.ranking import Ranking
+from shortlist.data.rows import Rows, as_plain, beside, grown
 from shortlist.distributed.cluster import Cluster, digest
 from shortlist.distributed.parts import Part, check_some
 from shortlist.errors import InputError, counted
@@ -34,14 +34,14 @@ from shortlist.files.store import State
 from shortlist.inputs import Examples, Skipped, Stream
 from shortlist.inputs.examples import apart
 from shortlist.inputs.labelled import with_labels
-from shortlist.labels import LabelIndex, LabelSets, numbered
+from shortlist.learners.additive import AdditiveLearner
+from shortlist.learners.category_learner import PartedLearner, added
+from shortlist.learners.index.independent import IndependentIndex
+from shortlist.learners.index.tuned_index import beside_vector
 from shortlist.measures import Evaluation
-from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel, JudgedRanking
-from shortlist.models.confidence import Confidence, Seen, look
-from shortlist.models.observing import how_many, rank_before_learning
-from shortlist.ranking import Ranking
+from shortlist.models.model import Model
 from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
 
 
@@ -175,7 +175,7 @@ class Learning:
 
     def mix(self, learner: PartedLearner) -> PartedLearner:
         """Fit a learner that goes from row to row: each pass learns every part by itself
-        (categories/learner.py).
+        (learners/category_learner.py).
         """
         learner._start()
         learner._labels.learn([[name] for name in self._names()], len(self._names()))

@@ -24,7 +24,7 @@ from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
 from shortlist import __version__
-from shortlist.arrays.validation import as_whole
+from shortlist.data.validation import as_whole
 from shortlist.errors import InputError, ShortlistError
 from shortlist.files import store
 from shortlist.files.store import State
@@ -44,9 +44,11 @@ class ClusterLost(ShortlistError):
 class Cluster:
     """Runs tasks on a Dask cluster.
 
-    Parameters ---------- client : a ``distributed.Client``. keep : a folder for finished results; a
-    later run with the same data and settings continues from there. patience : seconds to wait for a
-    worker while there is none.
+    Parameters
+    ----------
+    client : a ``distributed.Client``. keep : a folder for finished results; a later run with the
+    same data and settings continues from there. patience : seconds to wait for a worker while there
+    is none.
     """
 
     def __init__(

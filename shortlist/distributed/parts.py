@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 import fsspec
 from fsspec.core import url_to_fs
 
-from shortlist.arrays.validation import MOST_AMOUNT, as_whole
+from shortlist.data.validation import MOST_AMOUNT, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs import FORMATS, Stream, read
 from shortlist.inputs.reading import sniff

@@ -26,7 +26,7 @@ from shortlist.files import container
 from shortlist.files.container import NAMES, Array, Checksum, Later, NoContainer, array_to_text
 from shortlist.files.container import of_arrays as _checksum
 from shortlist.files.drafts import whole_file
-from shortlist.names import VERSION, storable
+from shortlist.registry import VERSION, storable
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Kind = TypeVar("Kind")

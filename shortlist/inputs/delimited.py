@@ -24,8 +24,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shortlist.arrays.given_labels import shown
-from shortlist.arrays.validation import as_rows
+from shortlist.data.label_input import shown
+from shortlist.data.validation import as_rows
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Source

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.data.texts import Vectors, WithVectors, as_documents, as_vectors
 from shortlist.errors import InputError, counted, there_are
-from shortlist.texts import Vectors, WithVectors, as_documents, as_vectors
 
 if TYPE_CHECKING:
-    from shortlist.arrays.rows import Rows
+    from shortlist.data.rows import Rows
 
 
 class Places(NamedTuple):

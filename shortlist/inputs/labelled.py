@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.rows import Rows
+from shortlist.data.labels import NumberedLabels, label_counts
+from shortlist.data.rows import Rows
+from shortlist.data.texts import WithVectors, lengths_of
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, stacked
 from shortlist.inputs.reading import Stream
 from shortlist.inputs.tables import named
-from shortlist.labels import NumberedLabels, label_counts
-from shortlist.texts import WithVectors, lengths_of
 
 # in cells of spreadsheets
 ERRORS = {"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!"}

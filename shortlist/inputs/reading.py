@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from shortlist.arrays.validation import as_choice, as_whole
+from shortlist.data.validation import as_choice, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.delimited import Csv, Numbers, Tsv
 from shortlist.inputs.examples import Examples, beside

@@ -25,8 +25,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_rows, as_whole
+from shortlist.data.rows import Rows
+from shortlist.data.validation import as_rows, as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Format, Source

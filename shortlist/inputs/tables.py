@@ -15,12 +15,12 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from shortlist.arrays.given_labels import shown
+from shortlist.data.label_input import shown
+from shortlist.data.labels import NumberedLabels
+from shortlist.data.texts import Document, Fielded, Value, WithVectors, cell_value, features_of
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples, Places
 from shortlist.inputs.source import Format, Progress
-from shortlist.labels import NumberedLabels
-from shortlist.texts import Document, Fielded, Value, WithVectors, cell_value, features_of
 
 # Cells that a spreadsheet would run as formulas are written with an apostrophe before them, and
 # read without it.

@@ -25,7 +25,7 @@ from annif.suggestion import SubjectSuggestion, SuggestionBatch
 from shortlist.errors import InputError, ShortlistError, installing
 from shortlist.integrations import Ranked, descending
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.making import Settings, open_model
+from shortlist.models.training_settings import Settings, open_model
 from shortlist.server.client import Server, parts
 
 NAME = "shortlist"

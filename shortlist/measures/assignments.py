@@ -15,11 +15,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from shortlist.arrays.given_labels import Label, LabelsLike
-from shortlist.labels import LabelSets
+from shortlist.data.label_input import Label, LabelsLike
+from shortlist.data.labels import LabelSets
+from shortlist.data.ranking import Ranking
 from shortlist.measures.positions import Positions, place_labels
 from shortlist.measures.registry import Values, registered
-from shortlist.ranking import Ranking
 
 # Micro- and macro-averaged F1
 

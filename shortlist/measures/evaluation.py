@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.given_labels import LabelsLike
-from shortlist.arrays.kernels import Longs
-from shortlist.arrays.validation import as_whole
+from shortlist.compiled.kernels import Longs
+from shortlist.data.label_input import LabelsLike
+from shortlist.data.labels import LabelSets
+from shortlist.data.ranking import Ranking
+from shortlist.data.validation import as_whole
 from shortlist.errors import InputError, counted
-from shortlist.labels import LabelSets
 from shortlist.measures.positions import Positions, place_documents, place_labels
 from shortlist.measures.rankings import Propensities
 from shortlist.measures.registry import Family, Measure, Values, measure, registered
 from shortlist.measures.significance import CONFIDENCE, interval, resampled_sums
-from shortlist.ranking import Ranking
 
 LIMITED = ("P@", "recall@")  # measures that may stay below 1 for the best ranking
 DEPTH = 200  # labels to rank for measures of whole rankings that do not need all labels

@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.given_labels import LabelsLike
-from shortlist.arrays.kernels import Floats, Ints, Longs
-from shortlist.arrays.validation import as_numbers, as_whole
+from shortlist.compiled.kernels import Floats, Ints, Longs
+from shortlist.data.label_input import LabelsLike
+from shortlist.data.labels import LabelIndex, LabelSets
+from shortlist.data.ranking import Ranking, places_of
+from shortlist.data.validation import as_numbers, as_whole
 from shortlist.errors import InputError, counted
-from shortlist.labels import LabelIndex, LabelSets
-from shortlist.ranking import Ranking, places_of
 
 ENOUGH = 2**18  # places of rankings that are checked at a time
 
@@ -29,14 +29,19 @@ class Positions:
     """Rankings of n examples and the positions of their m relevant items, best first within an
     example.
 
-    ``row``    int64[m]    the example             ``size``     int64[n]   relevant items, |y|
-    ``item``   int32[m]    the relevant item       ``others``   int64[n]   non-relevant items, |Y −
-    y| ``rank``   float64[m]  its rank from 1, or ∞   ``begin``    int64[n]   first retrieved item
-    of an example ``nth``    int64[m]    1 for the best, 2, …    ``length``   int64[n]   how many
-    were retrieved ``gain``   float64[m]  its grade of relevance  ``items``    int32[·]   the
-    retrieved items, best first ``ideal_gain`` float64[m] the same, highest    ``scores``
-    float64[·] their scores
-                           first                   ``width``    the most that could be retrieved
+    ``row``         int64[m]    the example
+    ``item``        int32[m]    the relevant item
+    ``rank``        float64[m]  its rank from 1, or ∞
+    ``nth``         int64[m]    1 for the best, 2, …
+    ``gain``        float64[m]  its grade of relevance
+    ``ideal_gain``  float64[m]  the same, highest first
+    ``size``        int64[n]    relevant items, |y|
+    ``others``      int64[n]    non-relevant items, |Y − y|
+    ``begin``       int64[n]    first retrieved item of an example
+    ``length``      int64[n]    how many were retrieved
+    ``items``       int32[·]    the retrieved items, best first
+    ``scores``      float64[·]  their scores
+    ``width``                   the most that could be retrieved
     """
 
     row: Longs

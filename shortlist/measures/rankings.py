@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.logarithms import binary_logs
-from shortlist.arrays.validation import MOST_AMOUNT, as_numbers, as_real, as_whole
+from shortlist.compiled.logarithms import binary_logs
+from shortlist.data.labels import LabelSets
+from shortlist.data.validation import MOST_AMOUNT, as_numbers, as_real, as_whole
 from shortlist.errors import InputError, counted
-from shortlist.labels import LabelSets
 from shortlist.measures.positions import Positions
 from shortlist.measures.registry import Values, registered
 

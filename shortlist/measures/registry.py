@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.validation import as_whole
+from shortlist.data.validation import as_whole
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 import scipy  # scipy.stats is imported at its first use
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.kernels import kernel
-from shortlist.arrays.validation import MOST_SEED, as_jobs, as_whole
+from shortlist.compiled.kernels import kernel
 from shortlist.concurrency import spread
+from shortlist.data.validation import MOST_SEED, as_jobs, as_whole
 from shortlist.errors import InputError
 
 # The bootstrap. (SciPy's copies every example's row for every sample; here a sample is n weights.)

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist.arrays.given_labels import Label
+from shortlist.data.label_input import Label
+from shortlist.data.labels import NumberedLabels
+from shortlist.data.texts import Document
 from shortlist.errors import InputError
-from shortlist.labels import NumberedLabels
-from shortlist.texts import Document
 
 if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer

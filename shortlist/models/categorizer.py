@@ -10,12 +10,7 @@ from typing import Any, Self, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.given_labels import Label, LabelsLike, class_list, shown
-from shortlist.arrays.kernels import Floats
-from shortlist.arrays.rows import Rows, beside
-from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.learner import CategoryLearner, n_examples
-from shortlist.concepts import LabelVocabulary
+from shortlist.compiled.kernels import Floats
 from shortlist.concurrency import (
     learning,
     nothing_if_refused,
@@ -25,21 +20,37 @@ from shortlist.concurrency import (
     stop_here,
     writing,
 )
+from shortlist.confidence.confidence import Confidence
+from shortlist.confidence.observers import FirstPass, Stream
+from shortlist.data.label_input import Label, LabelsLike, class_list, shown
+from shortlist.data.labels import NumberedLabels, judged, numbered
+from shortlist.data.ranking import Explanation, Ranking
+from shortlist.data.rows import Rows, beside
+from shortlist.data.texts import (
+    Document,
+    Fielded,
+    Vectors,
+    WithVectors,
+    as_documents,
+    blocks,
+    is_one,
+    many,
+)
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build, build_all
 from shortlist.inputs.examples import Examples
-from shortlist.labels import NumberedLabels, judged, numbered
+from shortlist.label_vocabulary import LabelVocabulary
+from shortlist.learners.category_learner import CategoryLearner, n_examples
+from shortlist.learners.index.tuned_index import TunedIndex
 from shortlist.models import encoding
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.category_model import Assigned, CategoryModel, RankedLabels
-from shortlist.models.confidence import Confidence
 from shortlist.models.encoding import VectorPart, suited, vectors_of_names
+from shortlist.models.label_changes import Change, Labelled
 from shortlist.models.memory import Bound
-from shortlist.models.observing import FirstPass, Stream
-from shortlist.models.relabelling import Change, Labelled
+from shortlist.models.model_search import search
 from shortlist.models.rules import Rules
-from shortlist.models.search import search
 from shortlist.models.text_batches import (
     MORE,
     Batch,
@@ -51,18 +62,7 @@ from shortlist.models.text_batches import (
     texts_of,
     worth_naming,
 )
-from shortlist.ranking import Explanation, Ranking
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts import (
-    Document,
-    Fielded,
-    Vectors,
-    WithVectors,
-    as_documents,
-    blocks,
-    is_one,
-    many,
-)
 
 Pair: TypeAlias = tuple[Sequence[Document], LabelsLike]
 
@@ -106,8 +106,10 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     search_ : dict or None
         The trials of ``tuned``, and its choice.
 
-    References ---------- Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009
-    (paper 004), for the usual learner.
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), for the
+    usual learner.
 
     Examples
     --------

@@ -16,17 +16,28 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.arrays.given_labels import Label, LabelsLike
-from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_whole
-from shortlist.categories.learner import Allowed, CategoryLearner
-from shortlist.categories.relabelling import counts_of
-from shortlist.concepts import LabelVocabulary
+from shortlist.compiled.kernels import Floats, Longs
 from shortlist.concurrency import lock_of, prefetch, reading
+from shortlist.confidence.calibration import (
+    F1,
+    TOGETHER,
+    Aim,
+    Precision,
+    calibration_error,
+    reliability,
+)
+from shortlist.confidence.confidence import Automation, Confidence, Reason
+from shortlist.confidence.observers import DEPTH
+from shortlist.data.label_input import Label, LabelsLike
+from shortlist.data.labels import LabelSets, NumberedLabels, sorting
+from shortlist.data.ranking import Ranking, places_of
+from shortlist.data.rows import Rows
+from shortlist.data.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
-from shortlist.labels import LabelSets, NumberedLabels, sorting
+from shortlist.label_vocabulary import LabelVocabulary
+from shortlist.learners.category_learner import Allowed, CategoryLearner
+from shortlist.learners.label_surgery import counts_of
 from shortlist.measures import (
     depth,
     evaluate,
@@ -35,19 +46,8 @@ from shortlist.measures import (
     per_label,
     propensities_for,
 )
-from shortlist.models.base import Model, Report, Table, finite_or_none
-from shortlist.models.calibration import (
-    F1,
-    TOGETHER,
-    Aim,
-    Precision,
-    calibration_error,
-    reliability,
-)
-from shortlist.models.confidence import Automation, Confidence, Reason
-from shortlist.models.observing import DEPTH
+from shortlist.models.model import Model, Report, Table, finite_or_none
 from shortlist.models.rules import Kinds, KnownRules, Rules, within_kinds
-from shortlist.ranking import Ranking, places_of
 
 # Answers, as lines for people and records for machines.
 

@@ -9,9 +9,11 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.kernels import Floats
-from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import (
+from shortlist.compiled.kernels import Floats
+from shortlist.concurrency import reading, snapshot
+from shortlist.data.ranking import Explanation
+from shortlist.data.rows import MatrixLike, Rows
+from shortlist.data.validation import (
     MOST_AMOUNT,
     Names,
     as_choice,
@@ -21,16 +23,19 @@ from shortlist.arrays.validation import (
     column_names,
     note_names,
 )
-from shortlist.concurrency import reading, snapshot
-from shortlist.documents.queries import METHODS, QueryRanking, as_queries, scaled_within_queries
-from shortlist.documents.ranker import LinearRanker
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
+from shortlist.learners.documents.linear_ranker import LinearRanker
+from shortlist.learners.documents.queries import (
+    METHODS,
+    QueryRanking,
+    as_queries,
+    scaled_within_queries,
+)
 from shortlist.measures import evaluate_documents
-from shortlist.models.base import Model, Report, Table, finite_or_none
-from shortlist.ranking import Explanation
+from shortlist.models.model import Model, Report, Table, finite_or_none
 
 # The scores of some documents, how relevant they are, and the query that each answers.
 JudgedDocuments: TypeAlias = tuple[Floats, Floats, list[str]]
@@ -73,8 +78,10 @@ class DocumentRanker(Model[JudgedDocuments]):
     n_examples_, n_queries_ : int
         How many documents and queries it learned from.
 
-    References ---------- Yue, Finley, Radlinski and Joachims, "A support vector method for
-    optimizing average precision", SIGIR 2007 (paper 003).
+    References
+    ----------
+    Yue, Finley, Radlinski and Joachims, "A support vector method for optimizing average precision",
+    SIGIR 2007 (paper 003).
 
     Examples
     --------

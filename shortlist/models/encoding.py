@@ -19,12 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.arrays.given_labels import Label
-from shortlist.categories.index.tuned_index import TunedIndex, beside_vector
-from shortlist.categories.learner import CategoryLearner
-from shortlist.concepts import LabelVocabulary
-from shortlist.errors import InputError, counted
-from shortlist.texts import (
+from shortlist.data.label_input import Label
+from shortlist.data.texts import (
     Document,
     Fielded,
     Vectors,
@@ -33,6 +29,10 @@ from shortlist.texts import (
     as_vectors,
     is_one,
 )
+from shortlist.errors import InputError, counted
+from shortlist.label_vocabulary import LabelVocabulary
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.index.tuned_index import TunedIndex, beside_vector
 
 Callback = Callable[[list[str]], ArrayLike]
 Encoder = Callback | str

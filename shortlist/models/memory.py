@@ -6,9 +6,9 @@ room of arrays, their copies while they grow or shrink, and the copies for savin
 
 A quarter of the memory is for the rows being learned and for waiting batches. Labels are never
 forgotten. The calibration examples (confidence.py) and the last examples of a stream
-(categories/index/rehearsal.py) have their full size reserved; words and edges share the rest, half
-and half. When the words fill their half, a quarter of them is forgotten: the rarest, of equally
-rare ones the oldest. When the edges fill theirs, the weakest are (categories/index/lists.py).
+(learners/index/replay_buffer.py) have their full size reserved; words and edges share the rest,
+half and half. When the words fill their half, a quarter of them is forgotten: the rarest, of
+equally rare ones the oldest. When the edges fill theirs, the weakest are (learners/index/edges.py).
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from shortlist.arrays.given_labels import LabelsLike
-from shortlist.arrays.rows import RowStore, Vectors, give_back
-from shortlist.arrays.validation import as_size
-from shortlist.categories.index import rehearsal
-from shortlist.categories.index.learner import IndexLearner
-from shortlist.categories.index.tuned_index import TunedIndex
-from shortlist.categories.learner import CategoryLearner
+from shortlist.confidence.confidence import MOST_BYTES
+from shortlist.confidence.observers import FirstPass
+from shortlist.data.label_input import LabelsLike
+from shortlist.data.labels import NumberedLabels
+from shortlist.data.rows import RowStore, Vectors, give_back
+from shortlist.data.texts import Document
+from shortlist.data.validation import as_size
 from shortlist.errors import InputError, counted
-from shortlist.labels import NumberedLabels
-from shortlist.models.confidence import MOST_BYTES
-from shortlist.models.observing import FirstPass
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.index import replay_buffer
+from shortlist.learners.index.index_learner import IndexLearner
+from shortlist.learners.index.tuned_index import TunedIndex
 from shortlist.models.text_batches import LabelBatches, behind
 from shortlist.text.counts import CountedRows
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts import Document
 
 
 class MOST:
@@ -126,7 +126,7 @@ class Bound:
         of_labels = (MOST.label + MOST.weight * self.n_vector) * n_labels + MOST.name_byte * n_bytes
         of_examples = MOST_BYTES
         if isinstance(self.learner, TunedIndex):
-            of_examples += rehearsal.most_bytes(self.n_vector)
+            of_examples += replay_buffer.most_bytes(self.n_vector)
         left = 3 * self.size // 4 - of_examples - of_labels
         if left < self.size // 4:
             raise InputError(

@@ -13,25 +13,25 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from shortlist.arrays.kernels import Floats
-from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import MOST_AMOUNT, as_rows, as_whole, check_names, column_names
-from shortlist.categories.index.retrieval import SHARE, unit
+from shortlist.compiled.kernels import Floats
 from shortlist.concurrency import learning, prefetch, reading, snapshot
+from shortlist.data.ranking import Explanation
+from shortlist.data.rows import MatrixLike, Rows
+from shortlist.data.texts import Document, Vectors, as_documents
+from shortlist.data.validation import MOST_AMOUNT, as_rows, as_whole, check_names, column_names
 from shortlist.errors import InputError, counted
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples, stacked
+from shortlist.learners.index.scoring import SHARE, unit
+from shortlist.learners.ratings.prank import PRank
+from shortlist.learners.ratings.rating_learner import RatingLearner, check_size
+from shortlist.learners.ratings.scale import as_values
 from shortlist.measures import confusion, evaluate_ratings
-from shortlist.models.base import Model, Report, Table, finite_or_none
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
+from shortlist.models.model import Model, Report, Table, finite_or_none
 from shortlist.models.text_batches import default_text, in_words, texts_of
-from shortlist.ranking import Explanation
-from shortlist.ratings.learner import RatingLearner, check_size
-from shortlist.ratings.prank import PRank
-from shortlist.ratings.scale import as_values
 from shortlist.text.vectorizer import TextVectorizer
-from shortlist.texts import Document, Vectors, as_documents
 
 SPARSE = 0.1  # rows with a smaller share of non-zero values stay sparse
 

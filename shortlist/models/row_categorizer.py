@@ -8,21 +8,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.given_labels import Label, LabelsLike
-from shortlist.arrays.rows import MatrixLike, Rows
-from shortlist.arrays.validation import Names, check_names, column_names
-from shortlist.categories.learner import BIAS, CategoryLearner
 from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot
+from shortlist.confidence.confidence import Confidence
+from shortlist.confidence.observers import FirstPass, Stream, known_part
+from shortlist.data.label_input import Label, LabelsLike
+from shortlist.data.labels import NumberedLabels, in_sorted_order, numbered
+from shortlist.data.ranking import Explanation, Ranking
+from shortlist.data.rows import MatrixLike, Rows
+from shortlist.data.validation import Names, check_names, column_names
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.labels import NumberedLabels, in_sorted_order, numbered
+from shortlist.learners.category_learner import BIAS, CategoryLearner
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.confidence import Confidence
-from shortlist.models.observing import FirstPass, Stream, known_part
 from shortlist.models.text_batches import LabelBatches
-from shortlist.ranking import Explanation, Ranking
 
 
 class RowCategorizer(CategoryModel[MatrixLike]):
@@ -45,8 +45,10 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     classes_ : ndarray
         All labels: sorted by ``fit``, then in order of first appearance.
 
-    References ---------- Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009
-    (paper 004), for the usual learner.
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), for the
+    usual learner.
 
     Examples
     --------

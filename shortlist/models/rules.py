@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.given_labels import Label
-from shortlist.arrays.kernels import Floats, Longs
-from shortlist.arrays.validation import as_real, as_whole
-from shortlist.categories.learner import Allowed, CategoryLearner
-from shortlist.categories.relabelling import counts_of
-from shortlist.concepts import LabelVocabulary
+from shortlist.compiled.kernels import Floats, Longs
+from shortlist.data.label_input import Label
+from shortlist.data.labels import LabelIndex
+from shortlist.data.ranking import Ranking
+from shortlist.data.validation import as_real, as_whole
 from shortlist.errors import InputError
-from shortlist.labels import LabelIndex
-from shortlist.ranking import Ranking
+from shortlist.label_vocabulary import LabelVocabulary
+from shortlist.learners.category_learner import Allowed, CategoryLearner
+from shortlist.learners.label_surgery import counts_of
 
 Labels = Iterable[Label]
 # which labels are of a kind, and how many of them there may be
@@ -58,10 +58,12 @@ class Rules:
     only, but, below, at_most, tame
         As given; labels as tuples.
 
-    References ---------- Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009
-    (paper 004), section 3.2, for retrieval without some labels. Menon and others, "Long-tail
-    learning via logit adjustment", ICLR 2021, for ``tame``; here a small power, since scores depend
-    on frequency only in part.
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004), section
+    3.2, for retrieval without some labels. Menon and others, "Long-tail learning via logit
+    adjustment", ICLR 2021, for ``tame``; here a small power, since scores depend on frequency only
+    in part.
 
     Examples
     --------

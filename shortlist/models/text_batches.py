@@ -8,16 +8,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from shortlist.arrays.given_labels import Columns, Label, LabelsLike, joined_columns
-from shortlist.arrays.rows import Vectors
-from shortlist.categories.learner import BIAS
+from shortlist.data.label_input import Columns, Label, LabelsLike, joined_columns
+from shortlist.data.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
+from shortlist.data.ranking import Explanation
+from shortlist.data.rows import Vectors
+from shortlist.data.texts import Document
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
-from shortlist.labels import LabelIndex, LabelSets, NumberedLabels, judged, numbered
-from shortlist.ranking import Explanation
+from shortlist.learners.category_learner import BIAS
 from shortlist.text.counts import CountedRows
 from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
-from shortlist.texts import Document
 
 Batch: TypeAlias = Examples | tuple[Sequence[Document], LabelsLike]  # texts and their labels
 

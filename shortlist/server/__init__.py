@@ -6,15 +6,20 @@ number in the journal up to which the replica has learned. Starting up, followin
 writing a snapshot, undoing an example, rehearsing a candidate, promoting it and going back are the
 same operation: open a model file and learn what the journal holds after it, one example at a time.
 
-    journal.py      examples and undos on disk, in order, with chained checksums snapshots.py    the
-    state directory: locks, model files beside the journal, salvage replica.py      a model that
-    follows the journal; background tasks rehearsal.py    the journal replayed with a candidate;
-    promoting it, and going back queue.py        texts that wait to be judged, and which comes next
-    exporting.py    examples in the layouts of other tools; backups people.py       people, roles
-    and tokens settings.py     settings, limits and logs            client.py       asks a running
-    server app.py          the application: start, socket, stop middleware.py   admission, limits,
-    headers, metrics routes.py       what all routes share                schemas.py      shapes of
-    questions and answers ranking.py      routes that only look                learning.py
-    routes that learn, and of the queue reporting.py    routes for exports, audits, rehearsals and
-    promotion
+journal.py            examples and undos on disk, in order, with chained checksums
+snapshots.py          the state directory: locks, model files beside the journal, salvage
+replica.py            a model that follows the journal; background tasks
+rehearsals.py         the journal replayed with a candidate; promoting it, and going back
+review_queue.py       texts that wait to be judged, and which comes next
+exporting.py          examples in the layouts of other tools; backups
+people.py             people, roles and tokens
+settings.py           settings, limits and logs
+client.py             asks a running server
+app.py                the application: start, socket, stop
+middleware.py         admission, limits, headers, metrics
+routes.py             what all routes share
+schemas.py            shapes of questions and answers
+ranking_routes.py     routes that only look
+learning_routes.py    routes that learn, and of the queue
+reporting_routes.py   routes for exports, audits, rehearsals and promotion
 """

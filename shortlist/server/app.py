@@ -26,12 +26,12 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import VectorPart, failure, name_of
 from shortlist.server import people, schemas, snapshots
 from shortlist.server.journal import check_journal
-from shortlist.server.learning import LearningRoutes, QueueRoutes
+from shortlist.server.learning_routes import LearningRoutes, QueueRoutes
 from shortlist.server.middleware import Connections, Middleware
 from shortlist.server.people import ASKING
-from shortlist.server.ranking import LookingRoutes, RankingRoutes, RatingRoutes, rolling
+from shortlist.server.ranking_routes import LookingRoutes, RankingRoutes, RatingRoutes, rolling
 from shortlist.server.replica import Replica, keep_following, keep_snapshots
-from shortlist.server.reporting import AuditRoutes, PromotionRoutes
+from shortlist.server.reporting_routes import AuditRoutes, PromotionRoutes
 from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
 from shortlist.server.settings import AsEvents, Settings, listen, log
 

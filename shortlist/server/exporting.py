@@ -19,12 +19,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from shortlist.data.texts import Fielded
 from shortlist.errors import InputError
 from shortlist.inputs.tables import as_line, guarded
-from shortlist.server import people, rehearsal, snapshots
+from shortlist.server import people, rehearsals, snapshots
 from shortlist.server.journal import ALL, END_FILE, FILE, PROBLEMS, Example, Journal
-from shortlist.server.queue import FILE as QUEUE
-from shortlist.texts import Fielded
+from shortlist.server.review_queue import FILE as QUEUE
 
 SEPARATOR = "|"  # between labels in a cell of CSV
 PREFIX = "__label__"  # of a label in fastText's layout
@@ -181,10 +181,10 @@ def pieces(journal: Journal, layout: Layout) -> Iterator[str]:
 
 WHOLE = (
     snapshots.BASE,
-    rehearsal.ASIDE,
-    rehearsal.BEFORE,
-    rehearsal.CANDIDATE,
-    rehearsal.REPORT,
+    rehearsals.ASIDE,
+    rehearsals.BEFORE,
+    rehearsals.CANDIDATE,
+    rehearsals.REPORT,
     people.FILE,
     people.MARK,
 )

@@ -32,9 +32,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from shortlist.categories.index.retrieval import unit
+from shortlist.data.texts import Document, Vectors
 from shortlist.errors import InputError, ShortlistError, counted
-from shortlist.texts import Document, Vectors
+from shortlist.learners.index.scoring import unit
 
 FILE, END_FILE = "journal.sqlite", "journal.end"
 BASE = "base.shortlist"  # the model that serving began with, or the promoted one

@@ -23,10 +23,11 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from sklearn.base import clone
 
-from shortlist.arrays.given_labels import Label
+from shortlist.data.label_input import Label
+from shortlist.data.texts import Document, Vectors
 from shortlist.errors import InputError, ShortlistError
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.relabelling import Change
+from shortlist.models.label_changes import Change
 from shortlist.models.rules import Rules
 from shortlist.server import snapshots
 from shortlist.server.journal import (
@@ -41,7 +42,6 @@ from shortlist.server.journal import (
 )
 from shortlist.server.middleware import Metrics
 from shortlist.server.settings import Settings, log, log_failure
-from shortlist.texts import Document, Vectors
 
 FIRST = 5  # labels that the rolling measures look at
 

@@ -30,12 +30,13 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
-from shortlist.arrays.given_labels import Label
+from shortlist.data.label_input import Label
+from shortlist.data.ranking import Explanation
+from shortlist.data.texts import Document, Vectors, as_documents, as_vectors
 from shortlist.errors import InputError
-from shortlist.models.base import Model
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, with_vectors
-from shortlist.ranking import Explanation
+from shortlist.models.model import Model
 from shortlist.server import schemas
 from shortlist.server.journal import (
     Check,
@@ -53,11 +54,10 @@ from shortlist.server.journal import (
 )
 from shortlist.server.middleware import FAILED, Metrics, refused
 from shortlist.server.people import ASKING, NotAllowed
-from shortlist.server.queue import Handing, NotThere, gains
 from shortlist.server.replica import Replica, check_not_needed
+from shortlist.server.review_queue import Handing, NotThere, gains
 from shortlist.server.schemas import ONE_LINE, ONE_WORD
 from shortlist.server.settings import Limits, Settings
-from shortlist.texts import Document, Vectors, as_documents, as_vectors
 
 Found = TypeVar("Found")
 

@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
-from shortlist.arrays.validation import as_whole
+from shortlist.data.texts import Document
+from shortlist.data.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.models.encoding import Encoder
 from shortlist.server.journal import kept
 from shortlist.server.people import FILE as PEOPLE
 from shortlist.server.people import People, lost
-from shortlist.texts import Document
 
 LEAST_TOKEN = 16  # characters; a shorter token can be guessed
 

@@ -21,8 +21,8 @@ from typing import Any
 
 from shortlist.errors import InputError, ModelFileError, counted
 from shortlist.files.drafts import whole_file
-from shortlist.models.base import Model
-from shortlist.models.making import open_model
+from shortlist.models.model import Model
+from shortlist.models.training_settings import open_model
 from shortlist.server.journal import BASE as BASE
 from shortlist.server.journal import END_FILE, FILE, Journal, JournalError, Version
 

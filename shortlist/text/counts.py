@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Floats, Ints, Longs, kernel, part, scale_to_unit_length
-from shortlist.arrays.logarithms import log, logs
-from shortlist.arrays.rows import Rows, Vectors, beside, grown, offsets_of
+from shortlist.compiled.kernels import Floats, Ints, Longs, kernel, part, scale_to_unit_length
+from shortlist.compiled.logarithms import log, logs
+from shortlist.data.rows import Rows, Vectors, beside, grown, offsets_of
 
 # Numbered features of texts -> rows of counts, columns ascending.
 
@@ -152,9 +152,13 @@ class CountedRows:
 # m_i, u_l the number of documents with l, m the number of documents, and pivot the mean of m_i over
 # the documents learned from.
 #
-#     tf       "count"    d              "log"     1 + log d                     "boolean"  1 idf
-#     "plain"    log(m / u)     "smooth"  log((1 + m) / (1 + u)) + 1 norm     "l2"       x / ‖x‖
-#     "pivoted" x / (tf(avg_i) · [(1 − slope) + slope · m_i / pivot])
+#     tf       "count"    d
+#              "log"      1 + log d
+#              "boolean"  1
+#     idf      "plain"    log(m / u)
+#              "smooth"   log((1 + m) / (1 + u)) + 1
+#     norm     "l2"       x / ‖x‖
+#              "pivoted"  x / (tf(avg_i) · [(1 − slope) + slope · m_i / pivot])
 #
 # so that tf="log", idf="plain", norm="pivoted" is
 #     x_i[l] = log(m/u_l) · [(1 + log d_i[l]) / (1 + log avg_i)] / [(1 − slope) + slope ·

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays.kernels import Longs, hashing, kernel
-from shortlist.texts import Fielded, Texts, lengths_of, to_codes, to_text
+from shortlist.compiled.kernels import Longs, hashing, kernel
+from shortlist.data.texts import Fielded, Texts, lengths_of, to_codes, to_text
 
 Codes = NDArray[np.uint32]  # code points, and tables of them
 Hashes = NDArray[np.uint64]

@@ -11,8 +11,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from shortlist.arrays.rows import Rows, give_back
-from shortlist.arrays.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.concurrency import (
     Noting,
     by_threads,
@@ -24,10 +22,24 @@ from shortlist.concurrency import (
     stop_here,
     writing,
 )
+from shortlist.data.rows import Rows, give_back
+from shortlist.data.texts import (
+    Document,
+    Fielded,
+    as_documents,
+    as_texts,
+    band,
+    blocks,
+    cell_value,
+    laid,
+    lengths_of,
+)
+from shortlist.data.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, clone, not_fitted
 from shortlist.files.store import State
 from shortlist.text.counts import NORM, SMOOTH, TF, CountedRows, Weighting, count, needs_counts
+from shortlist.text.feature_names import Vocabulary, encoded
 from shortlist.text.features import (
     VALUE,
     Features,
@@ -43,18 +55,6 @@ from shortlist.text.features import (
     with_characters,
     with_fields,
 )
-from shortlist.texts import (
-    Document,
-    Fielded,
-    as_documents,
-    as_texts,
-    band,
-    blocks,
-    cell_value,
-    laid,
-    lengths_of,
-)
-from shortlist.vocabulary import Vocabulary, encoded
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

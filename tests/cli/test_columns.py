@@ -7,7 +7,7 @@ import random
 import pytest
 
 import shortlist as sl
-from shortlist.server.rehearsal import as_trained
+from shortlist.server.rehearsals import as_trained
 
 WORDS = {
     "grain": ["wheat", "corn", "rye"],

@@ -7,8 +7,8 @@ import pytest
 
 from shortlist import Categorizer
 from shortlist.measures import wilcoxon
-from shortlist.models.base import learners
-from shortlist.models.search import Contestant, compare, differences
+from shortlist.models.model import learners
+from shortlist.models.model_search import Contestant, compare, differences
 from tests.cli.test_bad_input import refused
 
 

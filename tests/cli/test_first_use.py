@@ -46,7 +46,7 @@ def test_help_says_in_full_what_each_command_does(run):
 
 def test_help_names_the_learners_and_measures_that_there_are():
     from shortlist.measures import measure
-    from shortlist.models.base import learners
+    from shortlist.models.model import learners
 
     for task, names in LEARNERS.items():
         assert names[0] == next(iter(learners(task))), "the usual one"

@@ -13,7 +13,7 @@ USUAL_MODEL = f"""
 import sys
 from shortlist import own_process
 own_process.take()
-from shortlist.models.making import Settings
+from shortlist.models.training_settings import Settings
 model = Settings().model(of_texts=True)
 model.fit(["wheat rose", "rates fell"], ["grain", "money"])
 assert model.rank("wheat").labels[0] == "grain"

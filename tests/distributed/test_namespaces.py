@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shortlist.inputs import read
-from shortlist.models.making import Settings
+from shortlist.models.training_settings import Settings
 from tests.distributed.conftest import cluster_of_processes
 from tests.distributed.test_training import saved
 

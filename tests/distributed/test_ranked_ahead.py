@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shortlist as sl
+from shortlist.confidence.observers import how_many
 from shortlist.distributed import categories
 from shortlist.distributed.categories import left_of_each
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.files.store import checksum
-from shortlist.models.observing import how_many
 from tests.distributed.conftest import texts
 
 LEARNERS = [sl.TunedIndex(), sl.FeatureFocus()]

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.categories.additive import rounded
+from shortlist.data.labels import in_sorted_order, numbered
 from shortlist.distributed import categories, train
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.inputs import Skipped, read
-from shortlist.labels import in_sorted_order, numbered
+from shortlist.learners.additive import rounded
 from tests.distributed.conftest import texts
 
 WEIGHTED = sl.TextVectorizer(tf="log", idf="plain", norm="pivoted", min_df=2, ngrams=2)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import shortlist as sl
+from shortlist.data.texts import WithVectors
 from shortlist.distributed import categories
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.inputs import read
-from shortlist.texts import WithVectors
 
 WIDE, TOPICS = 8, ("grain", "money", "oil", "ships")
 

@@ -14,8 +14,8 @@ from safetensors.numpy import save_file
 import shortlist as sl
 from shortlist.files import store
 from shortlist.files.store import FORMAT, KEY
-from shortlist.models.base import learners
-from shortlist.ratings.learner import RatingLearner
+from shortlist.learners.ratings.rating_learner import RatingLearner
+from shortlist.models.model import learners
 
 
 @pytest.fixture

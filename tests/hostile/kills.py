@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a progra
 import httpx
 
 import shortlist as sl
-from shortlist.models.relabelling import Change
+from shortlist.models.label_changes import Change
 from shortlist.server import snapshots
 from shortlist.server.app import (
     make_app,  # noqa: F401  imported here once, not in every server forked

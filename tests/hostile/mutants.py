@@ -1,9 +1,8 @@
 """Small changes to kernels and journal, each of which some test should notice: the score, and the
 survivors.
 
-    python tests/hostile/mutants.py                                              # all files of
-    TESTS python tests/hostile/mutants.py shortlist/categories/best.py --count 50      # fifty
-    changes, spread over the file
+    python tests/hostile/mutants.py                                              # all files of TESTS
+    python tests/hostile/mutants.py shortlist/learners/top_labels.py --count 50      # fifty changes, spread over the file
 
 Kernels run uncompiled, which is quicker for one small run. Libraries are loaded once; each change
 is tried in a fork of that process, in which the changed module is imported in place of the file.
@@ -29,7 +28,7 @@ os.environ["NUMBA_DISABLE_JIT"] = "1"
 ROOT = Path(__file__).parents[2]
 # the slow twins: other tests take minutes uncompiled
 INDEX = [
-    f"tests/categories/test_{name}"
+    f"tests/learners/test_{name}"
     for name in (
         "tuned_index.py::test_is_exactly_its_twin",
         "tuned_index.py::test_words_and_vectors_are_exactly_its_twin",
@@ -53,23 +52,23 @@ JOURNAL = [
 ]
 TESTS = {
     "shortlist/server/journal.py": JOURNAL,
-    "shortlist/categories/best.py": ["tests/categories/test_best.py"],
-    "shortlist/categories/index/lists.py": INDEX,
-    "shortlist/categories/index/retrieval.py": INDEX,
-    "shortlist/categories/index/tuning.py": INDEX,
-    "shortlist/categories/index/feature_focus.py": INDEX,
-    "shortlist/categories/prototypes/online.py": ["tests/categories/test_prototypes.py"],
-    "shortlist/categories/prototypes/weights.py": ["tests/categories/test_prototypes.py"],
-    "shortlist/categories/prototypes/mmp.py": ["tests/categories/test_prototypes.py"],
-    "shortlist/ratings/prank.py": ["tests/ratings/test_prank.py"],
-    "shortlist/ratings/learner.py": [
-        "tests/ratings/test_learners.py",
-        "tests/ratings/test_prank.py",
+    "shortlist/learners/top_labels.py": ["tests/learners/test_best.py"],
+    "shortlist/learners/index/edges.py": INDEX,
+    "shortlist/learners/index/scoring.py": INDEX,
+    "shortlist/learners/index/training.py": INDEX,
+    "shortlist/learners/index/feature_focus.py": INDEX,
+    "shortlist/learners/prototypes/prototype_learner.py": ["tests/learners/test_prototypes.py"],
+    "shortlist/learners/prototypes/weights.py": ["tests/learners/test_prototypes.py"],
+    "shortlist/learners/prototypes/mmp.py": ["tests/learners/test_prototypes.py"],
+    "shortlist/learners/ratings/prank.py": ["tests/learners/ratings/test_prank.py"],
+    "shortlist/learners/ratings/rating_learner.py": [
+        "tests/learners/ratings/test_learners.py",
+        "tests/learners/ratings/test_prank.py",
     ],
-    "shortlist/ratings/widrow_hoff.py": ["tests/ratings/test_learners.py"],
-    "shortlist/documents/svms.py": ["tests/documents/test_searches.py"],
-    "shortlist/vocabulary.py": ["tests/test_vocabulary.py"],
-    "shortlist/arrays/kernels.py": ["tests/arrays/test_kernels.py"],
+    "shortlist/learners/ratings/widrow_hoff.py": ["tests/learners/ratings/test_learners.py"],
+    "shortlist/learners/documents/svms.py": ["tests/learners/documents/test_searches.py"],
+    "shortlist/vocabulary.py": ["tests/text/test_feature_names.py"],
+    "shortlist/compiled/kernels.py": ["tests/data/test_kernels.py"],
 }
 COMPILED = {"kernel", "loop", "part"}  # decorators
 COMPARED = {

@@ -27,7 +27,7 @@ import httpx
 import shortlist as sl
 from shortlist.server.journal import ALONE, Journal
 from shortlist.server.people import Role, changing
-from shortlist.server.queue import Queue, follow
+from shortlist.server.review_queue import Queue, follow
 from tests.hostile.kills import Changing, rows_of, run, wait_a_little_for, wrong_models
 from tests.server.servers import Client
 

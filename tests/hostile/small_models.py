@@ -11,10 +11,10 @@ from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.top_down import TopDown
 from papers.comparators.unweighted_index import UnweightedIndex
-from shortlist.categories.learner import CategoryLearner
-from shortlist.concepts import Concept
 from shortlist.files import store
-from shortlist.ratings.learner import RatingLearner
+from shortlist.label_vocabulary import Concept
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.ratings.rating_learner import RatingLearner
 
 WORDS = (
     "wheat corn export bank rate money oil trade gold ship crude price tariff farm loan bond "

@@ -7,7 +7,7 @@ import pytest
 import shortlist as sl
 from shortlist.server import snapshots
 from shortlist.server.journal import ALONE, Example, Journal
-from shortlist.server.queue import Queue
+from shortlist.server.review_queue import Queue
 from tests.hostile.kills import trial
 from tests.hostile.promotion_kills import Promoting, candidate_of
 from tests.hostile.queue_kills import FAULTS, Judging, make_model

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 from shortlist import InputError
-from shortlist.arrays.validation import as_rows
+from shortlist.data.validation import as_rows
 from shortlist.inputs import read, sniff
 
 

@@ -8,7 +8,7 @@ import polars
 import pytest
 
 from shortlist import InputError, read
-from shortlist.texts import WithVectors
+from shortlist.data.texts import WithVectors
 
 VECTORS = [[0.5, -1.0, 2.0], [0.0, 1e-3, -3.0]]
 RECORDS = [

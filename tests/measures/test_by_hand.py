@@ -9,7 +9,8 @@ import pytest
 from papers.index_comparison import sign_test
 from papers.measures import document_margins
 from shortlist import InputError
-from shortlist.labels import LabelSets
+from shortlist.data.labels import LabelSets
+from shortlist.data.ranking import Ranking
 from shortlist.measures import (
     Propensities,
     among_first_k,
@@ -24,7 +25,6 @@ from shortlist.measures import (
     precision_recall,
     wilcoxon,
 )
-from shortlist.ranking import Ranking
 
 # Five labels a..e. Row 0 is ranked a b c d e, all of them; rows 1 and 2 retrieve three; row 3 has
 # no true label.

@@ -8,11 +8,11 @@ import scipy.sparse
 import sklearn.metrics
 
 import papers.measures  # noqa: F401 - losses, coverage, maxF1 and others
+from shortlist.data.labels import LabelSets
+from shortlist.data.ranking import Ranking
 from shortlist.errors import InputError
-from shortlist.labels import LabelSets
 from shortlist.measures import evaluate, positions
 from shortlist.measures import significance as resampling
-from shortlist.ranking import Ranking
 
 ROWS, LABELS, K = 5_000, 100, 10
 NAMES = ["P@10", "recall@10", "nDCG@10", "AP"]

@@ -15,9 +15,9 @@ import sklearn.metrics
 from sklearn.metrics import label_ranking_average_precision_score
 
 import papers.measures  # noqa: F401 - losses, coverage, maxF1 and others
-from shortlist.labels import LabelSets
+from shortlist.data.labels import LabelSets
+from shortlist.data.ranking import Ranking
 from shortlist.measures import confusion, evaluate, evaluate_documents, evaluate_ratings, per_label
-from shortlist.ranking import Ranking
 
 
 def problem(n=300, n_labels=12, k=12, tied=False, seed=0):

@@ -5,9 +5,9 @@ import pytest
 
 import papers.measures  # noqa: F401 - losses, coverage, maxF1 and others
 from shortlist import InputError
-from shortlist.labels import LabelSets
+from shortlist.data.labels import LabelSets
+from shortlist.data.ranking import Ranking
 from shortlist.measures import MEASURES, depth, evaluate, evaluate_documents, measure
-from shortlist.ranking import Ranking
 
 TWO = Ranking(
     np.array([[0, 1], [1, -1]], dtype=np.int32),

@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import papers.measures  # noqa: F401 - losses, coverage, maxF1 and others
-from shortlist.labels import LabelSets
+from shortlist.data.labels import LabelSets
+from shortlist.data.ranking import Ranking
 from shortlist.measures import (
     Propensities,
     among_first_k,
@@ -18,7 +19,6 @@ from shortlist.measures import (
     place_labels,
     precision_recall,
 )
-from shortlist.ranking import Ranking
 from tests.reference import measures as twin
 
 

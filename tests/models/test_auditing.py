@@ -5,7 +5,7 @@ import json
 import pytest
 
 import shortlist as sl
-from shortlist.labels import judged, numbered
+from shortlist.data.labels import judged, numbered
 from shortlist.models.auditing import PARTS, Audit, Confusion, audit, dealt, same
 from tests.cli.conftest import run  # noqa: F401
 

@@ -9,9 +9,9 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.preprocessing import label_binarize
 
 import shortlist as sl
+from shortlist.data.ranking import Ranking
 from shortlist.errors import InputError
 from shortlist.models import category_model as class_probabilities
-from shortlist.ranking import Ranking
 from tests.models.test_deciding import LABELS, examples
 
 NAMES = sorted(f"label {n}" for n in range(LABELS))

@@ -10,11 +10,12 @@ import pytest
 
 import shortlist as sl
 from shortlist import concurrency as interrupts
-from shortlist.categories.learner import at_once
+from shortlist.confidence import observers as observing
+from shortlist.confidence.confidence import Confidence, Reason
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
-from shortlist.models import categorizer, observing
-from shortlist.models.confidence import Confidence, Reason
+from shortlist.learners.category_learner import at_once
+from shortlist.models import categorizer
 from tests.contract import as_bytes
 
 LABELS = 12
@@ -347,7 +348,7 @@ def test_learning_that_is_stopped_leaves_a_file_that_opens(monkeypatch, tmp_path
 
     monkeypatch.setattr(interrupts, "RUN", 50)
     with monkeypatch.context() as now:
-        now.setattr("shortlist.categories.learner.stop_here", stop)
+        now.setattr("shortlist.learners.category_learner.stop_here", stop)
         with pytest.raises(KeyboardInterrupt):
             c.learn_many(*examples(120, seed=1, labels=40))
     assert c.learner_.n_examples_ == 450

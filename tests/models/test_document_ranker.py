@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold, cross_val_score
 
 import shortlist as sl
-from shortlist.arrays.validation import as_rows
+from shortlist.data.validation import as_rows
 from shortlist.inputs.examples import Examples
 
 

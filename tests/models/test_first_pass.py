@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from shortlist import Categorizer, TunedIndex
-from shortlist.arrays.validation import as_rows
-from shortlist.categories.index import learner
+from shortlist.confidence import observers as observing
+from shortlist.confidence.observers import FirstPass
+from shortlist.data.labels import in_sorted_order, numbered
+from shortlist.data.validation import as_rows
 from shortlist.files.store import checksum
-from shortlist.labels import in_sorted_order, numbered
-from shortlist.models import observing
-from shortlist.models.observing import FirstPass
+from shortlist.learners.index import index_learner
 
 
 def texts(n, n_labels=1, seed=0):
@@ -48,7 +48,7 @@ def assert_alike(ways):
 @pytest.mark.parametrize("piece", [512, 40], ids=["one piece", "several"])
 @pytest.mark.parametrize("n_labels", [1, 2])
 def test_texts(monkeypatch, piece, n_labels):
-    monkeypatch.setattr(learner, "PIECE", piece)
+    monkeypatch.setattr(index_learner, "PIECE", piece)
     given = texts(400, n_labels)
     ways = []
     for make in (lambda _: None, asked_one_by_one):

@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import shortlist as sl
-from shortlist.models.base import TASKS, Model, base, learners, named
-from shortlist.models.making import Settings, open_model
+from shortlist.models.model import TASKS, Model, base, learners, named
 from shortlist.models.row_categorizer import RowCategorizer
+from shortlist.models.training_settings import Settings, open_model
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -9,7 +9,7 @@ import pytest
 
 import shortlist as sl
 from shortlist import LabelVocabulary
-from shortlist.concepts import Concept
+from shortlist.label_vocabulary import Concept
 from shortlist.models import encoding
 from tests.encoders.conftest import cache, folder  # noqa: F401 - fixtures
 

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import shortlist as sl
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
-from shortlist.arrays.validation import as_rows
+from shortlist.data.validation import as_rows
 from shortlist.inputs.examples import Examples
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.categories.relabelling import split_off
-from shortlist.concepts import Concept, LabelVocabulary
-from shortlist.models.relabelling import Change
+from shortlist.label_vocabulary import Concept, LabelVocabulary
+from shortlist.learners.label_surgery import split_off
+from shortlist.models.label_changes import Change
 from tests.server.servers import state_bytes
 
 TEXTS = ["wheat exports rose", "corn and rye fell", "the bank raised rates", "gold at the bank"] * 5

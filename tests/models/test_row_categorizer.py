@@ -9,14 +9,14 @@ import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
 import shortlist as sl
-from shortlist.arrays.validation import as_rows
+from shortlist.confidence.confidence import Reason
+from shortlist.confidence.observers import STRIDE
+from shortlist.data.labels import in_sorted_order, numbered
+from shortlist.data.validation import as_rows
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.inputs.examples import Examples
-from shortlist.labels import in_sorted_order, numbered
-from shortlist.models.confidence import Reason
-from shortlist.models.making import open_model
-from shortlist.models.observing import STRIDE
+from shortlist.models.training_settings import open_model
 
 LABELS, FEATURES = 8, 40
 

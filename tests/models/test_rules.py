@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.concepts import Concept, LabelVocabulary
+from shortlist.label_vocabulary import Concept, LabelVocabulary
 from shortlist.models import rules as known_rules
 
 WORDS = [

@@ -22,7 +22,7 @@ import shortlist as sl
 from papers.comparators.one_versus_rest import OneVersusRest
 from papers.comparators.rocchio_selection import RocchioSelection
 from papers.query_scaler import QueryScaler
-from shortlist.models.base import learners
+from shortlist.models.model import learners
 
 COLUMNS_ARRIVE = "columns that were never seen may arrive, and are ranked by those that were"
 LABELS_ARRIVE = (

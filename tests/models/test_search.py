@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import shortlist as sl
-from shortlist.arrays.validation import as_rows
+from shortlist.data.texts import WithVectors
+from shortlist.data.validation import as_rows
 from shortlist.inputs.examples import Examples
-from shortlist.models import search as searching
+from shortlist.models import model_search as searching
+from shortlist.models.model_search import OUT_OF_TIME, Trial, called, candidates, decide, search
 from shortlist.models.row_categorizer import RowCategorizer
-from shortlist.models.search import OUT_OF_TIME, Trial, called, candidates, decide, search
-from shortlist.texts import WithVectors
 
 
 def notes(n, seed=0):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from shortlist import Categorizer, InputError, ModelFileError, TextVectorizer, TunedIndex, load
+from shortlist.data.texts import WithVectors
 from shortlist.files.store import build
 from shortlist.inputs.examples import Examples
 from shortlist.models.encoding import name_of
-from shortlist.texts import WithVectors
 
 TOPICS = ["grain", "money", "oil", "ship"]
 WORDS = {"grain": "wheat corn", "money": "bank loan", "oil": "crude barrel", "ship": "port vessel"}

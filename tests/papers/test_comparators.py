@@ -12,7 +12,7 @@ from papers.comparators.top_down import TopDown, fit_sigmoid
 from papers.comparators.tree import Tree
 from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist import Categorizer, InputError
-from shortlist.arrays.validation import as_rows
+from shortlist.data.validation import as_rows
 from tests.reference.comparators import SlowUnweightedIndex, slow_perceptron, slow_top_down
 
 

@@ -12,7 +12,7 @@ from papers.comparators import dual_prank
 from papers.comparators.dual_prank import DualPRank
 from papers.ratings import quadratic_features
 from shortlist import PRank
-from tests.ratings.streams import integer_streams
+from tests.learners.ratings.streams import integer_streams
 from tests.reference.prank import PRankTwin
 
 

@@ -12,7 +12,7 @@ from papers.comparators import dual
 from papers.comparators.extended_mmp import ExtendedMMP, VotedPerceptron
 from shortlist import MMP, load
 from shortlist.files import store
-from tests.categories.test_prototypes import learn_both, parts, scores_by_label, seeds, stream_of
+from tests.learners.test_prototypes import learn_both, parts, scores_by_label, seeds, stream_of
 from tests.reference.prototypes import SlowMMP, SlowTopicPerceptron
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist import InputError, WidrowHoff
-from tests.ratings.streams import integer_streams, rated_rows
+from tests.learners.ratings.streams import integer_streams, rated_rows
 from tests.reference.multiclass_perceptron import MulticlassPerceptronTwin
 from tests.reference.widrow_hoff import WidrowHoffTwin
 

@@ -9,7 +9,7 @@ import pytest
 
 from papers.myriad import COMMON, LONGEST, many_labels, n_words
 from shortlist import FeatureFocus
-from shortlist.arrays.validation import as_rows
+from shortlist.data.validation import as_rows
 
 
 def gathered(n_classes, n_examples, seed=0):

@@ -1,4 +1,4 @@
-"""TunedIndex from the formulas of shortlist/categories/index/tuning.py: dicts and lists, no thought
+"""TunedIndex from the formulas of shortlist/learners/index/training.py: dicts and lists, no thought
 of speed.
 
 An example is its words [(f, x)], its vector [v] and its labels; if it was judged in part, also

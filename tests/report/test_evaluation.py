@@ -6,8 +6,8 @@ import pytest
 
 import shortlist as sl
 from shortlist import report
-from shortlist.concepts import Concept
 from shortlist.inputs import Examples
+from shortlist.label_vocabulary import Concept
 from shortlist.report import evaluate_closely
 
 NAMES = {"p1": "grain", "p2": "metal"}

@@ -3,10 +3,10 @@
 import json
 
 import shortlist as sl
-from shortlist.concepts import Concept, LabelVocabulary
+from shortlist.label_vocabulary import Concept, LabelVocabulary
 from shortlist.server import snapshots
 from shortlist.server.people import Role, changing
-from shortlist.server.reporting import lessons_of
+from shortlist.server.reporting_routes import lessons_of
 from tests.models.test_auditing import WRONG, examples
 from tests.server.servers import EXAMPLES, in_thread
 

@@ -14,7 +14,7 @@ from shortlist.server import snapshots
 from shortlist.server.exporting import LAYOUTS, exported
 from shortlist.server.journal import Example, Journal
 from shortlist.server.replica import Replica
-from shortlist.server.reporting import audit_of
+from shortlist.server.reporting_routes import audit_of
 from tests.server.servers import in_thread, state_bytes
 from tests.test_fields import LABELS, LAWS
 

@@ -1,6 +1,6 @@
 """What of a text is new, and how like the last ones it is."""
 
-from shortlist.server.queue import MET, Novelty, likeness
+from shortlist.server.review_queue import MET, Novelty, likeness
 
 
 def words(*own):

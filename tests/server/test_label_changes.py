@@ -3,7 +3,7 @@
 import pytest
 
 import shortlist as sl
-from shortlist.models.relabelling import Change
+from shortlist.models.label_changes import Change
 from shortlist.server.journal import Example, Journal, Writer
 from shortlist.server.replica import Replica, write_snapshot
 from shortlist.server.settings import log_failure

@@ -3,7 +3,7 @@
 import pytest
 
 import shortlist as sl
-from shortlist.concepts import Concept, LabelVocabulary
+from shortlist.label_vocabulary import Concept, LabelVocabulary
 from shortlist.server import snapshots
 from tests.server.servers import in_thread
 

@@ -13,10 +13,10 @@ import pytest
 
 import shortlist as sl
 from shortlist.errors import InputError
-from shortlist.server import rehearsal, snapshots
+from shortlist.server import rehearsals, snapshots
 from shortlist.server.journal import Example, Journal, Writer
 from shortlist.server.replica import write_snapshot
-from shortlist.server.reporting import as_file_name
+from shortlist.server.reporting_routes import as_file_name
 from shortlist.server.snapshots import only_one
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread, state_bytes
@@ -98,13 +98,13 @@ def test_what_cannot_be_rehearsed_is_refused(learned):  # noqa: F811
         assert "has no setting colour" in rehearse(server, set="colour=red").json()["error"]
         assert "takes NAME=VALUE" in rehearse(server, set="margin").json()["error"]
         assert rehearse(server, name="../../etc/passwd").status_code == 422
-        with rehearsal.only_one(learned):
+        with rehearsals.only_one(learned):
             refused = rehearse(server)
             assert (refused.status_code, "is under way" in refused.json()["error"]) == (409, True)
-            rehearsal.tell(learned, 3, 120)
+            rehearsals.tell(learned, 3, 120)
             assert server.ask("rehearsal")["running"] == {"done": 3, "of": 120}
         told = server.ask("rehearsal")
-        assert (told["running"], told["problem"]) == (None, rehearsal.CUT_SHORT)
+        assert (told["running"], told["problem"]) == (None, rehearsals.CUT_SHORT)
         assert told["learners"][0] == "tuned-index"
     with in_thread(learned, read_only=True) as server:
         assert rehearse(server).status_code == 403
@@ -130,35 +130,37 @@ class TestTheProcessOfARehearsal:
     def test_the_candidate_is_kept(self, learned, tmp_path):  # noqa: F811
         data = tmp_path / "first.jsonl"
         data.write_text('{"text": "wheat corn", "labels": ["grain"]}\n' * 3)
-        rehearsal.tell(learned, 0, 120)
-        assert rehearsal.carried_out(learned, "frequency", {"text.tf": "count"}, data, os.getppid())
-        assert not (learned / rehearsal.PROGRESS).exists()
-        kept = rehearsal.last(learned)
+        rehearsals.tell(learned, 0, 120)
+        assert rehearsals.carried_out(
+            learned, "frequency", {"text.tf": "count"}, data, os.getppid()
+        )
+        assert not (learned / rehearsals.PROGRESS).exists()
+        kept = rehearsals.last(learned)
         assert (kept["fits"], kept["learner"]) == (True, "FrequencyBaseline")
-        candidate = sl.load(learned / rehearsal.CANDIDATE)
+        candidate = sl.load(learned / rehearsals.CANDIDATE)
         assert (candidate.text_.tf, candidate.classes_.tolist()) == ("count", ["grain"])
 
     def test_what_is_wrong_with_it_is_told(self, learned, tmp_path):  # noqa: F811
         data = tmp_path / "first.jsonl"
         data.write_text('{"text": "wheat"')
-        assert not rehearsal.carried_out(learned, None, {}, data, os.getppid())
-        problem = rehearsal.progress(learned)["problem"]
+        assert not rehearsals.carried_out(learned, None, {}, data, os.getppid())
+        problem = rehearsals.progress(learned)["problem"]
         assert "first.jsonl, line 1" in problem
         assert str(tmp_path) not in problem
 
     def test_bad_rows_are_left_out_where_that_is_asked_for(self, learned, tmp_path):  # noqa: F811
         data = tmp_path / "first.csv"
         data.write_text("text,labels\nwheat,grain\n#REF!,grain\nbank,\n")
-        assert not rehearsal.carried_out(learned, "frequency", {}, data, os.getppid())
-        assert "has no label" in rehearsal.progress(learned)["problem"]
-        assert rehearsal.carried_out(learned, "frequency", {}, data, os.getppid(), skip_bad=True)
-        assert rehearsal.last(learned)["report"]["left_out"] == 2
-        assert sl.load(learned / rehearsal.CANDIDATE).describe()["examples"] == 1
+        assert not rehearsals.carried_out(learned, "frequency", {}, data, os.getppid())
+        assert "has no label" in rehearsals.progress(learned)["problem"]
+        assert rehearsals.carried_out(learned, "frequency", {}, data, os.getppid(), skip_bad=True)
+        assert rehearsals.last(learned)["report"]["left_out"] == 2
+        assert sl.load(learned / rehearsals.CANDIDATE).describe()["examples"] == 1
 
     def test_it_ends_with_the_server(self, learned):  # noqa: F811
         with pytest.raises(SystemExit):
-            rehearsal.carried_out(learned, None, {}, None, 1)
-        assert rehearsal.last(learned) is None
+            rehearsals.carried_out(learned, None, {}, None, 1)
+        assert rehearsals.last(learned) is None
 
     def test_another_base_that_came_meanwhile_does_not_fit(self, learned):  # noqa: F811
         def made(present):
@@ -167,23 +169,23 @@ class TestTheProcessOfARehearsal:
             )
             return present.copy(), 0
 
-        rehearsal.rehearsed(learned, made)
-        assert rehearsal.last(learned)["fits"] is False
+        rehearsals.rehearsed(learned, made)
+        assert rehearsals.last(learned)["fits"] is False
         with pytest.raises(InputError, match="rehearsed against another model"):
-            rehearsal.promote(learned)
+            rehearsals.promote(learned)
 
 
 def test_going_back_that_was_cut_short_is_finished_by_the_next(falling):
     present = (falling / snapshots.BASE).read_bytes()
-    rehearsal.promote(falling, force=True)
+    rehearsals.promote(falling, force=True)
     promoted = (falling / snapshots.BASE).read_bytes()
     # as it is between the two renames
-    os.replace(falling / rehearsal.BEFORE, falling / snapshots.BASE)
-    (falling / rehearsal.ASIDE).write_bytes(promoted)
-    assert rehearsal.can_go_back(falling)
-    rehearsal.go_back(falling)
+    os.replace(falling / rehearsals.BEFORE, falling / snapshots.BASE)
+    (falling / rehearsals.ASIDE).write_bytes(promoted)
+    assert rehearsals.can_go_back(falling)
+    rehearsals.go_back(falling)
     assert (falling / snapshots.BASE).read_bytes() == promoted
-    assert (falling / rehearsal.BEFORE).read_bytes() == present
+    assert (falling / rehearsals.BEFORE).read_bytes() == present
 
 
 class TestOnThePage:
@@ -271,18 +273,18 @@ def test_a_snapshot_waits_for_a_promotion(falling, monkeypatch):
 
 
 def test_models_are_read_once_however_often_somebody_asks(falling, monkeypatch):
-    read, digest = [], rehearsal.file_digest
+    read, digest = [], rehearsals.file_digest
 
     def noted(file, kind):
         read.append(file.name.rpartition("/")[2])
         return digest(file, kind)
 
-    monkeypatch.setattr(rehearsal, "file_digest", noted)
-    rehearsal._seal_of.cache_clear()
-    assert [rehearsal.last(falling)["fits"] for _ in range(3)] == [True] * 3
-    assert sorted(read) == sorted([snapshots.BASE, rehearsal.CANDIDATE])
-    sl.Categorizer().learn("one", ["two"]).save(falling / rehearsal.CANDIDATE)
-    assert not rehearsal.last(falling)["fits"], "another file is read again"
+    monkeypatch.setattr(rehearsals, "file_digest", noted)
+    rehearsals._seal_of.cache_clear()
+    assert [rehearsals.last(falling)["fits"] for _ in range(3)] == [True] * 3
+    assert sorted(read) == sorted([snapshots.BASE, rehearsals.CANDIDATE])
+    sl.Categorizer().learn("one", ["two"]).save(falling / rehearsals.CANDIDATE)
+    assert not rehearsals.last(falling)["fits"], "another file is read again"
 
 
 @pytest.fixture
@@ -348,7 +350,7 @@ def test_what_is_checked_against_the_old_model_waits_for_the_new_one(partial, ru
 
     async def late(self, *given):
         monkeypatch.setattr(Writer, "ask", ask)
-        rehearsal.promote(partial, force=True, running=True)
+        rehearsals.promote(partial, force=True, running=True)
         return await ask(self, *given)
 
     with in_thread(partial) as server:

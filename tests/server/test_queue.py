@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shortlist.server import snapshots
-from shortlist.server.queue import Queue
+from shortlist.server.review_queue import Queue
 from tests.server.servers import Client, in_thread
 
 TEXTS = [f"wheat harvest {n}" for n in range(20)]

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from shortlist.server.queue import STATES, Queue
+from shortlist.server.review_queue import STATES, Queue
 
 TEXTS = [f"text {n}" for n in range(30)]
 

@@ -9,9 +9,9 @@ import random
 import pytest
 
 import shortlist as sl
-from shortlist.server import rehearsal, snapshots
+from shortlist.server import rehearsals, snapshots
 from shortlist.server.journal import ALONE, Example, Journal
-from shortlist.server.rehearsal import as_trained
+from shortlist.server.rehearsals import as_trained
 from shortlist.server.replica import Replica, write_snapshot
 from tests.server.servers import in_thread, state_bytes
 
@@ -48,7 +48,7 @@ def base_of(folder):
 
 def test_each_is_ranked_before_it_is_learned(learned):
     """The slow way: one example after the other, by hand."""
-    found = rehearsal.rehearse(learned, base_of(learned), base_of(learned))
+    found = rehearsals.rehearse(learned, base_of(learned), base_of(learned))
     model, firsts, shares = base_of(learned), [], []
     journal = Journal(learned, read_only=True)
     for lesson in journal.after(0, 10**9, 10**9):
@@ -68,13 +68,13 @@ def test_each_is_ranked_before_it_is_learned(learned):
 
 def test_a_report_compares_over_time_by_groups_and_by_label():
     def tried(*hits):
-        return [rehearsal.Tried(float(hit), [float(hit)]) for hit in hits]
+        return [rehearsals.Tried(float(hit), [float(hit)]) for hit in hits]
 
     n = 200
     labels = [["rare"] if i < 30 else ["frequent"] for i in range(n)]
     present = tried(*([1] * n))
     candidate = tried(*([0] * 15 + [1] * (n - 15)))
-    found = rehearsal.report(rehearsal.Rehearsal(labels, present, candidate, {}))
+    found = rehearsals.report(rehearsals.Rehearsal(labels, present, candidate, {}))
     assert found["all"]["examples"] == n
     assert found["all"]["difference"] == pytest.approx(-15 / n)
     assert [one["to"] for one in found["windows"]] == list(range(20, 201, 20))
@@ -85,7 +85,7 @@ def test_a_report_compares_over_time_by_groups_and_by_label():
     assert found["falls"] == ["20–99 examples", "all examples"]
     assert [one["label"] for one in found["labels"]] == ["rare", "frequent"]
     assert found["labels"][0]["low"] < -0.5 < found["labels"][0]["high"] < 0
-    better = rehearsal.report(rehearsal.Rehearsal(labels, candidate, present, {}))
+    better = rehearsals.report(rehearsals.Rehearsal(labels, candidate, present, {}))
     assert better["falls"] == []
     assert better["all"]["low"] > 0
 
@@ -123,7 +123,7 @@ def test_a_candidate_that_falls_is_refused_unless_forced_and_goes_back(learned, 
 def test_what_is_promoted_is_served_byte_for_byte(learned, run, tmp_path):
     found = run("rehearse", learned, "--set", "margin=0.1", "--set", "text.idf=null", "--json")
     assert found.code == 0, found.err
-    candidate = sl.load(learned / rehearsal.CANDIDATE)
+    candidate = sl.load(learned / rehearsals.CANDIDATE)
     assert candidate.learner_.margin == 0.1
     assert candidate.text_.idf is None
     assert candidate.text_.tf == "log", "the rest is as it was"
@@ -154,7 +154,7 @@ def test_a_candidate_with_the_same_data_and_a_plot(learned, run, tmp_path):
     assert "P@1 before learning, 119 examples" in said.out
     assert "20–99 examples" in said.out
     assert (tmp_path / "both.svg").stat().st_size > 1000
-    assert sl.load(learned / rehearsal.CANDIDATE).describe()["examples"] == 3
+    assert sl.load(learned / rehearsals.CANDIDATE).describe()["examples"] == 3
 
 
 def test_a_model_file_as_the_candidate(learned, run, model_file):
@@ -183,8 +183,8 @@ def test_refusals(folder, learned, run, tmp_path, model_file):
     assert run("rehearse", learned, "--model", model_file).code == 0
     with in_thread(learned, read_only=True), snapshots.lock(learned):
         assert "another server works on" in run("promote", learned).err
-    os.replace(learned / rehearsal.CANDIDATE, tmp_path / "aside")
-    sl.load(model_file).learn("x", ["y"]).save(learned / rehearsal.CANDIDATE)
+    os.replace(learned / rehearsals.CANDIDATE, tmp_path / "aside")
+    sl.load(model_file).learn("x", ["y"]).save(learned / rehearsals.CANDIDATE)
     assert "was rehearsed against another model" in run("promote", learned).err
 
 
@@ -200,10 +200,10 @@ def test_a_crash_between_leaves_the_present_model(learned, run, model_file, monk
     def crash(*_):
         raise RuntimeError("crash")
 
-    monkeypatch.setattr(rehearsal.os, "replace", crash)
+    monkeypatch.setattr(rehearsals.os, "replace", crash)
     monkeypatch.setattr(snapshots, "copy", lambda *_: None)
     with pytest.raises(RuntimeError, match="crash"):
-        rehearsal.promote(learned)
+        rehearsals.promote(learned)
     monkeypatch.undo()
     assert (learned / snapshots.BASE).read_bytes() == before
     replica = Replica(learned)
@@ -221,7 +221,7 @@ def test_what_the_model_decided_alone_is_learned_and_not_measured(learned):
         ]
     )
     journal.close()
-    found = rehearsal.rehearse(learned, base_of(learned), base_of(learned))
+    found = rehearsals.rehearse(learned, base_of(learned), base_of(learned))
     assert len(found.labels) == 119 + 1
 
 

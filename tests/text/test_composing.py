@@ -5,8 +5,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.data.texts import to_text
 from shortlist.text.features import letter_table, split
-from shortlist.texts import to_text
 
 LETTERS = st.text(
     st.sampled_from("aéA\u030aо\u0439\u0438\u0306\u1100\u1161\u11a8가か\u3099–\u212b\u0130\ud800 ")

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import Categorizer, TextVectorizer
-from shortlist.arrays.rows import Rows
-from shortlist.categories.index import learner
+from shortlist.data.rows import Rows
 from shortlist.files.store import checksum
+from shortlist.learners.index import index_learner
 from shortlist.text.counts import CountedRows
 from tests.contract import as_bytes
 
@@ -110,7 +110,7 @@ def test_learning_in_pieces_changes_nothing(monkeypatch):
     labels = [[f"label {c}"] for c in random.integers(0, 9, 500)]
     texts = [f"{own[0]} " + " ".join(f"w{w}" for w in random.zipf(1.4, 6)) for own in labels]
     whole = Categorizer().fit(texts, labels)
-    monkeypatch.setattr(learner, "PIECE", 7)
+    monkeypatch.setattr(index_learner, "PIECE", 7)
     assert as_bytes(Categorizer().fit(texts, labels)) == as_bytes(whole)
 
 
@@ -126,7 +126,7 @@ def test_threads_number_and_count_as_one_does(texts, n_batches, n_jobs, pairs, h
     own |= {"composed": True, "idf": "smooth", "hashed": hashed}
     batches = [texts[i::n_batches] for i in range(n_batches)]
     one, many = TextVectorizer(**own), TextVectorizer(**own)
-    with mock.patch("shortlist.texts.BLOCK", 20):
+    with mock.patch("shortlist.data.texts.BLOCK", 20):
         rows, same = one.fit_counts(batches).all(), many.fit_counts(batches, n_jobs).all()
         ranked = one.rows(texts), many.rows(texts, n_jobs)
     for mine, theirs in ((rows, same), ranked):

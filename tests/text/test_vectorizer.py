@@ -14,8 +14,8 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from shortlist import InputError, TextVectorizer
-from shortlist.arrays.rows import Rows
-from shortlist.arrays.validation import as_rows
+from shortlist.data.rows import Rows
+from shortlist.data.validation import as_rows
 from shortlist.files.store import build, load, save
 from shortlist.text.counts import known_log, known_logs
 from tests.compiled import compiled

@@ -1,0 +1,6 @@
+"""How certain a ranking is: probabilities, shortlists and decisions that keep promises.
+
+confidence.py    what examples that were ranked before they were learned tell about others
+calibration.py   the formulas
+observers.py     ranks some examples before they are learned
+"""

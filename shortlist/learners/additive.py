@@ -1,0 +1,131 @@
+"""Learners whose state is sums over examples: they learn in any order and in parts, and merge
+exactly.
+
+The sums are Σ_i x_i[f]·[c ∈ y_i] for each feature f and label c (sparse), and Σ_i x_i[f] for each
+feature. What a learner computes from the sums is computed on demand and cached until they change.
+
+The last digits of a sum of floats depend on the order of addition, unless all partial sums are
+exact. So values are rounded to 24 significant bits (a relative change of at most 2⁻²⁵): as long as
+no sum exceeds 2²⁹ times the smallest value in it, it fits into the 53 bits of a float64, and any
+order and any parts give the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from shortlist.compiled.kernels import Floats, Ints, Longs
+from shortlist.concurrency import lock_of, reading
+from shortlist.data.labels import LabelSets
+from shortlist.data.rows import Rows
+from shortlist.files.store import State
+from shortlist.learners.category_learner import Made, MergingLearner, added
+
+
+class Sums:
+    """Sums over examples, features × labels, and those not yet added: adding small matrices one
+    by one is slow.
+    """
+
+    def __init__(self, added: scipy.sparse.csr_array) -> None:
+        self.added = added
+        self.pending: list[Any] = []
+
+
+class AdditiveLearner(MergingLearner):
+    """Base class: adds up. ``_made`` keeps what a learner ranks by, which it makes of the sums."""
+
+    nonnegative = True
+    number: Any = np.float64  # what is added up: real numbers, or whole ones
+
+    def _begin(self) -> None:
+        self._totals = np.zeros(0, dtype=self.number)
+        self._sums = Sums(scipy.sparse.csr_array((0, 0), dtype=self.number))
+        self._made = Made()
+
+    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        X = rows._replace(data=rounded(rows.data)).to_matrix().astype(self.number, copy=False)
+        self._add(X.T.tocsr() @ as_indicator(labels, len(self._labels)), X.sum(axis=0))
+
+    def _add(self, sums: Any, totals: NDArray[Any]) -> None:
+        self._sums.pending.append(sums)
+        self._totals = added(self._totals, totals)
+        self._made = Made()
+
+    def _merge(self, other: Any, numbers: Ints) -> None:
+        """Exact: the sums over both learners' rows."""
+        self._add(self._renumbered(other, numbers), other._totals)
+
+    def _renumbered(self, other: Any, numbers: Ints) -> Any:
+        """The sums of another learner, whose labels have these numbers here."""
+        sums = other._all_sums().tocoo()
+        return scipy.sparse.csr_array(
+            (sums.data, (sums.row, numbers[sums.col])), (sums.shape[0], len(self._labels))
+        )
+
+    def _all_sums(self) -> Any:
+        """All sums, features × labels; of each feature in the order of the labels."""
+        with lock_of(self).making:
+            shape = (self._totals.size, len(self._labels))
+            held = self._sums
+            if held.pending or held.added.shape != shape:
+                for matrix in [held.added, *held.pending]:
+                    matrix.resize(shape)
+                sums = sum(held.pending, held.added).tocsr()
+                sums.sort_indices()
+                held.added, held.pending = sums, []
+            return held.added
+
+    @reading
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Sums are added up before, and SciPy has noted that none is there twice: others may be
+        asking meanwhile.
+        """
+        if hasattr(self, "_sums"):
+            self._all_sums().sum_duplicates()
+        return super().__deepcopy__(memo)
+
+    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+        sums = self._all_sums()
+        return {
+            "totals": self._totals,
+            "sums_indptr": sums.indptr.astype(np.int64),
+            "sums_label": sums.indices.astype(np.int32),
+            "sums": sums.data,
+        }
+
+    def _from_arrays(self, state: State) -> None:
+        self._totals, sums = state.array("totals", self.number), state.array("sums", self.number)
+        labels = state.array("sums_label", np.int32)
+        indptr = state.offsets("sums_indptr", self._totals.size, sums.size)
+        state.require(self._totals.size == self.n_features_in_, "each feature has a total")
+        finite = np.isfinite(sums).all() and np.isfinite(self._totals).all()
+        state.require(
+            bool(finite and (sums > 0).all() and (self._totals >= 0).all()), "sums are positive"
+        )
+        matrix = scipy.sparse.csr_array(
+            (sums, labels, indptr), (self._totals.size, len(self._labels))
+        )
+        matrix.check_format(full_check=True)
+        state.require(
+            bool((self._label_counts[labels] > 0).all()), "labels with a sum have been seen"
+        )
+        matrix.sort_indices()
+        state.require(matrix.has_canonical_format, "a feature has one sum for each label")
+        self._sums = Sums(matrix)
+
+
+def rounded(values: Floats, bits: int = 24) -> Floats:
+    """The values with so many significant bits."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
+
+
+def as_indicator(labels: LabelSets, n_labels: int) -> scipy.sparse.csr_array:
+    """Label sets as a SciPy indicator matrix."""
+    ones = np.ones(labels.ids.size, dtype=np.int64)
+    return scipy.sparse.csr_array((ones, labels.ids, labels.indptr), (labels.n_rows, n_labels))

@@ -1,0 +1,11 @@
+"""Learners whose state is an index: lists of edges from features to labels (paper 004).
+
+edges.py           the index itself, and making room in it
+scoring.py         ranking with it, at any time
+index_learner.py   what all learners of an index share
+feature_focus.py   the learner of paper 004
+independent.py     the learner of its forerunner
+tuned_index.py     the default learner, which counts and corrects
+training.py        its learning loop
+replay_buffer.py   the last examples of a stream, which it learns again
+"""

@@ -1,0 +1,192 @@
+"""IND, independent index learning (paper 004: Madani, Connor and Greiner, section 4.2).
+
+Every feature keeps the exact share of its examples that have each label, w_fc = n_fc / n_f, and an
+edge for each share of at least p_ind. Features are Boolean. Counts add, so learners of separate
+parts of the data merge exactly.
+
+p_ind is ``threshold``; by default ``fit`` chooses it on a random 20 % of the rows, as the paper
+does. ``partial_fit`` without a ``fit`` before it uses the smallest candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from shortlist.compiled.kernels import Floats, Ints, Longs
+from shortlist.concurrency import reading, writing
+from shortlist.data.label_input import LabelsLike
+from shortlist.data.labels import LabelSets, NumberedLabels
+from shortlist.data.rows import MatrixLike, Rows
+from shortlist.data.validation import MOST_AMOUNT, as_real
+from shortlist.estimators import clone
+from shortlist.files.store import State
+from shortlist.learners.additive import AdditiveLearner, as_indicator
+from shortlist.learners.category_learner import Made, Watch, added, at_once, is_true
+from shortlist.learners.index import scoring
+from shortlist.learners.index.edges import Index, make_edges, make_index
+
+CANDIDATES = [n / 100 for n in (*range(1, 10), *range(10, 65, 5))]
+HELD_OUT = 0.2
+ALL_EDGES = np.iinfo(np.int32).max
+
+
+class IndependentIndex(AdditiveLearner):
+    """IND: an index of exact proportions, each feature on its own.
+
+    Parameters
+    ----------
+    threshold : float or None, default=None
+        Edges with a share below it are left out (p_ind); None lets ``fit`` choose it on held-out
+        rows.
+    random_state : int, default=0
+        Seed of the choice of the held-out rows.
+    n_jobs : int, default=None
+        Threads for ranking; results do not depend on it. −1 for all processors.
+
+    Attributes
+    ----------
+    classes_, label_counts_, n_examples_, n_features_in_, feature_names_in_
+        As in FrequencyBaseline: labels and their counts, examples, and columns.
+    threshold_ : float
+        The threshold that is used.
+    n_edges_ : int
+        How many edges the index holds.
+
+    References
+    ----------
+    Madani, Connor and Greiner, "Learning when concepts abound", JMLR 10, 2009 (paper 004),
+    section 4.2.
+
+    Examples
+    --------
+    >>> from shortlist import IndependentIndex
+    >>> learner = IndependentIndex(threshold=0.05).fit([[1.0, 0.0], [0.0, 1.0]], [["a"], ["b"]])
+    >>> learner.predict([[2.0, 0.0], [0.0, 3.0]]).tolist()
+    ['a', 'b']
+    """
+
+    short_names: ClassVar[dict[str, dict[str, Any]]] = {"independent": {}}
+
+    number = np.int64  # n_fc and n_f are counts
+
+    def __init__(
+        self, threshold: float | None = None, random_state: int = 0, n_jobs: int | None = None
+    ) -> None:
+        self.threshold = threshold
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _begin(self) -> None:
+        given = CANDIDATES[0] if self.threshold is None else self.threshold
+        self.threshold_ = as_real(given, "threshold", least=0, most=1)
+        super()._begin()
+
+    def _fit_passes(self, rows: Any, Y: Any, watch: Watch = at_once) -> Iterator[int]:
+        yield from super()._fit_passes(rows, Y, watch)
+        if self.threshold is None and rows.n_rows > 1:
+            held_out = self.held_out(rows.n_rows)
+            own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]
+            tried, labels = rows.take(held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
+            numbered = NumberedLabels(self._labels.names, labels)
+            self.choose_threshold(
+                self.hits(tried, numbered, clone(self)._learn_rows(tried, numbered))
+            )
+
+    def held_out(self, n_rows: int) -> Longs:
+        """The numbers of the rows, of so many, on which the threshold is chosen."""
+        order = np.random.default_rng(self.random_state).permutation(n_rows)
+        return order[: max(1, round(HELD_OUT * n_rows))]
+
+    @writing
+    def hits(self, rows: Rows, Y: LabelsLike, held_out: IndependentIndex) -> Longs:
+        """For each candidate, the number of these rows ranked rightly by the counts without the
+        held-out rows.
+
+        ``held_out`` has learned all held-out rows, and this learner those and all others.
+        """
+        n_labels = len(self._labels)
+        numbers = self._labels.learn(
+            [[name] for name in held_out._labels.names], len(held_out._labels)
+        ).ids
+        theirs = self._renumbered(held_out, numbers)
+        theirs.resize(self._all_sums().shape)
+        counts, seen = self._all_sums() - theirs, added(self._totals, -held_out._totals)
+        counts.eliminate_zeros()
+        truth = self._labels.learn(Y, rows.n_rows)
+        found = []
+        for candidate in CANDIDATES:
+            ids, scores = np.full((rows.n_rows, 1), -1, dtype=np.int32), np.empty((rows.n_rows, 1))
+            index = proportions(counts, seen, candidate)
+            scoring.rank(self._prepare(rows), index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
+            found.append(is_true(ids[:, 0], truth).sum())
+        return np.array(found, dtype=np.int64)
+
+    @writing
+    def choose_threshold(self, hits: Longs) -> None:
+        """Take the candidate with the most hits on all held-out rows; the smallest of equals."""
+        self.threshold_ = CANDIDATES[int(np.argmax(hits))]
+        self._made = Made()
+
+    def _prepare(self, rows: Rows) -> Rows:
+        return rows._replace(data=np.ones_like(rows.data))
+
+    def _made_of_sums(self) -> Index:
+        return proportions(self._all_sums(), self._totals, self.threshold_)
+
+    def _index(self) -> Index:
+        return self._made.of(self, self._made_of_sums)
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        scoring.rank(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0, ids, scores)
+
+    def _scores(self, rows: Rows) -> Floats:
+        return scoring.all_scores(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0)
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        return scoring.votes(row, self._index(), np.zeros(len(self._labels)), label, ALL_EDGES, 0)
+
+    @reading
+    def edges_touched(self, X: MatrixLike) -> float:
+        """d, the mean number of edges that vote for each active feature of some rows: the work
+        of ranking them.
+        """
+        return self._index().edges_touched(self._check(X), ALL_EDGES)
+
+    @property
+    @reading
+    def n_edges_(self) -> int:
+        """The number of edges that are used for ranking."""
+        return self._index().n_edges
+
+    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+        return super()._to_arrays() | {"threshold": np.array([self.threshold_])}
+
+    def _from_arrays(self, state: State) -> None:
+        super()._from_arrays(state)
+        threshold = state.array("threshold", np.float64)
+        state.require(threshold.size == 1, "there is one threshold")
+        self.threshold_ = as_real(threshold[0], "threshold", least=0, most=1)
+        most = np.repeat(self._totals, np.diff(self._all_sums().indptr))
+        state.require(bool((self._all_sums().data <= most).all()), "shares are at most 1")
+        state.require(bool((self._totals <= MOST_AMOUNT).all()), "counts can be counted up from")
+
+
+def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -> Index:
+    """The index of all shares n_fc / n_f ≥ threshold, heaviest edge of each feature first, ties
+    to the lower label.
+    """
+    counts = counts.tocoo()
+    feature, label, number = counts.row, counts.col, counts.data
+    kept = number / seen[feature] >= threshold
+    feature, label, number = feature[kept], label[kept], number[kept]
+    order = np.lexsort((label, -number, feature))
+    length = np.bincount(feature, minlength=seen.size).astype(np.int32)
+    weights = number[order].astype(np.float64)
+    return make_index(
+        length, make_edges(label[order].astype(np.int32), weights), seen.astype(np.float64), seen
+    )

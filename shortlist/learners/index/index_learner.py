@@ -1,0 +1,314 @@
+"""What the learners of an index share: bounds, rows piece by piece, ranking, merging, model files.
+
+Edges hold running sums w′. When the index is full (``max_total_edges``, or the cap that follows
+from ``max_memory``), the weakest edges are dropped (by r_f·w_fc, of equals those of the oldest
+features). Sums add, so indexes that were learned separately can be merged.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.compiled.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
+from shortlist.concurrency import learning, reading, runs, spread
+from shortlist.data.label_input import Label
+from shortlist.data.labels import LabelSets
+from shortlist.data.rows import MatrixLike, Rows, RowStore
+from shortlist.data.validation import MOST_AMOUNT, as_choice, as_real, as_whole
+from shortlist.files.store import State
+from shortlist.learners.category_learner import Allowed, MergingLearner, PartedLearner
+from shortlist.learners.index import scoring
+from shortlist.learners.index.edges import (
+    ALMOST_ALL,
+    UNLIMITED,
+    Index,
+    added,
+    check_finite,
+    check_lengths,
+    drop_light,
+    drop_weakest,
+    empty_index,
+    forget_features,
+    full,
+    reserved,
+    shortened,
+    total_up,
+    with_slots,
+)
+from shortlist.learners.index.scoring import Dense
+from shortlist.learners.top_labels import DONE, WANTS_EDGES, WANTS_SLOTS
+
+LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # values are clipped to the range of float32 weights
+PIECE = 2048  # rows of a store that are made at a time
+WEIGHT_BITS, TUNED_BITS = 10, 10  # of the mantissas of a compact file
+
+
+class IndexLearner(MergingLearner, PartedLearner):
+    """Base class of the learners of an index, which define ``_learn_some``."""
+
+    nonnegative = True
+    takes_pieces = True
+    min_weight: float
+    max_edges: int
+    leakage: bool
+    rare: int
+    values: str
+    max_total_edges: int | None
+    edges_dropped_: int  # to stay within the cap, since fit or since the model was loaded
+    _most_edges = UNLIMITED
+    _ahead = scoring.NOBODY  # the rankings wanted of the next rows
+
+    @abstractmethod
+    def _learn_some(
+        self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
+    ) -> tuple[int, int, int]:
+        """Learn the examples order[done:] while the index has room. Returns how many of ``order``
+        are done, why it stopped (best.py), and how many free slots are wanted.
+        """
+
+    def _begin(self) -> None:
+        as_real(self.min_weight, "min_weight", least=0, most=1)
+        as_whole(self.max_edges, "max_edges", least=1)
+        as_whole(self.rare, "rare")
+        as_choice(self.leakage, "leakage", (True, False))
+        as_choice(self.values, "values", ("l2", "boolean", "raw"))
+        if self.max_total_edges is not None:
+            as_whole(self.max_total_edges, "max_total_edges", least=1, most=MOST_AMOUNT)
+        self.edges_dropped_ = 0
+        self._index = empty_index()
+
+    def _prepare(self, rows: Rows) -> Rows:
+        if self.values == "boolean":
+            data = np.ones_like(rows.data)
+        else:
+            data = rows.data.copy()
+            if self.values == "l2":
+                scale_to_unit_length(rows.indptr, data)
+            round_to_weights(data)
+        return Rows(rows.indptr, rows.indices, data, rows.n_features)
+
+    def check_learnable(
+        self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
+    ) -> None:
+        # 0: no corrections
+        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)
+
+    def _learn(
+        self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool
+    ) -> None:
+        cap = self._cap()
+        self._begin_pass(order.size, first_pass)
+        self._index = self._index.for_features(rows.n_features)
+        if self._index.n_edges == 0:
+            # of this piece; the pool grows for others
+            most = int(rows.lengths() @ np.diff(labels.indptr))
+            self._index = reserved(self._index, most, cap)
+        try:
+            for some_rows, some_labels, some in self._pieces(rows, labels, order):
+                done, why = 0, WANTS_SLOTS
+                while why != DONE:
+                    done, why, slots = self._learn_some(
+                        some_rows, some_labels, some, done, first_pass, cap
+                    )
+                    if why == WANTS_SLOTS:
+                        self._index = with_slots(self._index, slots, cap)
+                    elif why == WANTS_EDGES:
+                        self._drop_weakest(full(cap))
+        finally:
+            self.__dict__.pop("_ahead", None)
+        check_finite(self.values, self._bias())
+
+    def _begin_pass(self, n_rows: int, first_pass: bool) -> None:
+        """Called before each pass over so many examples."""
+
+    def _pieces(
+        self, rows: Rows | RowStore, labels: LabelSets, order: Longs
+    ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
+        """Yield what a pass learns, in that order: rows as they are, those of a store some at a
+        time.
+        """
+        if isinstance(rows, Rows):
+            for run in runs(order.size):
+                yield rows, labels, order[run]
+            return
+
+        def made(run: slice) -> tuple[slice, Rows]:
+            return run, self._prepare(rows.chosen(order[run]))
+
+        # Threads make rows ahead of the thread that learns.
+        ahead = self._ahead
+        for run, some in spread(made, runs(order.size, PIECE), self._jobs()):
+            self._ahead = ahead._replace(
+                place=ahead.place[order[run]] if ahead.place.size else ahead.place
+            )
+            yield some, labels.chosen(order[run]), np.arange(run.stop - run.start)
+
+    # Ranking.
+
+    def _bias(self) -> Floats:
+        """The score of each label before any vote (float64[labels])."""
+        return np.zeros(len(self._labels))
+
+    def _features(self, rows: Rows) -> tuple[Rows, Dense | None]:
+        """The words of rows, and their vectors with weights, if any."""
+        return rows, None
+
+    def _rank(self, rows: Rows, ids: Ints, scores: Floats, allowed: Allowed = scoring.ALL) -> None:
+        words, dense = self._features(rows)
+        scoring.rank(
+            words, self._index, self._bias(), self._width(), self.rare, ids, scores, allowed, dense
+        )
+
+    def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
+        self._rank(rows, ids, scores, allowed)
+
+    def _scores(self, rows: Rows) -> Floats:
+        words, dense = self._features(rows)
+        return scoring.all_scores(words, self._index, self._bias(), self._width(), self.rare, dense)
+
+    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        words, dense = self._features(row)
+        return scoring.votes(
+            words, self._index, self._bias(), label, self._width(), self.rare, dense
+        )
+
+    # Bounds.
+
+    def _width(self) -> int:
+        """The number of edges of a list that vote."""
+        return self.max_edges
+
+    def _least_share(self) -> float:
+        """The least share of its feature's weight that an edge may have."""
+        return min(float(self.min_weight), ALMOST_ALL)
+
+    def _cap(self) -> int:
+        """The most edges that the index may hold."""
+        return min(
+            UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges
+        )
+
+    @learning
+    def limit_edges(self, most: int) -> None:
+        """Set another cap on the edges beside ``max_total_edges``, as ``max_memory`` does."""
+        self._most_edges = max(1, most)
+        self._drop_weakest(self._cap())
+
+    def _drop_weakest(self, keep: int) -> None:
+        before = self._index.n_edges
+        drop_weakest(self._index, keep, self.rare, self.leakage)
+        self.edges_dropped_ += before - self._index.n_edges
+
+    @reading
+    def times_seen(self) -> Longs:
+        """In how many examples each column was seen."""
+        seen = self._index.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
+        return seen.astype(np.int64)
+
+    @reading
+    def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
+        """Which of these columns some example had."""
+        features = self._index.features
+        known = columns < features.size
+        known[known] = features["seen"][columns[known]] > 0
+        return known
+
+    @learning
+    def forget_columns(self, kept: NDArray[np.bool_]) -> None:
+        """Forget all columns but those kept, which are renumbered in their order."""
+        self._index = forget_features(self._index.for_features(kept.size), kept)
+        self.n_features_in_ = int(kept.sum())
+
+    # Merging.
+
+    def _merge(self, other: Any, numbers: Ints) -> None:
+        """Running sums w′, totals and counts add; then min_weight and the cap hold again."""
+        edges = other._index.lists()
+        edges["label"] = numbers[edges["label"]]
+        theirs = other._index.with_edges(edges)
+        self._index = self._within_limits(added(self._index, theirs, 1.0, len(self._labels)))
+
+    def _shard(self, n: int) -> Any:
+        """A copy that learns one of n parts of a pass, and shares nothing that learning changes."""
+        shard = copy.copy(self)
+        shard._index = self._index.copy()
+        shard._most_edges = max(1, self._cap() // n)  # so that together they keep within the cap
+        return shard
+
+    def _mix(self, shards: list[Any]) -> None:
+        """W + Σ_s (W_s − W): add what all shards have added to the running sums during the pass."""
+        mixed, n_labels = shards[0]._index, len(self._labels)
+        for shard in shards[1:]:
+            mixed = added(mixed, shard._index, 1.0, n_labels)
+        if self._index.features.size:
+            mixed = added(mixed, self._index, 1.0 - len(shards), n_labels)
+        self._index = self._within_limits(mixed)
+
+    def _within_limits(self, index: Index) -> Index:
+        """Drop the edges that are too light, and those beyond the cap."""
+        if not self.leakage:
+            total_up(index)  # each part has reduced its own totals by what it dropped
+        self._drop_light(index)
+        drop_weakest(index, self._cap(), self.rare, self.leakage)
+        return index
+
+    def _drop_light(self, index: Index) -> None:
+        drop_light(index, self._least_share(), self.leakage)
+
+    # What was learned.
+
+    def _to_arrays(self) -> dict[str, Any]:
+        return self._index.to_arrays(self.n_features_in_)
+
+    def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
+        kept = {"edge_weight": WEIGHT_BITS, "edge_tuned": TUNED_BITS}
+        return arrays | {
+            name: shortened(arrays[name], bits) for name, bits in kept.items() if name in arrays
+        }
+
+    def _from_arrays(self, state: State) -> None:
+        self._index = Index.from_arrays(state, self.n_features_in_, len(self._labels))
+
+    @property
+    def n_edges_(self) -> int:
+        """|W|, the number of edges in the index."""
+        return self._index.n_edges
+
+    @reading
+    def edges_touched(self, X: MatrixLike) -> float:
+        """d, the mean number of edges that vote for each active feature of some rows: the work
+        of ranking them.
+        """
+        return self._index.edges_touched(self._check(X), self._width())
+
+    @reading
+    def strongest(self, label: Label, n: int = 10) -> list[tuple[int, float]]:
+        """The n features that speak for a label the most, by weight and by how often they were
+        seen; their weights.
+        """
+        return [(column, weight) for column, weight, _ in self._strongest(label, n)]
+
+    @reading
+    def _strongest(self, label: Label, n: int) -> list[tuple[int, float, float]]:
+        """The same, with the evidence of each."""
+        return self._index.strongest(self._labels.find(label), n)
+
+    @reading
+    def leaks(self, n: int = 10) -> list[tuple[int, float]]:
+        """The n features that leak the most of their weight: seen with everything, they predict
+        nothing.
+        """
+        return self._index.leaks(n)
+
+
+@kernel
+def round_to_weights(data: Floats) -> None:
+    """Round values to float32, as weights are, so that the shares of a feature sum to 1 exactly."""
+    for j in range(data.size):
+        data[j] = np.float32(min(max(data[j], LEAST_VALUE), MOST_VALUE))

@@ -1,0 +1,116 @@
+"""Rename, merge and split the labels of a learner.
+
+A label that is merged into another keeps its number, without weights, so that numbers held
+elsewhere stay valid. A label that is split off begins with a copy of the weights of the other; if
+they are merged again, both count.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from shortlist.compiled.kernels import Longs
+from shortlist.data.label_input import Label
+from shortlist.data.labels import LabelIndex
+from shortlist.data.rows import grown
+from shortlist.data.validation import note_names
+from shortlist.errors import InputError
+from shortlist.learners.category_learner import CategoryLearner, MergingLearner
+from shortlist.learners.index.edges import added, bound_weights, make_index, total_up
+from shortlist.learners.index.index_learner import IndexLearner
+from shortlist.learners.index.replay_buffer import without_label
+from shortlist.learners.index.scoring import widened
+from shortlist.learners.index.tuned_index import TunedIndex
+
+Learner = TypeVar("Learner", bound=CategoryLearner)
+
+
+def counts_of(learner: CategoryLearner) -> Longs:
+    """The number of examples of each label, 0 for labels that are known without one."""
+    n = len(learner._labels)
+    return grown(learner.label_counts_, n)[:n]
+
+
+def renamed(learner: Learner, old: Label, new: Label) -> Learner:
+    """The learner with another name for a label."""
+    names = list(learner._labels.names)
+    names[learner._labels.find(old)] = new
+    changed = copy.copy(learner)
+    changed._labels, changed._label_columns = LabelIndex(names), None
+    return changed
+
+
+def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
+    """The learner with the weights of several labels added to those of one of them."""
+    if not isinstance(learner, MergingLearner):
+        raise InputError(
+            f"{type(learner).__name__} keeps no sums that could be merged; train it anew"
+        )
+    numbers = np.arange(len(learner._labels), dtype=np.int32)
+    own = [learner._labels.find(label) for label in labels]
+    numbers[own] = learner._labels.find(into)
+    changed = copy.copy(learner)
+    changed._start()
+    changed._labels = LabelIndex(learner._labels.names)
+    changed._label_counts = np.zeros(numbers.size, dtype=np.int64)
+    np.add.at(changed._label_counts, numbers, counts_of(learner))
+    changed._merge(learner, numbers)
+    changed.n_examples_, changed.n_features_in_ = learner.n_examples_, learner.n_features_in_
+    note_names(changed, getattr(learner, "feature_names_in_", None))
+    if isinstance(learner, IndexLearner):
+        changed._most_edges, changed.edges_dropped_ = learner._most_edges, learner.edges_dropped_
+        bound_weights(changed._index)  # weights copied by a split are in no total
+    if isinstance(learner, TunedIndex):
+        changed._pass, changed._planned, changed._counts = (
+            learner._pass,
+            learner._planned,
+            learner._counts.copy(),
+        )
+        changed._biases = np.zeros(numbers.size)
+        np.add.at(changed._biases, numbers, learner._bias())
+    return changed
+
+
+def let_go(learner: Learner, labels: Sequence[Label]) -> Learner:
+    """The learner without examples of these labels in its rehearsal buffer."""
+    if not isinstance(learner, TunedIndex):
+        return learner
+    changed = copy.copy(learner)
+    for label in labels:
+        changed._ring = without_label(changed._ring, learner._labels.find(label))
+    return changed
+
+
+def split_off(learner: Learner, label: Label, new: Label) -> Learner:
+    """The learner with a new label, which begins with a copy of the weights of another."""
+    if not isinstance(learner, IndexLearner):
+        raise InputError(
+            f"{type(learner).__name__} has no index from which a label could be split off"
+        )
+    number, n_labels = learner._labels.find(label), len(learner._labels) + 1
+    index = learner._index
+    feature, edges = index.all_edges()
+    n_features, own = index.features.size, edges["label"] == number
+    length, edges = np.bincount(feature[own], minlength=n_features).astype(np.int32), edges[own]
+    edges["label"] = n_labels - 1
+    alone = make_index(length, edges, np.zeros(n_features), np.zeros(n_features, dtype=np.int64))
+    changed = copy.copy(learner)
+    changed._labels = LabelIndex([*learner._labels.names, new])
+    changed._label_columns = None
+    counts = counts_of(learner)
+    changed._label_counts = np.append(counts, counts[number])
+    changed._index = added(index, alone, 1.0, n_labels)
+    if not learner.leakage:
+        # so that edges dropped later are subtracted from a total that holds them
+        total_up(changed._index)
+    if isinstance(learner, TunedIndex):
+        changed._biases = np.append(learner._bias(), learner._bias()[number])
+        # either label may be right for its examples now
+        changed._ring = without_label(learner._ring, number)
+        known = widened(learner._weights, n_labels - 1)[:, : n_labels - 1]
+        changed._weights = np.hstack([known, known[:, [number]]]) if len(known) else known
+    return changed

@@ -1,0 +1,438 @@
+"""The base class of the learners of ordered ratings: parameters, learning, thresholds, saving.
+
+The file of a learner gives the shape of its weights, its loop, and the places of its thresholds.
+
+A rule has weights [q, m] and biases [p], and moments of the same shape: the sum of all changes of
+the rule, each times the number of examples before it. After n examples, the rule less moments / n
+is the rule averaged over all of them. So weights are [2, q, m] and biases [2, p].
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist.compiled.kernels import Floats, Ints, Longs, step
+from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, writing
+from shortlist.data.ranking import Explanation
+from shortlist.data.rows import MatrixLike, Rows, is_full
+from shortlist.data.validation import (
+    MOST_AMOUNT,
+    as_choice,
+    as_numbers,
+    as_rows,
+    as_seed,
+    as_whole,
+    look_at,
+)
+from shortlist.errors import InputError, counted, there_are
+from shortlist.estimators import Estimator
+from shortlist.files.container import text_to_array
+from shortlist.files.store import State, save_learner
+from shortlist.learners.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
+
+HYPOTHESES = ("last", "averaged")
+ENOUGH, MOST_PASSES = 2000, 20  # rows for each column over all passes; largest number of passes
+RUN = 16  # rows that stay together when a pass is shuffled
+LARGEST = 1e100  # value of a row
+
+
+class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
+    """A learner of ratings on an ordered scale. A row has the rating between whose thresholds its
+    score w·x lies.
+
+    Several threads may rate at a time; while one learns, the others wait. A ``fit`` that fails, or
+    is stopped with Ctrl-C, leaves the learner as it was; a ``partial_fit`` that is stopped has
+    learned a whole number of examples. The first random pass is shuffled by examples, the others by
+    runs of 16 (``in_runs``).
+
+    Parameters
+    ----------
+    passes, random_state, hypothesis, scale
+        See :class:`~shortlist.learners.ratings.prank.PRank`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The scale, lowest rating first.
+    """
+
+    adds_biases = True  # whether a bias is a part of the score, not a threshold
+    save = save_learner
+    classes_: NDArray[Any]
+    n_features_in_: int
+    _weights: Floats
+    _biases: Floats
+    _clock = 0  # how many examples were learned, counted again in each pass
+
+    def __init__(
+        self,
+        *,
+        passes: int | None = None,
+        random_state: int | None = None,
+        hypothesis: str = "averaged",
+        scale: ArrayLike | None = None,
+    ) -> None:
+        self.passes = passes
+        self.random_state = random_state
+        self.hypothesis = hypothesis
+        self.scale = scale
+
+    # For subclasses.
+
+    @abstractmethod
+    def _shape(self, n_steps: int) -> tuple[int, int]:
+        """The number of weight vectors and of biases for a scale of n_steps."""
+
+    @abstractmethod
+    def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+        """Learn the examples of ``order`` and advance the clock; write the predictions to
+        ``rated``.
+        """
+
+    @abstractmethod
+    def _open_step(self, at: int) -> None:
+        """Insert a new step with number ``at`` into weights and biases."""
+
+    def _edges(self, biases: Floats) -> Floats:
+        """The thresholds [k−1] of the scores, from the biases of the rule."""
+        return biases
+
+    def _rate(self, X: MatrixLike) -> Longs:
+        """The step number predicted for each row."""
+        return (self.distances(X) >= 0).sum(axis=1)
+
+    # Learning.
+
+    @writing
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
+        """Forget everything and learn all rows, in ``passes`` passes."""
+        if self.passes is not None:
+            as_whole(self.passes, "passes", least=1)
+        seed = as_seed(self.random_state)
+        before = dict(self.__dict__)  # fitting makes new arrays and leaves the old ones unchanged
+        try:
+            rows, numbers = self._prepare(X, y, afresh=True)
+            passes = self.passes or min(
+                max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES
+            )
+            generator = None if seed is None else np.random.default_rng(seed)
+            # move the rows into random order; later passes shuffle runs of them
+            if generator is not None:
+                shuffled = np.arange(rows.n_rows, dtype=np.int64)
+                generator.shuffle(shuffled)
+                rows, numbers = rows.take(shuffled), numbers[shuffled]
+            order = None
+            for number in range(passes):
+                if generator is not None and number > 0:
+                    order = in_runs(rows.n_rows, generator)
+                self._run(rows, numbers, order)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
+    @learning
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn more rows, once, in the order given.
+
+        New columns of X and, if the scale is learned, new ratings may come at any time. ``classes``
+        may name ratings of later examples.
+        """
+        self._run(*self._prepare(X, y, classes))
+        return self
+
+    @learning
+    def predict_and_learn(self, X: MatrixLike, y: ArrayLike) -> Ratings:
+        """``partial_fit`` that returns the rating that the last rule predicted for each row
+        before learning it.
+        """
+        rated = self._run(*self._prepare(X, y))
+        return self.classes_[rated]
+
+    def _prepare(
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, *, afresh: bool = False
+    ) -> tuple[Rows, Longs]:
+        """Check everything, then make room; return the rows and the step numbers of their
+        ratings.
+        """
+        if y is None:
+            raise InputError("this learner requires y to be passed, but the target y is None")
+        rows = _as_rows(X)
+        ratings = as_ratings(y, rows.n_rows)
+        named = (
+            ratings
+            if classes is None
+            else open_for(as_ratings(classes, np.size(classes)), ratings)[0]
+        )
+        if afresh or self._clock == 0:
+            as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
+            steps = np.unique(named) if self.scale is None else as_steps(self.scale)
+            numbers = step_numbers(steps, ratings)
+            look_at(self, X, reset=True, width=True)
+            n_vectors, n_biases = self._shape(steps.size)
+            self._weights, self._biases = (
+                np.zeros((2, n_vectors, rows.n_features)),
+                np.zeros((2, n_biases)),
+            )
+            self.classes_, self._clock = steps, 0
+        else:
+            steps, arrived = (
+                (self.classes_, []) if self.scale is not None else open_for(self.classes_, named)
+            )
+            numbers = step_numbers(steps, ratings)
+            look_at(self, X, reset=rows.n_features > self.n_features_in_, width=True)
+            self._grow(rows.n_features, steps, arrived)
+        return rows, numbers
+
+    def _grow(self, n_features: int, steps: NDArray[Any], arrived: list[int]) -> None:
+        """Make room for new columns, and for the steps with the numbers ``arrived``."""
+        for at in arrived:
+            self._open_step(at)
+        self.classes_ = steps
+        self._weights = np.pad(
+            self._weights, ((0, 0), (0, 0), (0, n_features - self._weights.shape[2]))
+        )
+
+    def _run(self, rows: Rows, y: Longs, order: Longs | None = None) -> Longs:
+        """Learn the rows once; return the step number predicted for each before it was learned."""
+        if order is None:
+            order = np.arange(rows.n_rows, dtype=np.int64)
+        rated = np.empty(rows.n_rows, dtype=np.int64)
+        for run in runs(order.size):
+            self._learn(rows, order[run], y, rated[run])
+            stop_here()
+        return rated
+
+    # Predicting.
+
+    @reading
+    def predict(self, X: MatrixLike) -> Ratings:
+        """The rating of each row."""
+        rated = self._rate(X)
+        return self.classes_[rated]
+
+    @reading
+    def distances(self, X: MatrixLike) -> Floats:
+        """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with
+        r; negative if below.
+        """
+        weights, biases = self._rule()
+        return self._products(X, weights) - self._edges(biases)
+
+    @reading
+    def neighbour_distances(self, X: MatrixLike) -> Floats:
+        """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the
+        ends.
+        """
+        distances = self.distances(X)
+        ends = np.full((distances.shape[0], 1), np.inf)
+        fenced = np.hstack([ends, distances, -ends])
+        rated = (distances >= 0).sum(axis=1)[:, None]
+        return np.hstack(
+            [np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)]
+        )
+
+    @reading
+    def decision_function(self, X: MatrixLike) -> Floats:
+        """The distance of each row inside the interval of each rating, n × k: negative outside,
+        largest at the rating.
+
+        For two ratings, as in scikit-learn, one number: the distance above the threshold between
+        them.
+        """
+        distances = self.distances(X)
+        # a row on a threshold counts as above it
+        distances[distances == 0] = np.finfo(np.float64).tiny
+        if self.classes_.size == 2:
+            return distances[:, 0]
+        ends = np.full((distances.shape[0], 1), np.inf)
+        return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
+
+    @reading
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the ranking loss: −mean |ŷ − y|, counted in steps of the scale, so that higher
+        is better.
+        """
+        rated = self.predict(X)
+        ratings = as_ratings(y, rated.size)
+        steps = self.classes_ if self.scale is not None else open_for(self.classes_, ratings)[0]
+        distances = np.abs(step_numbers(steps, rated) - step_numbers(steps, ratings))
+        weights = (
+            None
+            if sample_weight is None
+            else as_numbers(sample_weight, "sample_weight", length=rated.size)
+        )
+        if weights is not None and not (weights.min() >= 0 < weights.max()):
+            raise InputError("sample_weight must hold numbers of at least 0, not all of them 0")
+        return -float(np.average(distances, weights=weights))
+
+    @reading
+    def explain(self, x: MatrixLike, names: Sequence[str | int] | None = None) -> Explanation:
+        """What each column, by its name or number, adds to the score of one row, and the rating of
+        the row.
+
+        The score is w·x, or that of the rating if each rating has weights of its own.
+        """
+        weights, biases = self._rule()
+        x = x if getattr(x, "ndim", 0) == 2 else np.atleast_2d(np.asarray(x))
+        row = _as_rows(x).to_matrix().toarray()
+        if row.shape[0] != 1:
+            raise InputError(f"explain takes one row, not {row.shape[0]}")
+        number = int(self._rate(x)[0])  # refuses columns that are not those learned from
+        if names is not None and len(names) != row.shape[1]:
+            raise InputError(
+                f"{there_are(len(names), 'names')} for {counted(row.shape[1], 'columns')}; each "
+                "column needs its own"
+            )
+        rule = number if len(weights) > 1 else 0
+        voters, votes = (
+            list(range(row.shape[1]) if names is None else names),
+            weights[rule] * row[0],
+        )
+        if self.adds_biases:
+            voters, votes = [*voters, "(any row)"], np.append(votes, biases[rule])
+        heaviest = [n for n in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[n] != 0]
+        pairs = [(voters[n], float(votes[n])) for n in heaviest]
+        return Explanation(
+            self.classes_[number].item(), float(sum(vote for _, vote in pairs)), pairs
+        )
+
+    def _rule(self) -> tuple[Floats, Floats]:
+        """The weights [q, m] and biases [p] of the chosen hypothesis."""
+        check_is_fitted(self)
+        if as_choice(self.hypothesis, "hypothesis", HYPOTHESES) == "last":
+            return self._weights[0], self._biases[0]
+        return self._weights[0] - self._weights[1] / self._clock, self._biases[0] - self._biases[
+            1
+        ] / self._clock
+
+    def _products(self, X: MatrixLike, weights: Floats) -> Floats:
+        """The inner products w·x of the rows with the weights [q, m], n × q."""
+        matrix = _as_rows(X).to_matrix()
+        look_at(self, X, reset=False, width=True)
+        products: Floats = matrix @ weights.T
+        return products
+
+    @property
+    @reading
+    def coef_(self) -> Floats:
+        """The weights w of the rule."""
+        return self._rule()[0][0]
+
+    @property
+    @reading
+    def thresholds_(self) -> Floats:
+        """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule."""
+        return self._edges(self._rule()[1])
+
+    # Model files. ``from_state`` checks everything that kernels rely on.
+
+    @snapshot
+    def to_state(self) -> State:
+        """The state of a fitted learner."""
+        check_is_fitted(self)
+        if not np.isfinite(self._weights).all() or not np.isfinite(self._biases).all():
+            raise InputError(
+                f"this {type(self).__name__} cannot be saved: its weights are no longer finite "
+                "numbers; learn again "
+                "from smaller values or with a smaller step"
+            )
+        # NumPy's numbers and arrays, which a user may have given, as JSON has them.
+        parameters = json.loads(json.dumps(self.get_params(), default=lambda value: value.tolist()))
+        settings = {
+            "parameters": parameters,
+            "n_features": self.n_features_in_,
+            "clock": self._clock,
+        }
+        classes = text_to_array(self.classes_.tolist())
+        arrays: dict[str, NDArray[Any]] = {
+            "classes": classes,
+            "weights": self._weights,
+            "biases": self._biases,
+        }
+        return State(type(self).__name__, settings, arrays)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The learner that a state describes, or ModelFileError."""
+        learner = cls(**state.settings["parameters"])
+        learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features", least=1)
+        learner.classes_ = as_steps(state.names("classes"), least=1)
+        learner._clock = as_whole(state.settings["clock"], "clock", least=1, most=MOST_AMOUNT)
+        learner._weights, learner._biases = (
+            state.array("weights", np.float64, 3),
+            state.array("biases", np.float64, 2),
+        )
+        n_vectors, n_biases = learner._shape(learner.classes_.size)
+        shape = 2, n_vectors, learner.n_features_in_
+        state.require(learner._weights.shape == shape, "its weights have another shape")
+        state.require(learner._biases.shape == (2, n_biases), "its biases have another shape")
+        finite = np.isfinite(learner._weights).all() and np.isfinite(learner._biases).all()
+        state.require(finite, "a weight is not a finite number")
+        return learner
+
+    # For scikit-learn.
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._clock > 0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        # in scikit-learn's checks, whose classes have no order
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+@step
+def move(indices: Ints, data: Floats, size: float, time: int, w: Floats, moment: Floats) -> None:
+    """Add ``size`` times a row to w, and ``time`` times that to its moment, in place."""
+    later = size * time
+    if is_full(indices):
+        for j in range(data.size):
+            w[j] += size * data[j]
+            moment[j] += later * data[j]
+        return
+    for j in range(indices.size):
+        column, value = indices[j], data[j]
+        w[column] += size * value
+        moment[column] += later * value
+
+
+def _as_rows(X: MatrixLike) -> Rows:
+    rows = as_rows(X)
+    if rows.n_rows == 0:
+        raise InputError("X has 0 rows; at least one is needed")
+    return check_size(rows)
+
+
+def check_size(rows: Rows) -> Rows:
+    """The same rows, refused if a value is too large for sums of products."""
+    data = rows.data
+    if data.size and max(data.max(), -data.min()) > LARGEST:
+        place = int(np.argmax(np.abs(data)))
+        row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
+        raise InputError(
+            f"the value {data[place]:g} in row {row}, column {rows.indices[place]}, is too large; "
+            "scale the columns so "
+            f"that no value is beyond {LARGEST:g}"
+        )
+    return rows
+
+
+def in_runs(n: int, generator: np.random.Generator) -> Longs:
+    """0..n−1 in a new order: shuffled runs of neighbours, each shuffled within.
+
+    Single rows far apart in memory would be read more slowly than they are learned.
+    """
+    starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
+    order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)
+    return order[order < n]

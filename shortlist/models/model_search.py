@@ -1,0 +1,378 @@
+"""Learners and models side by side: comparisons on random splits, and a search for the best
+model of a fixed list.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shortlist.compiled.kernels import Floats
+from shortlist.data.labels import numbered
+from shortlist.data.ranking import Ranking
+from shortlist.data.rows import Rows
+from shortlist.data.texts import WithVectors
+from shortlist.data.validation import MOST_SEED, as_real, as_whole
+from shortlist.errors import InputError
+from shortlist.estimators import Estimator, clone
+from shortlist.inputs.examples import Examples
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.index.feature_focus import FeatureFocus
+from shortlist.learners.index.index_learner import IndexLearner
+from shortlist.learners.index.tuned_index import TunedIndex
+from shortlist.learners.prototypes.mmp import MMP
+from shortlist.learners.prototypes.rocchio import Rocchio
+from shortlist.measures import evaluate, paired_bootstrap, wilcoxon
+from shortlist.models.category_model import CategoryModel
+from shortlist.models.model import Table, named
+from shortlist.models.text_batches import default_text
+from shortlist.text.vectorizer import PLAIN, TextVectorizer
+
+# The search. The usual model and each candidate learn the same examples and are measured on the
+# same held-out part; where there are many examples, first on a sample, then the best few on all.
+# Another model replaces the usual one only if it is better by a paired bootstrap with p < 0.05,
+# divided by the number of finalists. The chosen model learns all examples in the end. The measure
+# is R1 where examples have one label each, otherwise nDCG@5.
+
+
+HELD_OUT, MOST_HELD = 5, 10_000  # a fifth of the examples, at most so many
+SAMPLE = 20_000  # examples to learn from in the first round
+FINALISTS = 4  # candidates of the second round, beside the usual model
+SURE, RESAMPLES = 0.05, 2000
+DEPTH = 5
+LEAST = 20  # examples that a search needs
+MOST_SCORES = 2 * 10**9  # examples × labels, for a learner that scores all labels of each example
+OUT_OF_TIME = "no time left"
+
+LEARNERS: tuple[CategoryLearner, ...] = (
+    TunedIndex(passes=5),
+    TunedIndex(min_weight=0.0005, max_edges=1000, passes=4),
+    TunedIndex(min_weight=0.002, max_edges=100),
+    MMP(step="passive-aggressive", margin=1.0, hypothesis="averaged", passes=5),
+    FeatureFocus(margin=0.3),
+    Rocchio(),
+)
+# of words of any length
+PAIRS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "character_weight": 0.6}
+FEATURES: tuple[dict[str, Any], ...] = (
+    {"idf": None},
+    PLAIN,
+    PLAIN | {"ngrams": 2, "prefix": 5},
+    PLAIN | PAIRS | {"characters": (2, 4)},
+    PLAIN | PAIRS | {"characters": (3, 4), "prefix": 4},
+)
+
+
+@dataclass
+class Trial:
+    """A candidate and the result of its last trial."""
+
+    name: str
+    model: CategoryModel[Any]
+    # the measure of each held-out example
+    values: Floats = field(default_factory=lambda: np.zeros(0))
+    n_learned: int = 0
+    seconds: float = 0.0  # of all trials
+    verdict: str = ""
+
+    @property
+    def value(self) -> float:
+        return float(self.values.mean()) if self.values.size else -1.0
+
+
+@dataclass
+class Found:
+    """The chosen model, which has learned all examples, and all trials, the best first."""
+
+    model: CategoryModel[Any]
+    trials: list[Trial]
+    measure: str
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The part that a model file keeps."""
+        tried = [
+            {
+                "name": one.name,
+                "learned": one.n_learned,
+                "value": one.value,
+                "came of it": one.verdict,
+            }
+            for one in self.trials
+        ]
+        return {"measure": self.measure, "chosen": self.chosen, "tried": tried}
+
+    @property
+    def chosen(self) -> str:
+        return next(one.name for one in self.trials if one.verdict.startswith("chosen"))
+
+    def table(self) -> Table:
+        rows = [
+            [
+                one.name,
+                one.n_learned,
+                one.value if one.values.size else None,
+                f"{one.seconds:.1f}",
+                one.verdict,
+            ]
+            for one in self.trials
+        ]
+        return Table(
+            "Tried",
+            ["what", "learned from", self.measure, "seconds", "what came of it"],
+            rows,
+            "trials",
+        )
+
+
+def candidates(usual: CategoryModel[Any], examples: Examples) -> list[Trial]:
+    """The usual model, and models that differ from it by their features or their learner.
+
+    For texts with vectors only settings of TunedIndex are tried: no other learner takes vectors.
+    Within a bound on memory only learners that can make room are tried.
+    """
+    labels = numbered(examples.labels or [], len(examples))
+    all_scores = (
+        len(examples) * len(labels.names) <= MOST_SCORES
+        and getattr(usual, "max_memory", None) is None
+    )
+    learners = [one for one in LEARNERS if all_scores or isinstance(one, IndexLearner)]
+    some = [] if examples.texts is None else examples.texts[:1000]
+    if isinstance(some, WithVectors):
+        learners, some = [one for one in learners if isinstance(one, TunedIndex)], some.texts
+    settled = default_text().settled(some, labels.sets.recurring).get_params() if len(some) else {}
+    texts = [default_text().set_params(**settings) for settings in FEATURES] if len(some) else []
+    return [
+        Trial("the usual", usual),
+        *(
+            Trial(f"text {changes(one, default_text())}", clone(usual).set_params(text=one))
+            for one in texts
+            if one.settled(some, labels.sets.recurring).get_params() != settled
+        ),
+        *(Trial(called(one), clone(usual).set_params(learner=one)) for one in learners),
+    ]
+
+
+def search(
+    usual: CategoryModel[Any],
+    examples: Examples,
+    *,
+    seconds: float = 600.0,
+    random_state: int = 0,
+    progress: Callable[[int, int], None] = lambda done, trials: None,
+) -> Found:
+    """The usual model, or one that is better for these examples, after it has learned all of them.
+
+    Before ``seconds`` are over, no trial begins that would take longer than what is left; a
+    candidate counts as taking as long as the usual model did.
+    """
+    as_real(seconds, "seconds", least=0)
+    n, seed = len(examples), as_whole(random_state, "random_state", most=MOST_SEED)
+    if n < LEAST:
+        raise InputError(f"a search holds examples back, and needs at least {LEAST}, not {n}")
+    measure = "R1" if numbered(examples.labels or [], n).sets.single else f"nDCG@{DEPTH}"
+    trials, began = candidates(usual, examples), time.perf_counter()
+    order = np.random.default_rng(seed).permutation(n).tolist()
+    held, left = order[: min(n // HELD_OUT, MOST_HELD)], list(trials)
+    test, to_learn = examples.take(held), order[len(held) :]
+    rounds = [size for size in (SAMPLE,) if size < len(to_learn)] + [len(to_learn)]
+    done, planned = 0, len(trials) + (FINALISTS + 1) * (len(rounds) - 1)
+    for size in rounds:
+        part = examples.take(to_learn[:size])
+        for trial in left:
+            progress(done, planned)
+            done += 1
+            needed = trials[0].seconds * (size + n) / max(1, trials[0].n_learned)
+            if trial is not trials[0] and time.perf_counter() - began + needed > seconds:
+                trial.verdict = OUT_OF_TIME
+                continue
+            try:
+                _attempt(trial, part, test, measure)
+            except (ValueError, MemoryError) as problem:  # an InputError is a ValueError
+                if trial is trials[0]:
+                    raise
+                trial.verdict = f"failed: {problem}"
+        others = sorted((one for one in left[1:] if not one.verdict), key=lambda one: -one.value)
+        for trial in others[FINALISTS:] if size != rounds[-1] else ():
+            trial.verdict = "left behind on the sample"
+        left = [trials[0], *others[: FINALISTS if size != rounds[-1] else None]]
+    chosen = decide(trials[0], left[1:])
+    chosen.model.fit_batches([examples])
+    found = Found(
+        chosen.model, sorted(trials, key=lambda one: (-one.n_learned, -one.value)), measure
+    )
+    if hasattr(chosen.model, "search_"):
+        chosen.model.search_ = found.record
+    return found
+
+
+def _attempt(trial: Trial, part: Examples, test: Examples, measure: str) -> None:
+    """Let a copy of the candidate learn these examples, and measure it on the test examples."""
+    began, model = time.perf_counter(), clone(trial.model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the chosen model will warn
+        model.fit_batches([part])
+    ranking = Ranking.stack([model._rank_examples(test, DEPTH)], DEPTH)
+    truth, n_labels = model.learner_.label_numbers(test.labels), len(model.learner_.classes_)
+    found = evaluate(ranking, truth, [measure], n_labels=n_labels, resamples=0)
+    trial.values, trial.n_learned = np.nan_to_num(found.per_instance[measure]), len(part)
+    trial.seconds += time.perf_counter() - began
+
+
+def decide(usual: Trial, others: list[Trial]) -> Trial:
+    """The best of those that are better than the usual model by more than chance; that model,
+    if none is.
+    """
+    chosen = usual
+    for trial in others:
+        found = paired_bootstrap(trial.values, usual.values, resamples=RESAMPLES)
+        trial.verdict = f"{100 * found.difference:+.2f} points, p = {found.p_value:.3f}"
+        if (
+            found.difference > 0
+            and found.p_value < SURE / len(others)
+            and trial.value > chosen.value
+        ):
+            chosen = trial
+    usual.verdict = "" if chosen is usual else "beaten"
+    chosen.verdict = "chosen" + (f": {chosen.verdict}" if chosen.verdict else "")
+    return chosen
+
+
+def called(learner: Estimator) -> str:
+    """A learner by its class and the settings that differ from its defaults."""
+    settings = changes(learner, type(learner)())
+    return type(learner).__name__ + (f"({settings})" if settings else "")
+
+
+def changes(part: Estimator, usual: Estimator) -> str:
+    """The settings of a part that differ from those of the usual one, as they would be written."""
+
+    def plain(value: Any) -> Any:
+        return list(value) if isinstance(value, tuple) else value
+
+    given, others = part.get_params(deep=False), usual.get_params(deep=False)
+    return ", ".join(
+        f"{name}={value!r}"
+        for name, value in given.items()
+        if plain(value) != plain(others.get(name))
+    )
+
+
+# Comparing learners: the same splits, quality and cost of each, and tests of their differences.
+
+
+MEASURES = ("R1", "R5", "MRR")
+ORDERED_BY = "R1"  # learners are ordered and tested by it
+DEPTH_COMPARED = 50  # labels ranked for each row: enough for MRR
+
+
+@dataclass
+class Contestant:
+    """What one learner did on every split."""
+
+    name: str
+    quality: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in MEASURES})
+    per_row: list[Any] = field(default_factory=list)  # R1 of the rows of each split: 1 or 0
+    seconds: list[float] = field(default_factory=list)  # to learn
+    microseconds: list[float] = field(default_factory=list)  # to rank one row
+    weights: int | None = None  # edges or weights of the last model
+    n_bytes: int = 0  # arrays of the last model
+
+    def mean(self, measure: str) -> float:
+        return float(np.mean(self.quality[measure]))
+
+    def _add_split(self, learner: Any, train: Rows, labels: Any, test: Rows, truth: Any) -> None:
+        """Let a new learner learn the training rows, and measure it on the test rows."""
+        began = time.process_time()
+        learner._fit_rows(train, labels)
+        self.seconds.append(time.process_time() - began)
+        began = time.process_time()
+        ranking = learner._rank_rows(test, DEPTH_COMPARED)
+        self.microseconds.append(1e6 * (time.process_time() - began) / test.n_rows)
+        stacked = ranking.stack([ranking], DEPTH_COMPARED)
+        found = evaluate(stacked, learner.label_numbers(truth), MEASURES, resamples=0)
+        for name in MEASURES:
+            self.quality[name].append(found[name])
+        self.per_row.append(np.nan_to_num(found.per_instance[ORDERED_BY]))
+        self.weights = getattr(learner, "n_edges_", getattr(learner, "n_weights_", None))
+        self.n_bytes = sum(array.nbytes for array in learner.to_state().all_arrays().values())
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two learners: the difference of R1, and the p-value of a test over all rows of all splits."""
+
+    first: str
+    second: str
+    difference: float
+    wilcoxon: float
+
+
+def compare(
+    names: list[str],
+    data: list[str] | Rows,
+    labels: list[list[str]],
+    *,
+    splits: int = 5,
+    held_out: float = 0.2,
+    random_state: int = 0,
+    text: TextVectorizer | None = None,
+) -> Iterator[list[Contestant]]:
+    """Train and test the learners on random splits of texts or rows. Gives the results after
+    each split.
+    """
+    contestants = [Contestant(name) for name in names]
+    learners: list[Any] = [named("categories", name, "--learners") for name in names]
+    n = data.n_rows if isinstance(data, Rows) else len(data)
+    for learner in learners if isinstance(data, Rows) else ():
+        learner._of_right_signs(data)
+    if n < 2:
+        raise InputError("a comparison needs at least two examples")
+    generator = np.random.default_rng(random_state)
+    for _ in range(splits):
+        order = generator.permutation(n)
+        n_test = min(max(1, round(held_out * n)), n - 1)
+        test, train = order[:n_test].tolist(), order[n_test:].tolist()
+        learned, truth = [labels[i] for i in train], [labels[i] for i in test]
+        if isinstance(data, Rows):
+            train_rows, test_rows = data.take(train), data.take(test)
+        else:  # rows as a Categorizer that learned the training texts would make them
+            texts = [data[i] for i in train]
+            recurring = numbered(learned, len(learned)).sets.recurring
+            vectorizer = (default_text() if text is None else text).settled(texts, recurring)
+            train_rows, test_rows = (
+                vectorizer.fit_counts([texts]).all(),
+                vectorizer.rows([data[i] for i in test]),
+            )
+        for contestant, learner in zip(contestants, learners, strict=True):
+            if not contestant.seconds:  # compile before the clock starts
+                clone(learner)._fit_rows(train_rows.take([0]), learned[:1])._rank_rows(
+                    test_rows.take([0])
+                )
+            contestant._add_split(clone(learner), train_rows, learned, test_rows, truth)
+        yield contestants
+
+
+def differences(contestants: list[Contestant]) -> list[Difference]:
+    """Every pair, the better one first."""
+    ranked = sorted(contestants, key=lambda one: -one.mean(ORDERED_BY))
+    found = []
+    for n, first in enumerate(ranked):
+        for second in ranked[n + 1 :]:
+            p_value = wilcoxon(
+                np.concatenate(first.per_row), np.concatenate(second.per_row)
+            ).p_value
+            found.append(
+                Difference(
+                    first.name,
+                    second.name,
+                    first.mean(ORDERED_BY) - second.mean(ORDERED_BY),
+                    p_value,
+                )
+            )
+    return found
