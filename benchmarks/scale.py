@@ -27,11 +27,11 @@ def one(n_classes, n_examples):
 
     learner, times = TunedIndex(), []
     for rows, labels in many_labels(n_classes, n_examples):
-        _, seconds = timed(learner._learn_rows, rows, labels)
+        _, seconds = timed(learner.learn_rows, rows, labels)
         times.append((rows.n_rows, seconds))
     last = times[-max(1, len(times) // 5) :]
     tested = list(many_labels(n_classes, TESTED, seed=1))
-    ranked = min(sum(timed(learner._rank_rows, rows, 5)[1] for rows, _ in tested) for _ in range(3))
+    ranked = min(sum(timed(learner.rank_rows, rows, 5)[1] for rows, _ in tested) for _ in range(3))
     return {
         "labels": n_classes,
         "examples": sum(n for n, _ in times),
@@ -42,7 +42,7 @@ def one(n_classes, n_examples):
         / len(tested),
         "learn, µs": 1e6 * sum(seconds for _, seconds in last) / sum(n for n, _ in last),
         "rank, µs": 1e6 * ranked / sum(rows.n_rows for rows, _ in tested),
-        "R1": sum(learner._score_rows(*batch) for batch in tested) / len(tested),
+        "R1": sum(learner.score_rows(*batch) for batch in tested) / len(tested),
         "memory, MB": peak() / 1e6,
     }
 

@@ -79,7 +79,7 @@ def papers(
     say_when_compiling()
     with _stopping(f"what was done so far is kept in {out / 'kept'}"):
         outcomes, known = _run(chosen, data, out, quick, workers, fresh, not kept)
-    report = _report(outcomes, known, command)
+    report = report_on(outcomes, known, command)
     _write(report, out)
     if as_json:
         from papers.report.numbers import plain
@@ -230,7 +230,7 @@ def _bar() -> Iterator[Callable[[str, int, int | None], None]]:
         )
 
 
-def _report(outcomes: list[Outcome], known: dict[str, str], command: str) -> Report:
+def report_on(outcomes: list[Outcome], known: dict[str, str], command: str) -> Report:
     import datetime
     import os
     import platform

@@ -101,14 +101,14 @@ def by_pass(
     X, Y = load(data, job["set"])
     train, test = split(job["set"], X.shape[0], job["trial"])
     learner = FeatureFocus(passes=passes, **options)
-    rows, own = learner._check(X[train]), Y[train]
+    rows, own = learner.check_rows(X[train]), Y[train]
     found: dict[str, list[float]] = {"test": [], "train": [], "seconds": []}
     began = time.process_time()
-    for _ in learner._fit_passes(rows, own):
+    for _ in learner.fit_passes(rows, own):
         found["seconds"].append(time.process_time() - began)
         found["test"].append(learner.score(X[test], Y[test]))
         if training:
-            found["train"].append(learner._score_rows(rows, own))
+            found["train"].append(learner.score_rows(rows, own))
         began = time.process_time()
     return found
 
@@ -317,8 +317,8 @@ def degree_run(data: Path, job: Job) -> Result:
     train, test = split(job["set"], X.shape[0], job["trial"])
     learner = FeatureFocus(margin=0.0, max_edges=job["max_edges"]).fit(X[train], Y[train])
     if "least" in job:
-        drop_light(learner._index, job["least"], True)
-    voting = np.minimum(learner._index.features["length"], job["max_edges"])
+        drop_light(learner.index_, job["least"], True)
+    voting = np.minimum(learner.index_.features["length"], job["max_edges"])
     return {
         "R1": learner.score(X[test], Y[test]),
         "edges": int(voting.sum()),

@@ -69,7 +69,7 @@ def run(data: Path, job: Job) -> Result:
             ]
         }
     learner = UnweightedIndex(job["tolerance"], classifiers=job["classifiers"], passes=PASSES)
-    passes_made = learner._fit_passes(learner._check(X[train]), Y[train])
+    passes_made = learner.fit_passes(learner.check_rows(X[train]), Y[train])
     return {"R1": [learner.score(X[test], Y[test]) for _ in passes_made]}
 
 

@@ -98,8 +98,8 @@ def indegrees(focus: FeatureFocus, X: MatrixLike, Y: LabelArray) -> Result:
 
 def indegree(focus: FeatureFocus) -> Floats:
     """Of each class: the features that have it among their ``max_edges`` heaviest edges."""
-    feature, edges = focus._index.all_edges()
-    first = np.concatenate([[0], np.cumsum(focus._index.features["length"])])[feature]
+    feature, edges = focus.index_.all_edges()
+    first = np.concatenate([[0], np.cumsum(focus.index_.features["length"])])[feature]
     voting = np.arange(feature.size) - first < focus.max_edges
     return np.bincount(edges["label"][voting], minlength=len(focus.classes_)).astype(np.float64)
 
@@ -137,10 +137,10 @@ def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
         for section in ("6.4.3", "6.4.4")
     }
     (found,) = (r for job, r in done if job["section"] == "6.4.5")
-    return [_prototypes(of["6.4.3"]), _indegrees(of["6.4.4"]), _connections(found)]
+    return [prototypes(of["6.4.3"]), _indegrees(of["6.4.4"]), _connections(found)]
 
 
-def _prototypes(done: list[tuple[Job, Result]]) -> Table:
+def prototypes(done: list[tuple[Job, Result]]) -> Table:
     rows: dict[str, dict[str, Cell | str]] = {}
     claims = []
     for name in dict.fromkeys(job["set"] for job, _ in done):

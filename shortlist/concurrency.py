@@ -58,9 +58,9 @@ class ModelLock:
 
 def lock_of(model: object) -> ModelLock:
     try:
-        lock: ModelLock = model._lock  # type: ignore[attr-defined]
+        lock: ModelLock = model.lock_  # type: ignore[attr-defined]
     except AttributeError:
-        lock = model.__dict__.setdefault("_lock", ModelLock())  # the same for two threads at a time
+        lock = model.__dict__.setdefault("lock_", ModelLock())  # the same for two threads at a time
     return lock
 
 
@@ -71,7 +71,7 @@ def reading(verb: Verb) -> Verb:
     def read(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             # without calling ``lock_of`` and ``is_held``: a text is ranked in 50 µs
-            lock = self._lock
+            lock = self.lock_
         except AttributeError:
             lock = lock_of(self)
         thread, readers = get_ident(), lock.readers
@@ -143,14 +143,14 @@ def merging(verb: Verb) -> Verb:
 
     @learning
     def change(self: Any, other: Any) -> Any:
-        return other._held(partial(verb, self, other))
+        return other.hold(partial(verb, self, other))
 
     @wraps(verb)
     def merge(self: Any, other: Any) -> Any:
-        if not hasattr(other, "_held"):
+        if not hasattr(other, "hold"):
             return verb(self, other)  # which refuses it
         if lock_of(other).number < lock_of(self).number:
-            return other._held(partial(change, self, other))
+            return other.hold(partial(change, self, other))
         return change(self, other)
 
     return merge  # type: ignore[return-value]
@@ -167,7 +167,7 @@ def snapshot(verb: Verb) -> Verb:
     def taken(self: Any) -> Any:
         if lock_of(self).is_held(get_ident()):
             return verb(self)
-        return self._held(lambda: verb(self).copied())
+        return self.hold(lambda: verb(self).copied())
 
     return taken  # type: ignore[return-value]
 

@@ -99,15 +99,15 @@ class Estimator(Kind):
     # Threads.
 
     @reading
-    def _held(self, step: Callable[[], Any]) -> Any:
+    def hold(self, step: Callable[[], Any]) -> Any:
         """Take a step while neither this model nor those it has learned inside of it can change."""
         for name, part in list(vars(self).items()):
             if name.endswith("_") and isinstance(part, Estimator):
-                step = partial(part._held, step)
+                step = partial(part.hold, step)
         return step()
 
     @writing
-    def _have(self, **learned: Any) -> None:
+    def set_learned(self, **learned: Any) -> None:
         """Set learned attributes, all at once."""
         self.__dict__.update(learned)
 

@@ -235,9 +235,9 @@ def evaluate_closely(
             f"errors and curves are those of rankings of labels; there are none of {model.task}"
         )
     kept = list(batches)
-    chosen = model._usual_measures if measures is None else measures
-    judged = list(model._judge(kept, chosen))
-    ranking, truth = model._together(judged, chosen)
+    chosen = model.default_measures if measures is None else measures
+    judged = list(model.judge_batches(kept, chosen))
+    ranking, truth = model.joined_judgements(judged, chosen)
     if folder is not None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -246,7 +246,7 @@ def evaluate_closely(
         draw_ranking(folder, ranking, truth, model.learner_.label_counts_)
         true = [label for batch in kept for own in batch.labels or () for label in own]
         draw_confusion(folder, ranking, truth, true, model.name_of)
-    report = model._report(judged, chosen, details=details)
+    report = model.report_on(judged, chosen, details=details)
     if folder is not None and "confidence" in report.details:
         draw_confidence(folder, report.details["confidence"])
     if errors:
@@ -298,7 +298,7 @@ def draw_confusion(
     """Plot the confusion matrix with the names of labels. ``labels`` are those of ``truth``,
     one by one.
     """
-    names: dict[int, Any] = dict(enumerate(ranking._names)) | dict(
+    names: dict[int, Any] = dict(enumerate(ranking.label_names)) | dict(
         zip(truth.ids.tolist(), labels, strict=True)
     )
     chosen, counts = most_confused(ranking, truth, CONFUSED)

@@ -9,16 +9,16 @@ class Shared:
     """Things that the tests of a group share: a cluster, a browser."""
 
     def __init__(self):
-        self._made, self._open = {}, ExitStack()
+        self.derived, self._open = {}, ExitStack()
 
     def get(self, make):
         """What the context manager that ``make`` returns gives, made when it is first asked for."""
-        if make not in self._made:
-            self._made[make] = self._open.enter_context(make())
-        return self._made[make]
+        if make not in self.derived:
+            self.derived[make] = self._open.enter_context(make())
+        return self.derived[make]
 
     def close(self):
-        self._made.clear()
+        self.derived.clear()
         self._open.close()
 
 

@@ -44,7 +44,7 @@ def test_words_are_features_of_their_field_and_of_all():
     names = vectorizer.get_feature_names_out().tolist()
     assert names == ["wheat", "rose", "and", "more", "title: wheat", "title: rose", "too"]
     assert rows.toarray().tolist() == [[3, 1, 1, 1, 1, 1, 0], [1, 1, 0, 0, 0, 0, 1]]
-    assert vectorizer._settings.fields == ["body", "title"]
+    assert vectorizer.settings_.fields == ["body", "title"]
     assert vectorizer.transform(["rose"]).toarray().tolist() == [[0, 1, 0, 0, 0, 0, 0]]
 
 

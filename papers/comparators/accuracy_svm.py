@@ -105,7 +105,7 @@ class AccuracySVM(LinearRanker):
             )
         svm.fit(features, relevant.astype(np.int64))
         coef, intercept = svm.coef_[0].astype(np.float64), float(svm.intercept_[0])
-        self._have(
+        self.set_learned(
             coef_=coef,
             intercept_=intercept,
             n_features_in_=rows.n_features,

@@ -44,9 +44,9 @@ class Voted(OnlinePrototypes):
     hypotheses = ("last", "averaged", "voted")
     voters: int
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         as_whole(self.voters, "voters", least=1)
-        super()._begin()
+        super().begin()
         self._lives = np.zeros(0, dtype=np.int64)
         self._voters: list[Prototypes] = []
         # the examples that had been seen before the last one that changed the prototypes
@@ -83,50 +83,50 @@ class Voted(OnlinePrototypes):
             out = int(np.argmin(self._lives))
             del self._voters[out]
             self._lives = np.delete(self._lives, out)
-        now = self._prototypes
+        now = self.prototypes
         self._voters.append(
             pack(*now.entries(), now.background.copy(), now.background_moment.copy())
         )
         self._lives = np.append(self._lives, self._life())
         self._changed = int(self._counts[SEEN])
 
-    def _scores(self, rows: Rows) -> Floats:
+    def all_scores(self, rows: Rows) -> Floats:
         if self.hypothesis != "voted":
-            return super()._scores(rows)
-        n_labels = len(self._labels)
+            return super().all_scores(rows)
+        n_labels = len(self.label_index_)
         total = np.zeros((rows.n_rows, n_labels))
         one = np.empty((rows.n_rows, n_labels))
         lives = [*self._lives.tolist(), self._life()]
-        for life, voter in zip(lives, [*self._voters, self._prototypes], strict=True):
+        for life, voter in zip(lives, [*self._voters, self.prototypes], strict=True):
             all_scores(rows, voter, make_scratch(n_labels), one)
             if rows.n_rows:
                 total += life * (scipy.stats.rankdata(one, axis=1) - 1)
         return total / max(sum(lives) * (n_labels - 1), 1)
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         if self.hypothesis != "voted":
-            return super()._rank(rows, ids, scores)
+            return super().best_labels(rows, ids, scores)
         self._rank_by_scores(rows, ids, scores)
 
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return (
-            super()._votes(row, label) if self.hypothesis != "voted" else self._one_vote(row, label)
+            super().votes(row, label) if self.hypothesis != "voted" else self._one_vote(row, label)
         )
 
     def _one_vote(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         """A vote of rankings, or of support vectors, is not a sum over columns: one vote stands
         for the whole.
         """
-        return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]
+        return np.array([BIAS], dtype=np.int32), self.all_scores(row)[0, [label]]
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        arrays = super()._to_arrays() | {"lives": self._lives, "changed": np.array([self._changed])}
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        arrays = super().to_arrays() | {"lives": self._lives, "changed": np.array([self._changed])}
         for v, voter in enumerate(self._voters):
             arrays |= voter.to_arrays(self._width(), f"voter {v} ")
         return arrays
 
-    def _from_arrays(self, state: State) -> None:
-        super()._from_arrays(state)
+    def from_arrays(self, state: State) -> None:
+        super().from_arrays(state)
         self._lives, changed = state.array("lives", np.int64), state.array("changed", np.int64)
         state.require(self._lives.size <= self.voters, "there are no more voters than places")
         state.require(
@@ -135,7 +135,7 @@ class Voted(OnlinePrototypes):
         self._changed = int(changed[0])
         lived = bool(((self._lives >= 0) & (self._lives <= self._counts[SEEN])).all())
         state.require(lived, "no voter has lived longer than there were examples")
-        n, n_labels = self._width(), len(self._labels)
+        n, n_labels = self._width(), len(self.label_index_)
         self._voters = [
             Prototypes.from_arrays(state, n, n_labels, f"voter {v} ")
             for v in range(self._lives.size)
@@ -228,7 +228,7 @@ class ExtendedMMP(Voted, MMP):
         self.coef0 = coef0
         self.budget = budget
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         if self.budget is not None:
             as_whole(self.budget, "budget", least=1)
         self._supports = (
@@ -236,7 +236,7 @@ class ExtendedMMP(Voted, MMP):
         )
         if self.kernel is not None:
             self._kernel_function()  # checks its parameters
-        super()._begin()
+        super().begin()
 
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
         return self._run_voting(super()._run, stream, position, scratch)
@@ -244,10 +244,10 @@ class ExtendedMMP(Voted, MMP):
     def _kernel_function(self) -> dual.Function:
         return dual.kernel_function(self.kernel, self.degree, self.gamma, self.coef0)
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         supports = self._supports
         if supports is None:
-            return super()._learn(rows, labels, order, first_pass)
+            return super().update(rows, labels, order, first_pass)
         known = self._known()
         if first_pass:
             supports.origin[:] = -1
@@ -257,51 +257,49 @@ class ExtendedMMP(Voted, MMP):
         for turn in dual.turns(
             supports, self._kernel_function(), rows, order, int(self._counts[SEEN]), self.budget
         ):
-            self._prototypes = self._prototypes.for_features(len(supports))
+            self.prototypes = self.prototypes.for_features(len(supports))
             own = labels.chosen(turn.members)
             self._learn_stream(
                 turn.read, turn.write, turn.square, own, np.arange(turn.members.size), known
             )
-            everyone = [
-                one.for_features(len(supports)) for one in (self._prototypes, *self._voters)
-            ]
+            everyone = [one.for_features(len(supports)) for one in (self.prototypes, *self._voters)]
             used = np.any([used_features(one, len(supports)) for one in everyone], axis=0)
-            norms = feature_norms(self._prototypes, len(supports), int(self._counts[KNOWN]))
+            norms = feature_norms(self.prototypes, len(supports), int(self._counts[KNOWN]))
             kept = supports.drop(used, norms, turn.most)
-            self._prototypes, *self._voters = [of_features(one, kept) for one in everyone]
+            self.prototypes, *self._voters = [of_features(one, kept) for one in everyone]
 
-    def _scores(self, rows: Rows) -> Floats:
+    def all_scores(self, rows: Rows) -> Floats:
         if self._supports is not None:
             X, S = rows.to_matrix(), self._supports.rows.copy()
             width = max(X.shape[1], S.shape[1])
             X.resize((X.shape[0], width))
             S.resize((S.shape[0], width))
             rows = dual.full_rows(dual.gram(self._kernel_function(), X, S))
-        return super()._scores(rows)
+        return super().all_scores(rows)
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         if self._supports is None:
-            return super()._rank(rows, ids, scores)
+            return super().best_labels(rows, ids, scores)
         self._rank_by_scores(rows, ids, scores, width=len(self._supports))
 
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        return super()._votes(row, label) if self._supports is None else self._one_vote(row, label)
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        return super().votes(row, label) if self._supports is None else self._one_vote(row, label)
 
     def _width(self) -> int:
         return super()._width() if self._supports is None else len(self._supports)
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
         if callable(self.kernel):
             raise InputError(
                 "a model whose kernel is a Python function cannot be saved; use a kernel with a "
                 "name"
             )
-        return super()._to_arrays() | ({} if self._supports is None else self._supports.to_arrays())
+        return super().to_arrays() | ({} if self._supports is None else self._supports.to_arrays())
 
-    def _from_arrays(self, state: State) -> None:
+    def from_arrays(self, state: State) -> None:
         if self._supports is not None:
             self._supports = dual.Supports.from_arrays(state, self.n_features_in_)
-        super()._from_arrays(state)
+        super().from_arrays(state)
 
 
 # Prototypes whose features are support vectors, of which some are dropped.

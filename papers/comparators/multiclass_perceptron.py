@@ -70,15 +70,13 @@ class MulticlassPerceptron(RatingLearner):
     def _shape(self, n_steps: int) -> tuple[int, int]:
         return n_steps, n_steps
 
-    def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+    def update(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         intercept = 1.0 if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0
-        self._clock = _learn(
-            rows, order, y, intercept, self._weights, self._biases, self._clock, rated
-        )
+        self.clock = update(rows, order, y, intercept, self.weights, self.biases, self.clock, rated)
 
     def _open_step(self, at: int) -> None:
-        self._weights = np.insert(self._weights, at, 0.0, axis=1)
-        self._biases = np.insert(self._biases, at, 0.0, axis=1)
+        self.weights = np.insert(self.weights, at, 0.0, axis=1)
+        self.biases = np.insert(self.biases, at, 0.0, axis=1)
 
     @property
     @reading
@@ -122,7 +120,7 @@ class MulticlassPerceptron(RatingLearner):
 
 
 @kernel
-def _learn(
+def update(
     rows: Rows,
     order: Longs,
     y: Longs,

@@ -100,19 +100,19 @@ class OneVersusRest(PrototypeLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         as_choice(self.classifier, "classifier", CLASSIFIERS)
         as_choice(self.values, "values", ("l2", "raw"))
         as_whole(self.members, "members", least=1)
         as_whole(self.patience, "patience", least=1)
         as_real(self.C, "C", least=1e-9)
         as_whole(self.random_state, "random_state", most=MOST_SEED)
-        self._prototypes = no_prototypes()
+        self.prototypes = no_prototypes()
 
     def _hypothesis(self) -> Prototypes:
-        return self._prototypes
+        return self.prototypes
 
-    def _prepare(self, rows: Rows) -> Rows:
+    def prepare(self, rows: Rows) -> Rows:
         """Rows of unit length, without columns that were never learned, and with a constant one
         behind the others.
         """
@@ -120,8 +120,8 @@ class OneVersusRest(PrototypeLearner):
             of_unit_length(rows) if self.values == "l2" else rows, self.n_features_in_
         )
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        n_labels = len(self._labels)
+    def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        n_labels = len(self.label_index_)
         holders = scipy.sparse.csr_array(
             (np.ones(labels.ids.size), labels.ids, labels.indptr), (rows.n_rows, n_labels)
         ).tocsc()
@@ -135,7 +135,7 @@ class OneVersusRest(PrototypeLearner):
         by_class = scipy.sparse.vstack(weights).tocsc()  # feature after feature
         feature = np.repeat(np.arange(rows.n_features), np.diff(by_class.indptr))
         zeros = np.zeros(by_class.nnz), np.zeros(rows.n_features), np.zeros(rows.n_features)
-        self._prototypes = pack(feature, by_class.indices, by_class.data, *zeros)
+        self.prototypes = pack(feature, by_class.indices, by_class.data, *zeros)
 
     def _classifier(self, rows: Rows, sign: Floats, c: int) -> Floats:
         """The weights of one classifier."""
@@ -176,15 +176,17 @@ class OneVersusRest(PrototypeLearner):
             fewest, in_vain = (errors, 0) if errors < fewest else (fewest, in_vain + 1)
         return weights
 
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        columns, votes = super()._votes(row, label)
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        columns, votes = super().votes(row, label)
         return np.where(columns == self.n_features_in_, BIAS, columns).astype(np.int32), votes
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        return self._prototypes.to_arrays(self.n_features_in_ + 1)
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        return self.prototypes.to_arrays(self.n_features_in_ + 1)
 
-    def _from_arrays(self, state: State) -> None:
-        self._prototypes = Prototypes.from_arrays(state, self.n_features_in_ + 1, len(self._labels))
+    def from_arrays(self, state: State) -> None:
+        self.prototypes = Prototypes.from_arrays(
+            state, self.n_features_in_ + 1, len(self.label_index_)
+        )
 
 
 def with_constant(rows: Rows, n_features: int) -> Rows:

@@ -111,11 +111,11 @@ class TopDown(CategoryLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         as_choice(self.sigmoid, "sigmoid", ("fitted", "fixed"))
         as_whole(self.trials, "trials", least=1)
         as_real(self.p_min, "p_min", least=0, most=1)
-        self._siblings()._begin()  # checks their parameters
+        self._siblings().begin()  # checks their parameters
         self._pairs = as_pairs(self.tree)
         self._nodes = Tree.of(self._pairs, [])
         self._among: dict[int, OneVersusRest] = {}  # parent -> the classifiers of its children
@@ -128,10 +128,12 @@ class TopDown(CategoryLearner):
 
     # Section 5.1, training.
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        self._nodes = Tree.of(self._pairs, self._labels.names)
+    def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        self._nodes = Tree.of(self._pairs, self.label_index_.names)
         X = rows.to_matrix()
-        belongs = as_indicator(labels, len(self._labels)) @ self._nodes.above(self._labels.names)
+        belongs = as_indicator(labels, len(self.label_index_)) @ self._nodes.above(
+            self.label_index_.names
+        )
         self._sigmoids = np.tile(FIXED, (len(self._nodes), 1))
         for parent, children in self._nodes.families():
             among = belongs[:, children]
@@ -166,14 +168,14 @@ class TopDown(CategoryLearner):
 
     # Figure 7, classification.
 
-    def _scores(self, rows: Rows) -> Floats:
+    def all_scores(self, rows: Rows) -> Floats:
         reached = np.zeros((rows.n_rows, len(self._nodes)))
         self._descend(rows.to_matrix(), -1, np.arange(rows.n_rows), np.ones(rows.n_rows), reached)
         for parent, children in self._nodes.families():
             if parent >= 0:
                 # a deeper candidate stands for it
                 reached[(reached[:, children] > 0).any(axis=1), parent] = 0.0
-        return reached[:, self._nodes.numbers(self._labels.names)]
+        return reached[:, self._nodes.numbers(self.label_index_.names)]
 
     def _descend(self, X: Any, parent: int, some: Longs, p: Floats, reached: Floats) -> None:
         """TopDownProbabilities: from a node that ``some`` rows reached with probabilities p to
@@ -190,17 +192,17 @@ class TopDown(CategoryLearner):
             reached[some[go_on], child] = below[go_on]
             self._descend(X, child, some[go_on], below[go_on], reached)
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         self._rank_by_scores(rows, ids, scores, width=len(self._nodes), above=0.0)
 
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         """A product of probabilities is not a sum over columns: one vote stands for the whole."""
-        return np.array([BIAS], dtype=np.int32), self._scores(row)[0, [label]]
+        return np.array([BIAS], dtype=np.int32), self.all_scores(row)[0, [label]]
 
     @reading
     def edges_touched(self, X: MatrixLike) -> float:
         """d of paper 004: the mean number of classifiers that are applied to a row."""
-        rows = self._check(X)
+        rows = self.check_rows(X)
         reached = np.zeros((rows.n_rows, len(self._nodes)))
         self._descend(rows.to_matrix(), -1, np.arange(rows.n_rows), np.ones(rows.n_rows), reached)
         applied = sum(
@@ -229,14 +231,14 @@ class TopDown(CategoryLearner):
         }
         return state
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
         return {
             "nodes": text_to_array(self._nodes.names),
             "parents": self._nodes.parents,
             "sigmoids": self._sigmoids,
         }
 
-    def _from_arrays(self, state: State) -> None:
+    def from_arrays(self, state: State) -> None:
         names, parents = state.names("nodes"), state.array("parents", np.int32)
         state.require(len(names) == parents.size, "each node has a parent or none")
         state.require(
@@ -244,7 +246,7 @@ class TopDown(CategoryLearner):
             "its tree is a tree",
         )
         self._nodes = Tree(names, parents)
-        state.require(set(self._labels.names) <= set(names), "each label is a node")
+        state.require(set(self.label_index_.names) <= set(names), "each label is a node")
         self._sigmoids = state.array("sigmoids", np.float64, ndim=2)
         state.require(self._sigmoids.shape == (len(names), 2), "each node has a sigmoid")
         state.require(bool(np.isfinite(self._sigmoids).all()), "sigmoids are finite")

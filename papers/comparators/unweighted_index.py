@@ -98,21 +98,21 @@ class UnweightedIndex(CategoryLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         as_whole(self.tolerance, "tolerance")
         as_real(self.min_weight, "min_weight", least=0, most=1)
         as_whole(self.classifiers, "classifiers", most=MOST_CLASSIFIERS)
-        self._index = empty_index()
+        self.index_ = empty_index()
         self._perceptrons = no_prototypes()  # Perceptron m of label c is number c·classifiers + m
         self._starts = np.random.default_rng(self.random_state or 0).uniform(-1, 1, N_STARTS)
 
-    def _prepare(self, rows: Rows) -> Rows:
+    def prepare(self, rows: Rows) -> Rows:
         return of_unit_length(rows)
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        self._index = self._index.for_features(rows.n_features)
+    def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+        self.index_ = self.index_.for_features(rows.n_features)
         self._perceptrons = self._perceptrons.for_features(rows.n_features)
-        n_labels = len(self._labels)
+        n_labels = len(self.label_index_)
         scores, found = np.zeros(n_labels), room_for_touched(n_labels)
         scratch = make_scratch(n_labels * self.classifiers)
         for run in runs(order.size):
@@ -123,7 +123,7 @@ class UnweightedIndex(CategoryLearner):
                     labels,
                     order[: run.stop],
                     done,
-                    self._index,
+                    self.index_,
                     scores,
                     found,
                     self.tolerance,
@@ -134,18 +134,18 @@ class UnweightedIndex(CategoryLearner):
                     self._starts,
                 )
                 if why == WANTS_SLOTS:
-                    self._index = self._index.for_slots(slots + self._index.edges.size)
+                    self.index_ = self.index_.for_slots(slots + self.index_.edges.size)
                 elif why == WANTS_WEIGHTS:
                     self._perceptrons = self._perceptrons.with_room(slots)
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        n_labels, m = len(self._labels), self.classifiers
+    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        n_labels, m = len(self.label_index_), self.classifiers
         if m == 0:
-            return scoring.rank(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
+            return scoring.rank(rows, self.index_, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
         own, found = np.zeros(n_labels), room_for_touched(n_labels)
         rank_retrieved(
             rows,
-            self._index,
+            self.index_,
             own,
             found,
             self._perceptrons,
@@ -155,21 +155,23 @@ class UnweightedIndex(CategoryLearner):
             scores,
         )
 
-    def _scores(self, rows: Rows) -> Floats:
-        n_labels = len(self._labels)
+    def all_scores(self, rows: Rows) -> Floats:
+        n_labels = len(self.label_index_)
         if self.classifiers == 0:
-            return scoring.all_scores(rows, self._index, np.zeros(n_labels), ALL_EDGES, 0)
+            return scoring.all_scores(rows, self.index_, np.zeros(n_labels), ALL_EDGES, 0)
         # what is not retrieved stands below all that is
         found = np.full((rows.n_rows, n_labels), -np.inf)
         ids, scores = np.full(found.shape, -1, dtype=np.int32), np.empty(found.shape)
-        self._rank(rows, ids, scores)
+        self.best_labels(rows, ids, scores)
         row, place = np.nonzero(ids >= 0)
         found[row, ids[row, place]] = scores[row, place]
         return found
 
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         if self.classifiers == 0:
-            return scoring.votes(row, self._index, np.zeros(len(self._labels)), label, ALL_EDGES, 0)
+            return scoring.votes(
+                row, self.index_, np.zeros(len(self.label_index_)), label, ALL_EDGES, 0
+            )
         votes = np.zeros(row.indices.size)
         for m in range(self.classifiers):
             votes += (
@@ -180,7 +182,7 @@ class UnweightedIndex(CategoryLearner):
     @property
     def n_edges_(self) -> int:
         """The number of edges in the index."""
-        return self._index.n_edges
+        return self.index_.n_edges
 
     @property
     @reading
@@ -191,15 +193,15 @@ class UnweightedIndex(CategoryLearner):
     @reading
     def edges_touched(self, X: MatrixLike) -> float:
         """d, the mean number of edges of each active feature of some rows."""
-        return self._index.edges_touched(self._check(X), ALL_EDGES)
+        return self.index_.edges_touched(self.check_rows(X), ALL_EDGES)
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
         n = self.n_features_in_
-        return self._index.to_arrays(n) | self._perceptrons.to_arrays(n, "perceptron ")
+        return self.index_.to_arrays(n) | self._perceptrons.to_arrays(n, "perceptron ")
 
-    def _from_arrays(self, state: State) -> None:
-        n, n_labels = self.n_features_in_, len(self._labels)
-        self._index = Index.from_arrays(state, n, n_labels)
+    def from_arrays(self, state: State) -> None:
+        n, n_labels = self.n_features_in_, len(self.label_index_)
+        self.index_ = Index.from_arrays(state, n, n_labels)
         self._perceptrons = Prototypes.from_arrays(
             state, n, n_labels * self.classifiers, "perceptron "
         )

@@ -69,12 +69,12 @@ def demo(
     # the same for all texts
     most = np.argsort(-model.learner_.label_counts_, kind="stable")[:10].astype(np.int32)
     always = Ranking(
-        np.tile(most, (n_test, 1)), np.tile(-np.arange(10.0), (n_test, 1)), ranking._names
+        np.tile(most, (n_test, 1)), np.tile(-np.arange(10.0), (n_test, 1)), ranking.label_names
     )
     usual = evaluate(always, truth, MEASURES)
     model.save(output)
     opened = load(output)  # asked as the commands below will ask it: they find all loops compiled
-    answers = [next(opened._answer_text(text, 3).records()) for text in EXAMPLES]
+    answers = [next(opened.answer_text(text, 3).records()) for text in EXAMPLES]
     examples = [
         (
             text,

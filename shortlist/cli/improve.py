@@ -82,10 +82,10 @@ def evaluate(
         ("--per-label", per_label, "label"),
         ("--per-query", per_query, "query"),
     ):
-        if asked and model._detail != detail:
+        if asked and model.detail_kind != detail:
             has = (
-                f"--per-{model._detail} shows each {model._detail}"
-                if model._detail
+                f"--per-{model.detail_kind} shows each {model.detail_kind}"
+                if model.detail_kind
                 else "leave it out"
             )
             raise InputError(f"{option} is not for a model of {model.task}; {has}")

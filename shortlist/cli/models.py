@@ -188,7 +188,7 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
 
     from shortlist.models.category_model import CategoryModel
 
-    facts = model.describe() | model._parameters() | {"settings": settings_in_words(model)}
+    facts = model.describe() | model.part_parameters() | {"settings": settings_in_words(model)}
     if getattr(model, "search_", None) is not None:
         facts["search"] = model.search_
     if not isinstance(model, CategoryModel):

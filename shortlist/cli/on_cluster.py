@@ -39,8 +39,8 @@ class OnCluster:
         """Evaluate the model on all parts."""
         from shortlist.distributed.categories import judge
 
-        chosen = model._usual_measures if measures is None else measures
-        return model._report(
+        chosen = model.default_measures if measures is None else measures
+        return model.report_on(
             judge(self.cluster, self.parts, model, chosen, self.skipped), chosen, details=details
         )
 
@@ -60,7 +60,7 @@ def answered(
     """Return the lines that ``rank`` prints for a part, as an array."""
     import numpy as np
 
-    found = "".join(lines_of(model._answer(stream, k), as_json))
+    found = "".join(lines_of(model.answer_batches(stream, k), as_json))
     return {"lines": np.frombuffer(found.encode("utf-8", "surrogatepass"), dtype=np.uint8)}
 
 

@@ -267,7 +267,7 @@ class Reading:
 
         A named column of labels replaces all remembered ones.
         """
-        known = getattr(model, "_trained_from", None) or {}
+        known = getattr(model, "training_columns_", None) or {}
         known = {
             name: value
             for name, value in known.items()
@@ -308,14 +308,14 @@ class Reading:
 
         if model is not None:
             self.recall(model, source)
-        of_texts = model is not None and model._of_texts
+        of_texts = model is not None and model.takes_texts
         learned: dict[str, Any] = {}
         if model is not None and model.fields_ is not None:
             learned |= {} if self.text_column else {"text": model.fields_}
             learned |= (
                 {}
-                if self.feature_column or not model._fields_beside_
-                else {"known_features": model._fields_beside_}
+                if self.feature_column or not model.extra_fields_
+                else {"known_features": model.extra_fields_}
             )
         if self.has_vectors and task != "categories":
             raise InputError(

@@ -146,13 +146,13 @@ def rank(
 
         found = next(next(iter(answers([Examples(texts=[text])]))).records()) if answers else None
         show_one(
-            Output(names=names)._named(found or next(model._answer_text(text, k).records())),
+            Output(names=names)._named(found or next(model.answer_text(text, k).records())),
             as_json,
         )
         return
     sources = data or ["-"]
     if not cluster.asked:
-        check_sources(sources, of_texts=model._of_texts)
+        check_sources(sources, of_texts=model.takes_texts)
     reading.recall(model, sources[0])
     with on_cluster(cluster, reading, sources) as there:
         if there:
@@ -173,7 +173,9 @@ def rank(
     if model.task == "documents":
         if as_csv or with_text:
             raise InputError("--csv and --with-text are for labels and ratings, not for documents")
-        sys.stdout.writelines(lines_of(model._answer(progress(stream, "ranking"), k), as_json))
+        sys.stdout.writelines(
+            lines_of(model.answer_batches(progress(stream, "ranking"), k), as_json)
+        )
         return
     output = Output(
         "csv" if as_csv else "json" if as_json else "lines",
@@ -184,7 +186,9 @@ def rank(
         names=names,
     )
     batches = output.noted(progress(stream, "ranking"))
-    for line in output.lines(answers(batches) if answers else model._answer(batches, k), stream):
+    for line in output.lines(
+        answers(batches) if answers else model.answer_batches(batches, k), stream
+    ):
         sys.stdout.write(line)
 
 
@@ -257,13 +261,13 @@ def answering(
     if coverage is not None:
         share = as_real(coverage, "--coverage", least=0, most=1)
         with warnings_as_sentences():
-            model._check_promise(share)
-        return lambda batches: model._shortlist_batches(batches, share)
+            model.warn_of_broken_promise(share)
+        return lambda batches: model.shortlist_batches(batches, share)
     if least is not None:
         probability = as_real(least, "--min-probability", least=0, most=1)
-        return lambda batches: model._likely_batches(batches, k, probability)
-    aim = model._aim(precision)
-    return lambda batches: model._assign_batches(batches, aim)
+        return lambda batches: model.likely_batches(batches, k, probability)
+    aim = model.aim(precision)
+    return lambda batches: model.assign_batches(batches, aim)
 
 
 def show_one(found: dict[str, Any], as_json: bool) -> None:
@@ -304,7 +308,7 @@ def explain(
 
     say_when_compiling()
     model = open_model(model_file)
-    found = model._explain_text(text, label)
+    found = model.explain_text(text, label)
     votes = found.votes if top == 0 else found.votes[:top]
     name = model.name_of(found.label)
     if as_json:

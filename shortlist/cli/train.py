@@ -187,7 +187,7 @@ def train(
     if there_already > facts["examples"]:
         target = another(target, there_already, facts["examples"])
     if isinstance(model, Categorizer):
-        model._trained_from = reading.to_remember() or None
+        model.training_columns_ = reading.to_remember() or None
     model.save(target, compact=compact)
     n_bytes = target.stat().st_size
     if names is None:  # labels of a vocabulary may have no example
@@ -298,7 +298,7 @@ def train_here(
     first = next(batches)
     model = with_names(asked.model(of_texts=first.texts is not None), names)
     with saying_warnings(model), learning_bar() as bar:
-        return model._fit_by_threads(chain([first], batches), n_jobs, bar)
+        return model.fit_with_threads(chain([first], batches), n_jobs, bar)
 
 
 def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clustering) -> None:

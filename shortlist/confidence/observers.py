@@ -69,7 +69,7 @@ def _in_stretches(
         if not which.size:
             yield order[first:last]
         elif learner.ranks_ahead:
-            ahead = learner._rank_ahead(rows.n_rows, asked, DEPTH, whole)
+            ahead = learner.rank_ahead(rows.n_rows, asked, DEPTH, whole)
             yield order[first:last]
             note(look(ahead.ids, ahead.scores, labels.chosen(asked), ahead.known))
         else:
@@ -110,7 +110,7 @@ class FirstPass:
             kept = rows.take(some) if isinstance(rows, Rows) else rows.chosen(some)
 
             def level() -> Floats:
-                return learner._rank_rows(kept, WIDTH).scores
+                return learner.rank_rows(kept, WIDTH).scores
 
             self._level = level, level()
 
@@ -236,7 +236,7 @@ def rank_before_learning(
     """
     chosen = rows.take(which) if isinstance(rows, Rows) else rows.chosen(which)
     known, left = known_part(learner, chosen)
-    return learner._rank_rows(chosen if whole else left, DEPTH), known
+    return learner.rank_rows(chosen if whole else left, DEPTH), known
 
 
 def known_part(learner: CategoryLearner, rows: Rows) -> tuple[Shares, Rows]:

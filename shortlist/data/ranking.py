@@ -89,7 +89,7 @@ class Ranking:
     ) -> None:
         self.ids = ids
         self.scores = scores
-        self._names = names
+        self.label_names = names
         self._probabilities = probabilities
 
     @classmethod
@@ -107,7 +107,7 @@ class Ranking:
             if chances is not None:
                 chances[rows, :width] = part.probabilities[:, :width]
             first += len(part)
-        return cls(ids, scores, parts[-1]._names if parts else (), chances)
+        return cls(ids, scores, parts[-1].label_names if parts else (), chances)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -125,21 +125,21 @@ class Ranking:
     def _part(self, which: Any) -> Ranking:
         """A part of this ranking; its probabilities are computed when needed."""
         chances = None if self._probabilities is None else lambda: self.probabilities[which]
-        return Ranking(self.ids[which], self.scores[which], self._names, chances)
+        return Ranking(self.ids[which], self.scores[which], self.label_names, chances)
 
     def only(self, kept: NDArray[np.bool_]) -> list[Ranking]:
         """For each row of a ranking of many, a ranking of the labels that are kept."""
         p = self.probabilities
         rows = enumerate(kept & (self.ids >= 0))
         return [
-            Ranking(self.ids[i, which], self.scores[i, which], self._names, p[i, which])
+            Ranking(self.ids[i, which], self.scores[i, which], self.label_names, p[i, which])
             for i, which in rows
         ]
 
     @property
     def labels(self) -> NDArray[np.object_]:
         labels = np.empty(self.ids.shape, dtype=object)
-        names = self._names
+        names = self.label_names
         labels.reshape(-1)[:] = [
             names[i] if i >= 0 else None for i in self.ids.reshape(-1).tolist()
         ]
@@ -159,7 +159,7 @@ class Ranking:
             return (self[row] for row in range(self.ids.shape[0]))
         found = self.ids >= 0
         pairs = zip(self.ids[found].tolist(), self.scores[found].tolist(), strict=True)
-        return ((self._names[i], score) for i, score in pairs)
+        return ((self.label_names[i], score) for i, score in pairs)
 
     def __repr__(self) -> str:
         if self.ids.ndim == 2:
@@ -186,7 +186,7 @@ class Ranking:
         columns: dict[str, list[Any]] = {"row": rows.tolist()} if self.ids.ndim == 2 else {}
         columns |= {
             "place": (places + 1).tolist(),
-            "label": [self._names[i] for i in ids[rows, places].tolist()],
+            "label": [self.label_names[i] for i in ids[rows, places].tolist()],
         }
         columns["score"] = scores[rows, places].tolist()
         if not np.isnan(chances).all():

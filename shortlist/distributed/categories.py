@@ -77,8 +77,8 @@ def train(
             raise InputError(
                 "an encoder works on one machine; a cluster learns vectors that are in the data"
             )
-        text = settled(cluster, parts, model._new_text())
-    learner, has_vectors = model._new_learner(), False
+        text = settled(cluster, parts, model.new_text())
+    learner, has_vectors = model.new_learner(), False
     if any(part.options.get("vector") is not None for part in parts):
         learner, has_vectors = beside_vector(learner, 0), True
     if not isinstance(learner, (AdditiveLearner, PartedLearner)):
@@ -151,7 +151,7 @@ class Learning:
     def _merged(self, learner: Any, which: list[Longs] | None = None) -> Any:
         """Fit a learner to all parts, or to some rows of each, and merge them in order."""
         merged = clone(learner)
-        merged._expect_labels([[name] for name in self._names()])
+        merged.expect_labels([[name] for name in self._names()])
         keys = self._keys(
             "learn", learner, *([] if which is None else ["held out", sum(self.counts)])
         )
@@ -177,15 +177,15 @@ class Learning:
         """Fit a learner that goes from row to row: each pass learns every part by itself
         (learners/category_learner.py).
         """
-        learner._start()
-        learner._labels.learn([[name] for name in self._names()], len(self._names()))
+        learner.reset()
+        learner.label_index_.learn([[name] for name in self._names()], len(self._names()))
         for found in self.surveys:
             names = array_to_text(found.array("labels", np.uint8))
-            numbers = learner._labels.learn([[name] for name in names], len(names)).ids
-            learner._label_counts = grown(learner._label_counts, len(learner._labels))
-            learner._label_counts[numbers] += found.array("label_counts", np.int64)
+            numbers = learner.label_index_.learn([[name] for name in names], len(names)).ids
+            learner.counts_by_label = grown(learner.counts_by_label, len(learner.label_index_))
+            learner.counts_by_label[numbers] += found.array("label_counts", np.int64)
             learner.n_examples_ += int(found.settings["examples"])
-        learner._expect()
+        learner.labels_expected()
 
         @cache
         def loaded(n: int) -> Any:
@@ -194,7 +194,7 @@ class Learning:
         n_parts = len(self.parts)
         left = left_of_each(self.counts) if learner.takes_pieces else [0] * n_parts
         for n_pass in range(
-            learner.passes_through(learner.n_examples_, int(learner._label_counts.sum()))
+            learner.passes_through(learner.n_examples_, int(learner.counts_by_label.sum()))
         ):
             keys = self._keys("shard", n_pass, n_parts, learner.to_state(), left)
             began = self.cluster.submit(opened, learner.to_state())
@@ -208,11 +208,11 @@ class Learning:
                     store.build(shard.parts.pop("before", shard.parts["learner"]))
                     for shard in shards
                 ]
-                met: PartedLearner = learner._shard(1)
-                met._mix(before)
+                met: PartedLearner = learner.shard(1)
+                met.mix_shards(before)
                 met.n_features_in_ = self.n_features
                 self._know_how_sure(met, left, loaded)
-            learner._mix([store.build(shard.parts["learner"]) for shard in shards])
+            learner.mix_shards([store.build(shard.parts["learner"]) for shard in shards])
             learner.n_features_in_ = self.n_features
         return learner
 
@@ -336,7 +336,7 @@ def learn(
 ) -> State:
     """Fit a new learner to a part, or to some of its examples."""
     rows, labels = load(part, text, which)
-    return clone(learner)._learn_rows(learner._of_right_signs(rows), labels).to_state()
+    return clone(learner).learn_rows(learner.checked_signs(rows), labels).to_state()
 
 
 def learn_shard(
@@ -352,15 +352,15 @@ def learn_shard(
     The first pass also returns the learner as it was before the last ``left`` examples.
     """
     rows, labels = read_by(began, loaded)
-    shard, order = began._shard(n_parts), order_of(rows, began, n_part, n_pass)
+    shard, order = began.shard(n_parts), order_of(rows, began, n_part, n_pass)
     shard.n_features_in_ = rows.n_features
     parts = {}
     if n_pass == 0 and left:
         order, last = np.split(order, [order.size - left])
-        shard._learn(rows, labels, order, True)
+        shard.update(rows, labels, order, True)
         parts["before"] = shard.to_state().copied()
         order = last
-    shard._learn(rows, labels, order, n_pass == 0)
+    shard.update(rows, labels, order, n_pass == 0)
     return State("Shard", parts=parts | {"learner": shard.to_state()})
 
 
@@ -382,8 +382,8 @@ def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Ro
     rows, lists = loaded
     indptr, indices = as_plain(rows.indptr, np.int64), as_plain(rows.indices, np.int32)
     rows = Rows(indptr, indices, as_plain(rows.data, np.float64), rows.n_features)
-    rows = learner._prepare(learner._of_right_signs(rows))
-    return rows, learner._labels.learn(lists, rows.n_rows)
+    rows = learner.prepare(learner.checked_signs(rows))
+    return rows, learner.label_index_.learn(lists, rows.n_rows)
 
 
 def order_of(rows: Rows, learner: PartedLearner, n_part: int, n_pass: int) -> Longs:
@@ -457,7 +457,7 @@ def evaluate(
     skipped: Skipped | None = None,
 ) -> Evaluation:
     """Measure a model, as on one machine."""
-    return model._report(judge(cluster, parts, model, measures, skipped), measures).measures
+    return model.report_on(judge(cluster, parts, model, measures, skipped), measures).measures
 
 
 def judge(
@@ -472,7 +472,7 @@ def judge(
         raise InputError(
             f"{model.task} are measured on one machine; leave out --workers and --dask"
         )
-    names, deep = model.classes_.tolist(), model._judged_depth(measures)
+    names, deep = model.classes_.tolist(), model.judged_depth(measures)
     for found in answers(cluster, parts, model, ranked_and_labelled, deep, skipped=skipped):
         yield JudgedRanking(
             Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"])
@@ -515,6 +515,6 @@ def ask(
 def ranked_and_labelled(model: CategoryModel[Any], part: Part, stream: Stream, k: int) -> Arrays:
     """Rank labels for each example; return its true labels too."""
     batches = [batch.complete_only() for batch in with_labels(part.name, stream, stream)]
-    ranking = Ranking.stack([model._rank_examples(batch, k) for batch in batches], k)
+    ranking = Ranking.stack([model.rank_examples(batch, k) for batch in batches], k)
     own = [labels for batch in batches for labels in batch.labels or ()]
     return {"ids": ranking.ids, "scores": ranking.scores, "labels": text_to_array(own)}

@@ -86,9 +86,9 @@ class Network:
         self.tokenizer = self.read_tokenizer(source)
         self.n_tokens = n_tokens(self.tokenizer)
         self._weights: list[OrtValue] = []  # the session points into these
-        self._session = self._open(source)
-        self._inputs = [one.name for one in self._session.get_inputs()]
-        self._outputs = [one.name for one in self._session.get_outputs()]
+        self.session = self._open(source)
+        self.inputs = [one.name for one in self.session.get_inputs()]
+        self._outputs = [one.name for one in self.session.get_outputs()]
         # a trial
         self.dimension = self.pooled(np.array([[0, self.n_tokens - 1, 0]], dtype=np.int64)).shape[1]
         self.tokenizer.enable_truncation(source.settings.max_length)
@@ -223,7 +223,7 @@ class Network:
             "token_type_ids": np.zeros_like(tokens),
         }
         output = POOLED if POOLED in self._outputs else self._outputs[0]
-        return self._session.run([output], {name: given[name] for name in self._inputs})[0]
+        return self.session.run([output], {name: given[name] for name in self.inputs})[0]
 
 
 def batches(lengths: list[int], most: int) -> Iterator[list[int]]:

@@ -63,8 +63,8 @@ class Universal(Network):
 
     def _run(self, tokens: NDArray[np.int64]) -> NDArray[Any]:
         ends = np.array([0, tokens.size], dtype=np.int64)
-        given = dict(zip(self._inputs, (tokens[0].astype(np.int32), ends), strict=True))
-        return self._session.run(None, given)[0]
+        given = dict(zip(self.inputs, (tokens[0].astype(np.int32), ends), strict=True))
+        return self.session.run(None, given)[0]
 
 
 def _tokenizer(source: Source) -> Tokenizer:
@@ -100,18 +100,18 @@ def _split(data: bytes) -> tuple[Any, Any]:
 def _sentencepiece(model: bytes) -> tuple[list[tuple[str, float]], bytes]:
     """The pieces of a SentencePiece model with their scores, and its map of characters."""
     pieces, characters = [], b""
-    for field, value in _fields(model):
+    for field, value in message_fields(model):
         if field == PIECES:
-            piece = dict(_fields(value))
+            piece = dict(message_fields(value))
             pieces.append(
                 (piece[PIECE].decode(), struct.unpack("<f", struct.pack("<I", piece[SCORE]))[0])
             )
         elif field == NORMALIZER:
-            characters = dict(_fields(value))[CHARACTERS]
+            characters = dict(message_fields(value))[CHARACTERS]
     return pieces, characters
 
 
-def _fields(message: bytes) -> list[tuple[int, Any]]:
+def message_fields(message: bytes) -> list[tuple[int, Any]]:
     """The fields of a message in the format of Protocol Buffers: their numbers and contents."""
     from google.protobuf.empty_pb2 import Empty
     from google.protobuf.unknown_fields import UnknownFieldSet

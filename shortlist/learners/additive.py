@@ -37,40 +37,40 @@ class Sums:
 
 
 class AdditiveLearner(MergingLearner):
-    """Base class: adds up. ``_made`` keeps what a learner ranks by, which it makes of the sums."""
+    """Base class: adds up. ``derived`` keeps what a learner ranks by, made of the sums."""
 
     nonnegative = True
     number: Any = np.float64  # what is added up: real numbers, or whole ones
 
-    def _begin(self) -> None:
-        self._totals = np.zeros(0, dtype=self.number)
+    def begin(self) -> None:
+        self.totals = np.zeros(0, dtype=self.number)
         self._sums = Sums(scipy.sparse.csr_array((0, 0), dtype=self.number))
-        self._made = Made()
+        self.derived = Made()
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         X = rows._replace(data=rounded(rows.data)).to_matrix().astype(self.number, copy=False)
-        self._add(X.T.tocsr() @ as_indicator(labels, len(self._labels)), X.sum(axis=0))
+        self._add(X.T.tocsr() @ as_indicator(labels, len(self.label_index_)), X.sum(axis=0))
 
     def _add(self, sums: Any, totals: NDArray[Any]) -> None:
         self._sums.pending.append(sums)
-        self._totals = added(self._totals, totals)
-        self._made = Made()
+        self.totals = added(self.totals, totals)
+        self.derived = Made()
 
-    def _merge(self, other: Any, numbers: Ints) -> None:
+    def merge_sums(self, other: Any, numbers: Ints) -> None:
         """Exact: the sums over both learners' rows."""
-        self._add(self._renumbered(other, numbers), other._totals)
+        self._add(self.renumbered(other, numbers), other.totals)
 
-    def _renumbered(self, other: Any, numbers: Ints) -> Any:
+    def renumbered(self, other: Any, numbers: Ints) -> Any:
         """The sums of another learner, whose labels have these numbers here."""
-        sums = other._all_sums().tocoo()
+        sums = other.label_sums().tocoo()
         return scipy.sparse.csr_array(
-            (sums.data, (sums.row, numbers[sums.col])), (sums.shape[0], len(self._labels))
+            (sums.data, (sums.row, numbers[sums.col])), (sums.shape[0], len(self.label_index_))
         )
 
-    def _all_sums(self) -> Any:
+    def label_sums(self) -> Any:
         """All sums, features × labels; of each feature in the order of the labels."""
         with lock_of(self).making:
-            shape = (self._totals.size, len(self._labels))
+            shape = (self.totals.size, len(self.label_index_))
             held = self._sums
             if held.pending or held.added.shape != shape:
                 for matrix in [held.added, *held.pending]:
@@ -86,33 +86,33 @@ class AdditiveLearner(MergingLearner):
         asking meanwhile.
         """
         if hasattr(self, "_sums"):
-            self._all_sums().sum_duplicates()
+            self.label_sums().sum_duplicates()
         return super().__deepcopy__(memo)
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        sums = self._all_sums()
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        sums = self.label_sums()
         return {
-            "totals": self._totals,
+            "totals": self.totals,
             "sums_indptr": sums.indptr.astype(np.int64),
             "sums_label": sums.indices.astype(np.int32),
             "sums": sums.data,
         }
 
-    def _from_arrays(self, state: State) -> None:
-        self._totals, sums = state.array("totals", self.number), state.array("sums", self.number)
+    def from_arrays(self, state: State) -> None:
+        self.totals, sums = state.array("totals", self.number), state.array("sums", self.number)
         labels = state.array("sums_label", np.int32)
-        indptr = state.offsets("sums_indptr", self._totals.size, sums.size)
-        state.require(self._totals.size == self.n_features_in_, "each feature has a total")
-        finite = np.isfinite(sums).all() and np.isfinite(self._totals).all()
+        indptr = state.offsets("sums_indptr", self.totals.size, sums.size)
+        state.require(self.totals.size == self.n_features_in_, "each feature has a total")
+        finite = np.isfinite(sums).all() and np.isfinite(self.totals).all()
         state.require(
-            bool(finite and (sums > 0).all() and (self._totals >= 0).all()), "sums are positive"
+            bool(finite and (sums > 0).all() and (self.totals >= 0).all()), "sums are positive"
         )
         matrix = scipy.sparse.csr_array(
-            (sums, labels, indptr), (self._totals.size, len(self._labels))
+            (sums, labels, indptr), (self.totals.size, len(self.label_index_))
         )
         matrix.check_format(full_check=True)
         state.require(
-            bool((self._label_counts[labels] > 0).all()), "labels with a sum have been seen"
+            bool((self.counts_by_label[labels] > 0).all()), "labels with a sum have been seen"
         )
         matrix.sort_indices()
         state.require(matrix.has_canonical_format, "a feature has one sum for each label")

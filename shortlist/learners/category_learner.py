@@ -2,7 +2,7 @@
 files.
 
 A learner adds six steps of its own, all on checked arrays:
-``_begin``, ``_learn``, ``_rank``, ``_scores``, ``_votes``, and the arrays it is made of.
+``begin``, ``update``, ``best_labels``, ``all_scores``, ``votes``, and the arrays it is made of.
 """
 
 from __future__ import annotations
@@ -128,10 +128,10 @@ class CategoryLearner(Estimator, ABC):
     n_examples_: int
     n_features_in_: int
     feature_names_in_: Names
-    _labels: LabelIndex
-    _label_counts: Longs
-    _in_stream = False  # whether examples are learned once, as they come
-    _label_columns: Columns | None  # of the indicator matrices that all labels came as
+    label_index_: LabelIndex
+    counts_by_label: Longs
+    in_stream = False  # whether examples are learned once, as they come
+    label_columns_: Columns | None  # of the indicator matrices that all labels came as
 
     nonnegative = False  # whether the learner takes only values of at least 0
     updatable = True  # whether it can go on learning; if not, it has ``fit`` only
@@ -143,42 +143,42 @@ class CategoryLearner(Estimator, ABC):
     # The learner's own steps.
 
     @abstractmethod
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Check the parameters and forget everything learned."""
 
-    def _expect(self) -> None:
+    def labels_expected(self) -> None:
         """Called when labels were numbered before any example of them was learned."""
 
     @abstractmethod
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         """Learn the examples in that order, once."""
 
     @abstractmethod
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         """Write the best labels of each row: ids (n × k, filled with −1) and scores (n × k,
         filled with NaN).
         """
 
     @abstractmethod
-    def _scores(self, rows: Rows) -> Floats:
+    def all_scores(self, rows: Rows) -> Floats:
         """The scores of all labels, n × number of labels."""
 
     @abstractmethod
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         """The columns that vote for a label in one row, and their votes, in the order in which
         the score adds them.
         """
 
-    def _prepare(self, rows: Rows) -> Rows:
+    def prepare(self, rows: Rows) -> Rows:
         """Turn feature values into what the learner works on."""
         return rows
 
     @abstractmethod
-    def _to_arrays(self) -> dict[str, Any]:
+    def to_arrays(self) -> dict[str, Any]:
         """The learned arrays, for the model file; some may be made later."""
 
     @abstractmethod
-    def _from_arrays(self, state: State) -> None:
+    def from_arrays(self, state: State) -> None:
         """Take up the arrays of a model file, having checked all that the kernels will trust."""
 
     # Learning.
@@ -187,7 +187,7 @@ class CategoryLearner(Estimator, ABC):
         """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state``
         unless it is None.
         """
-        return self._fit_rows(self._as_rows(X), Y, column_names(X))
+        return self.fit_rows(self.checked_rows(X), Y, column_names(X))
 
     @available_if(lambda self: self.updatable)
     @learning
@@ -198,35 +198,35 @@ class CategoryLearner(Estimator, ABC):
         need not occur in Y.
         """
         with nothing_if_refused(self):
-            return self._learn_rows(*self._met(X, Y, classes))
+            return self.learn_rows(*self.take_up_batch(X, Y, classes))
 
-    def _met(
+    def take_up_batch(
         self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None
     ) -> tuple[Rows, NumberedLabels]:
         """Check more examples, and take up their columns and the labels named."""
         rows, names = (
-            self._as_rows(X),
+            self.checked_rows(X),
             grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X),
         )
         Y = numbered(Y, rows.n_rows)
         named = [] if classes is None else class_list(classes)
         if not self.__sklearn_is_fitted__():
-            self._start()
+            self.reset()
         if named:
-            self._expect_labels(named)
+            self.expect_labels(named)
         note_names(self, names)
         return rows, Y
 
-    def _expect_labels(self, named: list[list[Label]]) -> None:
+    def expect_labels(self, named: list[list[Label]]) -> None:
         """Number these labels, each in a list of its own, before any example of them is seen."""
-        self._check_updatable()
+        self.check_updatable()
         if not self.__sklearn_is_fitted__():
-            self._start()
-        self._labels.learn(named, len(named))
-        self._expect()
+            self.reset()
+        self.label_index_.learn(named, len(named))
+        self.labels_expected()
 
     @writing
-    def _fit_rows(
+    def fit_rows(
         self,
         rows: Rows | RowStore,
         Y: LabelsLike,
@@ -238,7 +238,7 @@ class CategoryLearner(Estimator, ABC):
         """
         before = dict(self.__dict__)  # fitting makes new arrays
         try:
-            for _ in self._fit_passes(rows, Y, watch):
+            for _ in self.fit_passes(rows, Y, watch):
                 pass
             note_names(self, names)
         except BaseException:
@@ -246,32 +246,32 @@ class CategoryLearner(Estimator, ABC):
             raise
         return self
 
-    def _fit_passes(
+    def fit_passes(
         self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once
     ) -> Iterator[int]:
-        """``_fit_rows`` step by step: yields the number of each pass that is done."""
+        """``fit_rows`` step by step: yields the number of each pass that is done."""
         if rows.n_rows == 0:
             raise InputError(
                 "there are no rows to learn from: found 0 samples where at least 1 is needed"
             )
-        self._start()
-        yield from self._learn_passes(rows, Y, watch)
+        self.reset()
+        yield from self.learn_passes(rows, Y, watch)
 
-    def _learn_passes(
+    def learn_passes(
         self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once
     ) -> Iterator[int]:
         """Learn more rows as ``fit`` does, several times and shuffled, without forgetting;
         yields as above.
         """
         if not self.__sklearn_is_fitted__():
-            self._start()
+            self.reset()
         Y = numbered(Y, rows.n_rows)
         self.check_judged(Y)
         self.check_learnable(rows)
         labels = self._take_up(rows, Y, shuffled=True)
         passes = self.passes_through(rows.n_rows, labels.n_labels)
         if isinstance(rows, Rows):
-            rows = self._prepare(rows)
+            rows = self.prepare(rows)
         seed = as_seed(getattr(self, "random_state", None))
         generator = None if seed is None else np.random.default_rng(seed)
         for n in range(passes):
@@ -291,27 +291,27 @@ class CategoryLearner(Estimator, ABC):
     @writing
     def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         """One pass of ``fit``."""
-        self._learn(rows, labels, order, first_pass)
+        self.update(rows, labels, order, first_pass)
 
     @learning
-    def _learn_rows(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
+    def learn_rows(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
         """``partial_fit`` on checked rows; ``watch`` observes them."""
-        self._check_updatable()
+        self.check_updatable()
         Y = numbered(Y, rows.n_rows)
         self.check_judged(Y)
         with nothing_if_refused(self):
             if not self.__sklearn_is_fitted__():
-                self._start()
+                self.reset()
             self.check_learnable(rows)
-            self._in_stream = True
+            self.in_stream = True
             try:
-                for some, own in portions(self._prepare(rows), Y):
+                for some, own in portions(self.prepare(rows), Y):
                     labels = self._take_up(some, own)
                     for piece in watch(self, some, labels, np.arange(some.n_rows, dtype=np.int64)):
-                        self._learn(some, labels, piece, True)
+                        self.update(some, labels, piece, True)
                     stop_here()
             finally:
-                del self._in_stream
+                del self.in_stream
         return self
 
     def check_learnable(
@@ -330,19 +330,19 @@ class CategoryLearner(Estimator, ABC):
                 "example; use TunedIndex, MMP or TopicPerceptron"
             )
 
-    def _check_updatable(self) -> None:
+    def check_updatable(self) -> None:
         if not self.updatable:
             raise InputError(
                 f"a {type(self).__name__} learns all its examples at once and cannot go on; use fit"
             )
 
-    def _start(self) -> None:
-        self._jobs()  # checks n_jobs
+    def reset(self) -> None:
+        self.n_threads()  # checks n_jobs
         as_seed(getattr(self, "random_state", None))
-        self._begin()
-        self._labels = LabelIndex()
-        self._label_counts = np.zeros(0, dtype=np.int64)
-        self._label_columns = None
+        self.begin()
+        self.label_index_ = LabelIndex()
+        self.counts_by_label = np.zeros(0, dtype=np.int64)
+        self.label_columns_ = None
         self.n_examples_ = 0
         self.n_features_in_ = 0
         note_names(self, None)
@@ -351,9 +351,9 @@ class CategoryLearner(Estimator, ABC):
         n_rows = rows.n_rows
         numbers = numbered(Y, n_rows)
         self._take_up_columns(numbers.columns)
-        labels = self._labels.learn_right(numbers, n_rows, shuffled)
-        self._label_counts = grown(self._label_counts, len(self._labels))
-        count_up(labels.ids, self._label_counts)
+        labels = self.label_index_.learn_right(numbers, n_rows, shuffled)
+        self.counts_by_label = grown(self.counts_by_label, len(self.label_index_))
+        count_up(labels.ids, self.counts_by_label)
         self.n_examples_ += n_rows
         self.n_features_in_ = max(self.n_features_in_, rows.n_features)
         return labels
@@ -362,54 +362,54 @@ class CategoryLearner(Estimator, ABC):
         """Number the labels of an indicator matrix in the order of its columns, whether they
         occur or not.
         """
-        known = columns if self.n_examples_ == 0 else self._label_columns
+        known = columns if self.n_examples_ == 0 else self.label_columns_
         joined = joined_columns(known, columns)
-        if joined is not None and len(joined) > len(self._label_columns or ()):
-            self._labels.learn([[column] for column in joined], len(joined))
-            self._expect()
-        self._label_columns = joined
+        if joined is not None and len(joined) > len(self.label_columns_ or ()):
+            self.label_index_.learn([[column] for column in joined], len(joined))
+            self.labels_expected()
+        self.label_columns_ = joined
 
     # Ranking.
 
     @reading
     def rank(self, X: MatrixLike, k: int = 10) -> Ranking:
         """The k best labels of each row. Ties go to the label that appeared first."""
-        self._check_fitted()
-        return self._rank_rows(self._check(X), k)
+        self.check_fitted()
+        return self.rank_rows(self.check_rows(X), k)
 
-    def _rank_rows(self, rows: Rows, k: int = 10, allowed: Allowed | None = None) -> Ranking:
+    def rank_rows(self, rows: Rows, k: int = 10, allowed: Allowed | None = None) -> Ranking:
         """``rank`` on checked rows, restricted to the allowed labels if given."""
-        self._check_fitted()
-        k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self._labels), 1))
-        rows = self._prepare(rows)
+        self.check_fitted()
+        k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self.label_index_), 1))
+        rows = self.prepare(rows)
         ids, scores = np.empty((rows.n_rows, k), dtype=np.int32), np.empty((rows.n_rows, k))
         ids.fill(-1)
         scores.fill(np.nan)
         few = rows.n_rows < 2 * LEAST_BLOCK
-        workers = 1 if few else max(1, min(self._jobs(), rows.n_rows // LEAST_BLOCK))
+        workers = 1 if few else max(1, min(self.n_threads(), rows.n_rows // LEAST_BLOCK))
         if allowed is not None:
             self._rank_allowed(rows, allowed, ids, scores)
         elif workers == 1:
-            self._rank(rows, ids, scores)
+            self.best_labels(rows, ids, scores)
         else:  # kernels release the interpreter's lock, and the result of each row is its own
             edges = np.linspace(0, rows.n_rows, workers + 1).astype(int)
             with ThreadPoolExecutor(workers) as pool:
                 tasks = [
-                    pool.submit(self._rank, rows.block(a, b), ids[a:b], scores[a:b])
+                    pool.submit(self.best_labels, rows.block(a, b), ids[a:b], scores[a:b])
                     for a, b in pairwise(edges)
                 ]
             for task in tasks:
                 task.result()
-        return Ranking(ids, scores, self._labels.names)
+        return Ranking(ids, scores, self.label_index_.names)
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        """``_rank`` of allowed labels. If a learner knows nothing better, all are ranked, and
+        """``best_labels`` of allowed labels. If a learner knows nothing better, all are ranked, and
         the others left out.
         """
-        n_labels = max(len(self._labels), 1)
+        n_labels = max(len(self.label_index_), 1)
         every = np.full((rows.n_rows, n_labels), -1, dtype=np.int32)
         own = np.full((rows.n_rows, n_labels), np.nan)
-        self._rank(rows, every, own)
+        self.best_labels(rows, every, own)
         usable = (every >= 0) & allowed.labels[every]
         if allowed.factors is not None:
             own = np.where(own > 0.0, own * allowed.factors[every], own)
@@ -422,22 +422,23 @@ class CategoryLearner(Estimator, ABC):
     def _rank_by_scores(
         self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf
     ) -> None:
-        """``_rank`` for a learner that has the scores of all labels: those above a limit, some rows
-        at a time.
+        """``best_labels`` for a learner that has the scores of all labels.
+
+        Only scores above a limit count; some rows are done at a time.
 
         ``width`` is how many numbers a row takes while its scores are made, if more than there are
         labels.
         """
-        some = max(1, SCORES // max(width, len(self._labels), 1))
+        some = max(1, SCORES // max(width, len(self.label_index_), 1))
         for first in range(0, rows.n_rows, some):
             part = slice(first, min(first + some, rows.n_rows))
-            found = self._scores(rows.block(part.start, part.stop))
+            found = self.all_scores(rows.block(part.start, part.stop))
             best = np.argsort(-found, axis=1, kind="stable")[:, : ids.shape[1]]
             own = np.take_along_axis(found, best, axis=1)
             ids[part, : best.shape[1]] = np.where(own > above, best, -1)
             scores[part, : best.shape[1]] = np.where(own > above, own, np.nan)
 
-    def _jobs(self) -> int:
+    def n_threads(self) -> int:
         """How many threads the user allows."""
         return as_jobs(getattr(self, "n_jobs", None))
 
@@ -446,8 +447,8 @@ class CategoryLearner(Estimator, ABC):
         """The score of every label for every row: n × number of labels, dense. ``rank`` needs
         far less memory.
         """
-        self._check_fitted()
-        return self._scores(self._prepare(self._check(X)))
+        self.check_fitted()
+        return self.all_scores(self.prepare(self.check_rows(X)))
 
     # Predicting.
 
@@ -459,55 +460,57 @@ class CategoryLearner(Estimator, ABC):
         is given as many of its best labels as an example has on average, rounded, and at least one
         if any is retrieved.
         """
-        self._check_fitted()
-        return self._predict_rows(self._check(X))
+        self.check_fitted()
+        return self.predict_rows(self.check_rows(X))
 
-    def _predict_rows(self, rows: Rows) -> NDArray[Any]:
+    def predict_rows(self, rows: Rows) -> NDArray[Any]:
         """``predict`` on checked rows."""
-        if self._label_columns is not None:
-            return self._indicate(
-                self._rank_rows(rows, self._usual_number()).ids, self._label_columns
+        if self.label_columns_ is not None:
+            return self.indicator(
+                self.rank_rows(rows, self.usual_number()).ids, self.label_columns_
             )
-        best = self._rank_rows(rows, k=1).ids[:, 0]
-        if not len(self._labels):
+        best = self.rank_rows(rows, k=1).ids[:, 0]
+        if not len(self.label_index_):
             raise InputError(
                 f"this {type(self).__name__} has learned no label yet, and can predict none"
             )
         return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
 
-    def _usual_number(self) -> int:
+    def usual_number(self) -> int:
         """The mean number of labels of an example, rounded, at least one."""
         return max(1, int(self.label_counts_.sum() / max(self.n_examples_, 1) + 0.5))
 
-    def _indicate(self, ids: Ints, columns: Columns) -> Longs:
+    def indicator(self, ids: Ints, columns: Columns) -> Longs:
         """Labels (n × k, −1 for none) as an indicator matrix."""
-        column = self._columns(columns)
+        column = self.columns_of_labels(columns)
         row, place = np.nonzero(column[ids] >= 0)
         indicated = np.zeros((ids.shape[0], len(columns)), dtype=np.int64)
         indicated[row, column[ids[row, place]]] = 1
         return indicated
 
-    def _columns(self, columns: Columns) -> Longs:
+    def columns_of_labels(self, columns: Columns) -> Longs:
         """The column of each label in an indicator matrix, −1 for none; the last entry, −1,
         stands for no label.
         """
         place = {name: at for at, name in enumerate(columns)}
-        return np.array([*(place.get(name, -1) for name in self._labels.names), -1], dtype=np.int64)
+        return np.array(
+            [*(place.get(name, -1) for name in self.label_index_.names), -1], dtype=np.int64
+        )
 
     @reading
     def score(self, X: MatrixLike, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """R1: the share of rows whose best label is one of theirs (accuracy, where each row has
         one label).
         """
-        self._check_fitted()
-        return self._score_rows(self._check(X), Y, sample_weight)
+        self.check_fitted()
+        return self.score_rows(self.check_rows(X), Y, sample_weight)
 
-    def _score_rows(
+    def score_rows(
         self, rows: Rows, Y: LabelsLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """``score`` on checked rows."""
-        best = self._rank_rows(rows, k=1).ids[:, 0]
-        right = is_true(best, self._labels.look_up(Y, best.size)).astype(np.float64)
+        best = self.rank_rows(rows, k=1).ids[:, 0]
+        right = is_true(best, self.label_index_.look_up(Y, best.size)).astype(np.float64)
         weights = (
             None
             if sample_weight is None
@@ -518,17 +521,17 @@ class CategoryLearner(Estimator, ABC):
     @reading
     def explain(self, x: MatrixLike, label: Label) -> Explanation:
         """The votes of each column of one row for a label. They sum to the label's score."""
-        self._check_fitted()
-        row = self._check(x if getattr(x, "ndim", None) == 2 else as_one_row(x))
+        self.check_fitted()
+        row = self.check_rows(x if getattr(x, "ndim", None) == 2 else as_one_row(x))
         if row.n_rows != 1:
             raise InputError(f"explain takes one row, not {row.n_rows}")
-        return self._explain_row(row, label)
+        return self.explain_row(row, label)
 
     @reading
-    def _explain_row(self, row: Rows, label: Label) -> Explanation:
+    def explain_row(self, row: Rows, label: Label) -> Explanation:
         """``explain`` on one checked row."""
-        self._check_fitted()
-        columns, votes = self._votes(self._prepare(row), self._labels.find(label))
+        self.check_fitted()
+        columns, votes = self.votes(self.prepare(row), self.label_index_.find(label))
         total = 0.0
         for vote in votes.tolist():  # one by one, as the kernels add: the same sum to the last bit
             total += vote
@@ -542,34 +545,34 @@ class CategoryLearner(Estimator, ABC):
     @reading
     def classes_(self) -> NDArray[Any]:
         """All labels, in order of first appearance."""
-        self._check_fitted()
-        return as_array(self._labels.names)
+        self.check_fitted()
+        return as_array(self.label_index_.names)
 
     @property
     def label_counts_(self) -> Longs:
         """In how many examples each label of ``classes_`` was seen."""
-        self._check_fitted()
-        return self._label_counts[: len(self._labels)]
+        self.check_fitted()
+        return self.counts_by_label[: len(self.label_index_)]
 
     @reading
     def label_numbers(self, Y: LabelsLike) -> LabelSets:
         """The labels of Y as numbers in ``classes_``, for measuring; labels never learned get
         the numbers behind.
         """
-        self._check_fitted()
-        return self._labels.look_up(Y, n_examples(Y))
+        self.check_fitted()
+        return self.label_index_.look_up(Y, n_examples(Y))
 
     # Checks.
 
-    def _check(self, X: MatrixLike) -> Rows:
+    def check_rows(self, X: MatrixLike) -> Rows:
         """The checked rows of X; refused if its columns are not those learned."""
         check_columns(self, X)
-        return self._as_rows(X)
+        return self.checked_rows(X)
 
-    def _as_rows(self, X: MatrixLike) -> Rows:
-        return self._of_right_signs(as_rows(X))
+    def checked_rows(self, X: MatrixLike) -> Rows:
+        return self.checked_signs(as_rows(X))
 
-    def _of_right_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
+    def checked_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
         """The same rows, refused if a value must not be negative; ``called`` gives the name of
         a row for the error.
         """
@@ -577,14 +580,14 @@ class CategoryLearner(Estimator, ABC):
             check_nonnegative(rows, called)
         return rows
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             raise not_fitted(
                 f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first"
             )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_labels")
+        return hasattr(self, "label_index_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -598,18 +601,21 @@ class CategoryLearner(Estimator, ABC):
     @snapshot
     def to_state(self) -> State:
         """The state of a fitted learner, for a model file."""
-        self._check_fitted()
+        self.check_fitted()
         settings: dict[str, Any] = {
             "parameters": self.get_params(deep=False),
             "n_examples": self.n_examples_,
             "n_features": self.n_features_in_,
         }
-        if isinstance(self._label_columns, range):
-            settings["label_columns"] = len(self._label_columns)
-        arrays = {name: _finite(self, array) for name, array in self._to_arrays().items()}
-        arrays |= {"labels": text_to_array(self._labels.names), "label_counts": self.label_counts_}
-        if isinstance(self._label_columns, list):
-            arrays["label_columns"] = text_to_array(self._label_columns)
+        if isinstance(self.label_columns_, range):
+            settings["label_columns"] = len(self.label_columns_)
+        arrays = {name: _finite(self, array) for name, array in self.to_arrays().items()}
+        arrays |= {
+            "labels": text_to_array(self.label_index_.names),
+            "label_counts": self.label_counts_,
+        }
+        if isinstance(self.label_columns_, list):
+            arrays["label_columns"] = text_to_array(self.label_columns_)
         if hasattr(self, "feature_names_in_"):
             arrays["feature_names"] = text_to_array(self.feature_names_in_.tolist())
         return State(
@@ -624,11 +630,11 @@ class CategoryLearner(Estimator, ABC):
     def from_state(cls, state: State) -> Self:
         """The learner of a state; ModelFileError if it is damaged."""
         learner = cls(**state.settings["parameters"])
-        learner._start()
-        learner._labels = LabelIndex(state.names("labels"))
-        learner._label_counts = state.array("label_counts", np.int64)
-        counts = learner._label_counts
-        state.require(counts.size == len(learner._labels), "each label has one count")
+        learner.reset()
+        learner.label_index_ = LabelIndex(state.names("labels"))
+        learner.counts_by_label = state.array("label_counts", np.int64)
+        counts = learner.counts_by_label
+        state.require(counts.size == len(learner.label_index_), "each label has one count")
         state.require(
             bool(((counts >= 0) & (counts <= MOST_AMOUNT)).all()),
             "labels have counts of at least 0",
@@ -637,14 +643,14 @@ class CategoryLearner(Estimator, ABC):
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
         if "label_columns" in state.settings:
             n_columns = as_whole(state.settings["label_columns"], "label_columns", most=len(counts))
-            learner._label_columns = range(n_columns)
+            learner.label_columns_ = range(n_columns)
         if "label_columns" in state.arrays:
             columns = state.names("label_columns")
-            known = all(name in learner._labels.number for name in columns) and len(
+            known = all(name in learner.label_index_.number for name in columns) and len(
                 set(columns)
             ) == len(columns)
             state.require(known, "the columns that labels came as are labels")
-            learner._label_columns = columns
+            learner.label_columns_ = columns
         if "feature_names" in state.arrays:
             names = state.names("feature_names")
             named = len(names) <= learner.n_features_in_ and all(
@@ -652,7 +658,7 @@ class CategoryLearner(Estimator, ABC):
             )
             state.require(named, "its columns have names")
             learner.feature_names_in_ = np.array(names, dtype=object)
-        learner._from_arrays(state)
+        learner.from_arrays(state)
         return learner
 
 
@@ -662,10 +668,10 @@ class CategoryLearner(Estimator, ABC):
 
 
 class MergingLearner(CategoryLearner):
-    """Base class of learners that can be merged; they define ``_merge``."""
+    """Base class of learners that can be merged; they define ``merge_sums``."""
 
     @abstractmethod
-    def _merge(self, other: Any, numbers: Ints) -> None:
+    def merge_sums(self, other: Any, numbers: Ints) -> None:
         """Add what the other has learned; its label i has the number numbers[i] here."""
 
     @merging
@@ -678,20 +684,20 @@ class MergingLearner(CategoryLearner):
             raise InputError(
                 f"only a {kind.__name__} can be merged into this one, not a {type(other).__name__}"
             )
-        other._check_fitted()
+        other.check_fitted()
         with nothing_if_refused(self):
             if not self.__sklearn_is_fitted__():
-                self._start()
+                self.reset()
                 note_names(self, getattr(other, "feature_names_in_", None))
-            columns = self._label_columns if self.n_examples_ > 0 else other._label_columns
-            self._label_columns = joined_columns(columns, other._label_columns)
-            numbers = self._labels.learn(
-                [[name] for name in other._labels.names], len(other._labels)
+            columns = self.label_columns_ if self.n_examples_ > 0 else other.label_columns_
+            self.label_columns_ = joined_columns(columns, other.label_columns_)
+            numbers = self.label_index_.learn(
+                [[name] for name in other.label_index_.names], len(other.label_index_)
             ).ids
-            self._merge(other, numbers)
-            counts = np.zeros(len(self._labels), dtype=np.int64)
+            self.merge_sums(other, numbers)
+            counts = np.zeros(len(self.label_index_), dtype=np.int64)
             counts[numbers] = other.label_counts_
-            self._label_counts = added(self._label_counts, counts)
+            self.counts_by_label = added(self.counts_by_label, counts)
             self.n_examples_ += other.n_examples_
             self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
         return self
@@ -701,11 +707,11 @@ class PartedLearner(CategoryLearner):
     """Base class: parts of a pass can be learned on several machines and mixed (distributed/)."""
 
     @abstractmethod
-    def _shard(self, n: int) -> Any:
+    def shard(self, n: int) -> Any:
         """A copy that learns one of n parts, and shares nothing that learning changes."""
 
     @abstractmethod
-    def _mix(self, shards: list[Any]) -> None:
+    def mix_shards(self, shards: list[Any]) -> None:
         """Combine what the parts have learned, each from the present state on, in the order
         given.
         """

@@ -43,29 +43,29 @@ class FrequencyBaseline(CategoryLearner):
 
     short_names: ClassVar[dict[str, dict[str, Any]]] = {"frequency": {}}
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """There is nothing to set, and the labels are counted for every learner."""
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         """The labels are counted for every learner."""
 
     def _share(self) -> Floats:
         return self.label_counts_ / max(self.n_examples_, 1)
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         share = self._share()
         best = np.argsort(-share, kind="stable")[: ids.shape[1]]
         ids[:, : best.size] = best
         scores[:, : best.size] = share[best]
 
-    def _scores(self, rows: Rows) -> Floats:
+    def all_scores(self, rows: Rows) -> Floats:
         return np.tile(self._share(), (rows.n_rows, 1))
 
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return np.array([BIAS], dtype=np.int32), self._share()[[label]]
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
         return {}
 
-    def _from_arrays(self, state: State) -> None:
+    def from_arrays(self, state: State) -> None:
         """There is nothing but the labels and their counts."""

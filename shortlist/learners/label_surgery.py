@@ -31,16 +31,16 @@ Learner = TypeVar("Learner", bound=CategoryLearner)
 
 def counts_of(learner: CategoryLearner) -> Longs:
     """The number of examples of each label, 0 for labels that are known without one."""
-    n = len(learner._labels)
+    n = len(learner.label_index_)
     return grown(learner.label_counts_, n)[:n]
 
 
 def renamed(learner: Learner, old: Label, new: Label) -> Learner:
     """The learner with another name for a label."""
-    names = list(learner._labels.names)
-    names[learner._labels.find(old)] = new
+    names = list(learner.label_index_.names)
+    names[learner.label_index_.find(old)] = new
     changed = copy.copy(learner)
-    changed._labels, changed._label_columns = LabelIndex(names), None
+    changed.label_index_, changed.label_columns_ = LabelIndex(names), None
     return changed
 
 
@@ -50,20 +50,20 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
         raise InputError(
             f"{type(learner).__name__} keeps no sums that could be merged; train it anew"
         )
-    numbers = np.arange(len(learner._labels), dtype=np.int32)
-    own = [learner._labels.find(label) for label in labels]
-    numbers[own] = learner._labels.find(into)
+    numbers = np.arange(len(learner.label_index_), dtype=np.int32)
+    own = [learner.label_index_.find(label) for label in labels]
+    numbers[own] = learner.label_index_.find(into)
     changed = copy.copy(learner)
-    changed._start()
-    changed._labels = LabelIndex(learner._labels.names)
-    changed._label_counts = np.zeros(numbers.size, dtype=np.int64)
-    np.add.at(changed._label_counts, numbers, counts_of(learner))
-    changed._merge(learner, numbers)
+    changed.reset()
+    changed.label_index_ = LabelIndex(learner.label_index_.names)
+    changed.counts_by_label = np.zeros(numbers.size, dtype=np.int64)
+    np.add.at(changed.counts_by_label, numbers, counts_of(learner))
+    changed.merge_sums(learner, numbers)
     changed.n_examples_, changed.n_features_in_ = learner.n_examples_, learner.n_features_in_
     note_names(changed, getattr(learner, "feature_names_in_", None))
     if isinstance(learner, IndexLearner):
         changed._most_edges, changed.edges_dropped_ = learner._most_edges, learner.edges_dropped_
-        bound_weights(changed._index)  # weights copied by a split are in no total
+        bound_weights(changed.index_)  # weights copied by a split are in no total
     if isinstance(learner, TunedIndex):
         changed._pass, changed._planned, changed._counts = (
             learner._pass,
@@ -71,7 +71,7 @@ def merged(learner: Learner, labels: Sequence[Label], into: Label) -> Learner:
             learner._counts.copy(),
         )
         changed._biases = np.zeros(numbers.size)
-        np.add.at(changed._biases, numbers, learner._bias())
+        np.add.at(changed._biases, numbers, learner.label_biases())
     return changed
 
 
@@ -81,7 +81,7 @@ def let_go(learner: Learner, labels: Sequence[Label]) -> Learner:
         return learner
     changed = copy.copy(learner)
     for label in labels:
-        changed._ring = without_label(changed._ring, learner._labels.find(label))
+        changed._ring = without_label(changed._ring, learner.label_index_.find(label))
     return changed
 
 
@@ -91,24 +91,24 @@ def split_off(learner: Learner, label: Label, new: Label) -> Learner:
         raise InputError(
             f"{type(learner).__name__} has no index from which a label could be split off"
         )
-    number, n_labels = learner._labels.find(label), len(learner._labels) + 1
-    index = learner._index
+    number, n_labels = learner.label_index_.find(label), len(learner.label_index_) + 1
+    index = learner.index_
     feature, edges = index.all_edges()
     n_features, own = index.features.size, edges["label"] == number
     length, edges = np.bincount(feature[own], minlength=n_features).astype(np.int32), edges[own]
     edges["label"] = n_labels - 1
     alone = make_index(length, edges, np.zeros(n_features), np.zeros(n_features, dtype=np.int64))
     changed = copy.copy(learner)
-    changed._labels = LabelIndex([*learner._labels.names, new])
-    changed._label_columns = None
+    changed.label_index_ = LabelIndex([*learner.label_index_.names, new])
+    changed.label_columns_ = None
     counts = counts_of(learner)
-    changed._label_counts = np.append(counts, counts[number])
-    changed._index = added(index, alone, 1.0, n_labels)
+    changed.counts_by_label = np.append(counts, counts[number])
+    changed.index_ = added(index, alone, 1.0, n_labels)
     if not learner.leakage:
         # so that edges dropped later are subtracted from a total that holds them
-        total_up(changed._index)
+        total_up(changed.index_)
     if isinstance(learner, TunedIndex):
-        changed._biases = np.append(learner._bias(), learner._bias()[number])
+        changed._biases = np.append(learner.label_biases(), learner.label_biases()[number])
         # either label may be right for its examples now
         changed._ring = without_label(learner._ring, number)
         known = widened(learner._weights, n_labels - 1)[:, : n_labels - 1]

@@ -155,7 +155,7 @@ def per_label(
     cut = _assigned(positions)
     _, item = positions.first(cut)
     labels, true_column, assigned_column = _columns(positions, item)
-    known = ranking._names
+    known = ranking.label_names
     return LabelTable(
         labels.astype(np.int64),
         [known[label] if label < len(known) else None for label in labels.tolist()],

@@ -407,12 +407,12 @@ def _summarise(
     samples: dict[str, NDArray[np.float64]] = {}
     if resamples and empty.size:
         drawn = resampled_sums(columns, resamples, random_state, n_jobs)
-        samples = _totals(chosen, np.split(drawn, ends, axis=1))
+        samples = totals(chosen, np.split(drawn, ends, axis=1))
     return Evaluation(
         tuple(chosen),
         {
             name: float(found[0])
-            for name, found in _totals(chosen, np.split(sums, ends, axis=1)).items()
+            for name, found in totals(chosen, np.split(sums, ends, axis=1)).items()
         },
         {name: interval(found) for name, found in samples.items()},
         per_instance,
@@ -435,7 +435,7 @@ def _highest(
     return {name: float(values.mean()) for name, values in found.items()}
 
 
-def _totals(
+def totals(
     chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]
 ) -> dict[str, NDArray[np.float64]]:
     """Each measure of each sample, from the sums of its columns (samples × columns); the first

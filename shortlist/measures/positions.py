@@ -118,7 +118,7 @@ def place_labels(
             "each text; "
             f"this is a {type(ranking).__name__}"
         )
-    ids, scores, names = np.asarray(ranking.ids), np.asarray(ranking.scores), ranking._names
+    ids, scores, names = np.asarray(ranking.ids), np.asarray(ranking.scores), ranking.label_names
     if (
         ids.ndim != 2
         or scores.shape != ids.shape

@@ -163,7 +163,7 @@ def contradicted(
     """The examples of a part that the model contradicts, largest contradictions first, without
     words.
     """
-    known, found = model.learner_._labels.number, []
+    known, found = model.learner_.label_index_.number, []
     partial, names = labels.sets.partial, labels.names
     for number, ranking in zip(part, model.rank([texts[i] for i in part], DEPTH), strict=True):
         given = labels[number]

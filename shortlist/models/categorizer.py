@@ -122,7 +122,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     ['wheat', 'wheat*', '(any text)']
     """
 
-    _of_texts = True
+    takes_texts = True
     _parts = ("learner", "text")
 
     def __init__(
@@ -141,7 +141,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     encoder_name_: str | None = None  # of the encoder whose vectors were learned
     _encoder_digest: str | None = None  # of the weights of that encoder
     # the names of the columns of the training file, if given
-    _trained_from: dict[str, Any] | None = None
+    training_columns_: dict[str, Any] | None = None
     search_: dict[str, Any] | None = None
     _bound_now: Bound | None = None
 
@@ -232,12 +232,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         Y = self._checked(texts, Y)
         named = [] if classes is None else class_list(classes)
         if self.__sklearn_is_fitted__():
-            self._check_can_learn()
+            self.check_can_learn()
             text, learner = self.text_, self.learner_
         else:  # new parts, which take vectors if these texts have any
             text, (learner, texts) = (
-                self._new_text(),
-                suited(self._new_learner(), self.encoder, texts),
+                self.new_text(),
+                suited(self.new_learner(), self.encoder, texts),
             )
         bound = self._bound(text, learner)
         if bound is not None:
@@ -245,7 +245,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             bound.check_labels(numbered(named, len(named)))
         if named:
             if self.encoder is None or not learner.__sklearn_is_fitted__() or learner.n_examples_:
-                learner._expect_labels(named)
+                learner.expect_labels(named)
             if (
                 self.encoder is not None
                 and isinstance(learner, TunedIndex)
@@ -267,7 +267,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
                 plain, own_vectors = self._apart(part_texts, learner)
                 before = getattr(learner, "n_examples_", 0)
                 taken = text.take(
-                    plain, recurring=part_labels.sets.recurring, n_jobs=learner._jobs()
+                    plain, recurring=part_labels.sets.recurring, n_jobs=learner.n_threads()
                 )
                 try:
                     self._learn(
@@ -293,12 +293,12 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if goes_on:
             self._known_confidence = confidence
         try:
-            learner._learn_rows(rows, labels, Stream(confidence))
+            learner.learn_rows(rows, labels, Stream(confidence))
         finally:
             if not fitted and learner.__sklearn_is_fitted__():
                 self._have_parts(text, learner, confidence=confidence)
 
-    def _new_text(self) -> TextVectorizer:
+    def new_text(self) -> TextVectorizer:
         return default_text() if self.text is None else clone(self.text)
 
     def _have_parts(
@@ -316,7 +316,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if not same:  # the encoder whose vectors the learner has learned
             name = None if self.encoder is None else encoding.name_of(self.encoder)
             maker = {"encoder_name_": name, "_encoder_digest": encoding.digest_of(self.encoder)}
-        self._have(
+        self.set_learned(
             text_=text, learner_=learner, _bound_now=bound, _known_confidence=confidence, **maker
         )
 
@@ -354,7 +354,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         Batches are read in another thread while earlier ones are tokenised. The model changes once
         all is learned.
         """
-        learner = self._new_learner()
+        learner = self.new_learner()
         pairs: Iterator[Pair] = map(texts_and_labels, batches)
         # the learner takes vectors if the first texts have any
         if (first := next(pairs, None)) is not None:
@@ -365,7 +365,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         )
         if self.encoder is not None and isinstance(learner, TunedIndex):
             learner.name_labels(named, partial(vectors_of_names, self.vocabulary_, self.encoder))
-        text = self._new_text()
+        text = self.new_text()
         bound, first_pass = self._bound(text, learner), FirstPass()
         if bound is not None:
             bound.check_labels(numbered(named, len(named)))
@@ -391,13 +391,15 @@ class Categorizer(CategoryModel[Sequence[Document]]):
                     labels.add(labels_of_names, len(names))
                 yield without_vectors(part.silent(names))
 
-            counted = behind(vectors, text.fit_counts(texts(), learner._jobs()))
+            counted = behind(vectors, text.fit_counts(texts(), learner.n_threads()))
             rows = counted if learner.takes_pieces else counted.all()
-            learner._fit_rows(rows, labels.all(), watch=first_pass)
+            learner.fit_rows(rows, labels.all(), watch=first_pass)
         self._have_parts(text, learner, bound, first_pass.confidence())
-        self._have(retired_=())  # those labels were forgotten
+        self.set_learned(retired_=())  # those labels were forgotten
         if bound is not None:
-            counts = dict(zip(learner._labels.names, learner.label_counts_.tolist(), strict=True))
+            counts = dict(
+                zip(learner.label_index_.names, learner.label_counts_.tolist(), strict=True)
+            )
             names, labels_of_names = self._lessons(learner, counts)
             if names:
                 self.learn_many(self._vectors(learner).silent(names), labels_of_names)
@@ -465,7 +467,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         if self.vocabulary_ is not None:
             self.vocabulary_.check(labels.names)
         if labels.sets.partial.complete.size:
-            (self.learner_ if self.__sklearn_is_fitted__() else self._new_learner()).check_judged(
+            (self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()).check_judged(
                 labels
             )
 
@@ -502,10 +504,10 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         If the model has learned vectors, ``vector`` is that of one text, and ``vectors`` has a row
         for each of many.
         """
-        self._check_fitted()
+        self.check_fitted()
         is_plain = type(text) is str and vector is None and vectors is None
         texts: Sequence[Any] = [text] if is_plain else encoding.with_vector(text, vector, vectors)
-        found = self._ranked(self._rows_of(texts), k, rules)
+        found = self.rank_checked(self._rows_of(texts), k, rules)
         return cast("Ranking", found[0]) if is_plain or is_one(text) else found
 
     def shortlist(  # type: ignore[override]
@@ -576,8 +578,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """The votes of the words of a text, and of its vector, for a label. They sum to the
         label's score.
         """
-        self._check_fitted()
-        found = self.learner_._explain_row(
+        self.check_fitted()
+        found = self.learner_.explain_row(
             self._rows_of(encoding.with_vector(text, vector, None)), label
         )
         return in_words(found, self.n_vector_, self.text_, text)
@@ -607,7 +609,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
         return audit(documents, labels, train, n, random_state, watch, numbers)
 
-    def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
+    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
         if label is not None:
             return self.explain(
                 text, next((name for name in self.classes_.tolist() if str(name) == label), label)
@@ -642,18 +644,18 @@ class Categorizer(CategoryModel[Sequence[Document]]):
 
     def _rows_of(self, texts: Sequence[Document]) -> Rows:
         plain, vectors = self._apart(texts, self.learner_)
-        return beside(vectors, self.text_.rows(plain, self.learner_._jobs()))
+        return beside(vectors, self.text_.rows(plain, self.learner_.n_threads()))
 
     @property
     def n_vector_(self) -> int:
         """The length of the vectors that were learned; 0 if none were."""
         return vector_of(self.learner_) if self.__sklearn_is_fitted__() else 0
 
-    def _vectors_of(self, texts: Sequence[Document]) -> Vectors | None:
+    def vectors_of_texts(self, texts: Sequence[Document]) -> Vectors | None:
         """The vectors of texts, checked; None if the model has learned without vectors."""
         return self._vectors().apart(texts)[1]
 
-    def _answer_text(self, text: Document, k: int = 5) -> RankedLabels:
+    def answer_text(self, text: Document, k: int = 5) -> RankedLabels:
         return RankedLabels(self.rank([text], k), None)
 
     def _feature_names(self, columns: Sequence[int]) -> list[str]:
@@ -664,8 +666,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         """The n strongest features of a label, as a person would name them (text_batches.py),
         and their weights.
         """
-        self._check_index()
-        found = self.learner_._strongest(label, n * MORE)
+        self.check_index()
+        found = self.learner_.strongest_votes(label, n * MORE)
         names = self._feature_names([column for column, _, _ in found])
         kept = worth_naming(names, [strength for _, _, strength in found])[:n]
         return [(names[i], found[i][1]) for i in kept]
@@ -694,8 +696,8 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         copied.encoder = self.encoder
         return copied
 
-    def _parameters(self) -> dict[str, Any]:
-        return super()._parameters() | {"text": self.text_.get_params()}
+    def part_parameters(self) -> dict[str, Any]:
+        return super().part_parameters() | {"text": self.text_.get_params()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -726,10 +728,10 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     def _begin_with_names(self, vocabulary: LabelVocabulary, encoder: encoding.Encoder) -> None:
         labels = vocabulary.current()
         if self.n_vector_:
-            text, learner, encoder = self.text_, self.learner_, self._vectors()._checked_encoder()
+            text, learner, encoder = self.text_, self.learner_, self._vectors().checked_encoder()
         elif labels and not self.__sklearn_is_fitted__():
-            text, (learner, _) = self._new_text().fit([]), suited(self._new_learner(), encoder, [])
-            learner._expect_labels([[label] for label in labels])
+            text, (learner, _) = self.new_text().fit([]), suited(self.new_learner(), encoder, [])
+            learner.expect_labels([[label] for label in labels])
         else:
             return
         if (bound := self._bound(text, learner)) is not None:
@@ -759,17 +761,17 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         return self.change_labels(Change("restore", tuple(labels)))
 
     @reading
-    def _check_change(self, change: Change) -> None:
+    def check_change(self, change: Change) -> None:
         """Refuse a change that cannot be made."""
-        self._check_fitted()
+        self.check_fitted()
         self._labelled().check(change)
 
     @learning
     def change_labels(self, change: Change) -> Self:
         """Make a change of labels (relabelling.py)."""
-        self._check_change(change)
+        self.check_change(change)
         now = self._labelled().after(change)
-        self._have(learner_=now.learner, vocabulary_=now.vocabulary, retired_=now.retired)
+        self.set_learned(learner_=now.learner, vocabulary_=now.vocabulary, retired_=now.retired)
         return self
 
     def _labelled(self) -> Labelled:
@@ -779,22 +781,22 @@ class Categorizer(CategoryModel[Sequence[Document]]):
     def set_rules(self, rules: Rules | None) -> Self:
         """Set the rules for all rankings; None for none."""
         self.rules_ = rules or None
-        if self.rules_ and hasattr(getattr(self, "learner_", None), "_labels"):
-            self._allowed([self.rules_])  # compute now, not with the first ranking
+        if self.rules_ and hasattr(getattr(self, "learner_", None), "label_index_"):
+            self.allowed_labels([self.rules_])  # compute now, not with the first ranking
         return self
 
     # Model files.
 
     @snapshot
     def to_state(self) -> State:
-        self._check_fitted()
+        self.check_fitted()
         given = {
             "max_memory": self.max_memory,
             "search": self.search_,
             "encoder": self.encoder_name_,
             "encoder_digest": self._encoder_digest,
             "retired": list(self.retired_) or None,
-            "columns": self._trained_from or None,
+            "columns": self.training_columns_ or None,
             "rules": self.rules_.to_dict() if self.rules_ else None,
         }
         settings = {name: value for name, value in given.items() if value is not None}
@@ -839,7 +841,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
         retired, columns = settings.get("retired", []), settings.get("columns")
         encoder, digest = settings.get("encoder"), settings.get("encoder_digest")
         state.require(
-            isinstance(retired, list) and all(map(self._knows, retired)),
+            isinstance(retired, list) and all(map(self.knows_label, retired)),
             "its retired labels are its own",
         )
         state.require(
@@ -849,7 +851,7 @@ class Categorizer(CategoryModel[Sequence[Document]]):
             {type(encoder), type(digest)} <= {str, type(None)},
             "its encoder has a name and a digest",
         )
-        self.retired_, self._trained_from = tuple(retired), columns
+        self.retired_, self.training_columns_ = tuple(retired), columns
         self.encoder_name_, self._encoder_digest = encoder, digest
         if digest is not None:
             self.encoder = encoder  # its weights are found by its name

@@ -129,8 +129,8 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     task = "categories"
     _predicts_labels = True
-    _usual_measures = ("R1", "R5", "MRR", "P@5", "nDCG@5")
-    _detail = "label"
+    default_measures = ("R1", "R5", "MRR", "P@5", "nDCG@5")
+    detail_kind = "label"
     learner_: CategoryLearner
     vocabulary_: LabelVocabulary | None = None  # names of the labels
     retired_: tuple[Label, ...] = ()
@@ -171,12 +171,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     def _known_share(self, given: Given) -> NDArray[np.float32]:
         """The share of the features of each example that are known; 1 where this cannot be told."""
 
-    def _rows(self, examples: Examples) -> Rows:
+    def rows_of_examples(self, examples: Examples) -> Rows:
         return self._rows_of(self._given_in(examples))
 
     # Ranking.
 
-    def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedLabels]:
+    def answer_batches(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedLabels]:
         for ranking, batch in self._rank_batches(batches, k):
             yield RankedLabels(ranking, batch.ids)
 
@@ -186,33 +186,36 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """The k best labels of batch after batch; while one is ranked, the next are read and
         tokenised.
         """
-        self._check_fitted()
+        self.check_fitted()
         with (
             closing(prefetch(batches)) as read,
-            closing(prefetch((self._rows(one), one) for one in read)) as tokenised,
+            closing(prefetch((self.rows_of_examples(one), one) for one in read)) as tokenised,
         ):
             for rows, batch in tokenised:
-                yield self._held(partial(self._ranked, rows, k)), batch
+                yield self.hold(partial(self.rank_checked, rows, k)), batch
 
-    def _rank_examples(self, examples: Examples, k: int) -> Ranking:
+    def rank_examples(self, examples: Examples, k: int) -> Ranking:
         """The k best labels of each example of a batch."""
-        self._check_fitted()
-        ranking: Ranking = self._held(partial(self._ranked, self._rows(examples), k))
+        self.check_fitted()
+        ranking: Ranking = self.hold(partial(self.rank_checked, self.rows_of_examples(examples), k))
         return ranking
 
-    def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
+    def rank_checked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels that the rules allow, with probabilities. That of the best depends
         on TOGETHER scores.
         """
         k = as_whole(k, "k", least=1, most=sys.maxsize)
         learner, every, deep = self.learner_, self._every_rule(rules), max(k, TOGETHER)
-        allowed, kinds = self._allowed(every) if every or self.retired_ else (None, None)
+        allowed, kinds = self.allowed_labels(every) if every or self.retired_ else (None, None)
         if kinds:
             ranking = within_kinds(
-                lambda n: learner._rank_rows(rows, n, allowed), deep, len(learner._labels), kinds
+                lambda n: learner.rank_rows(rows, n, allowed),
+                deep,
+                len(learner.label_index_),
+                kinds,
             )
         else:
-            ranking = learner._rank_rows(rows, deep, allowed)
+            ranking = learner.rank_rows(rows, deep, allowed)
         shown = ranking if k >= TOGETHER else ranking.first(k)
         shown._probabilities = self._confidence().promised(ranking.scores, shown.scores.shape[1])
         return shown
@@ -223,10 +226,10 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             return []
         return [one for one in (self.rules_, rules) if one]
 
-    def _allowed(self, every: list[Rules]) -> tuple[Allowed, Kinds]:
+    def allowed_labels(self, every: list[Rules]) -> tuple[Allowed, Kinds]:
         """The labels and kinds that the rules allow; the last results are cached."""
         learner, known = self.learner_, self._known_rules
-        now = (learner._labels, len(learner._labels), self.vocabulary_, self.retired_)
+        now = (learner.label_index_, len(learner.label_index_), self.vocabulary_, self.retired_)
         if known is None or known.of != now:
             known = self._known_rules = KnownRules(now)
         return known.joined(every, learner)
@@ -239,11 +242,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         texts.
         """
         ranking = self._deep(X)
-        self._check_promise(coverage)
-        return ranking.only(self._listed(ranking, coverage))
+        self.warn_of_broken_promise(coverage)
+        return ranking.only(self.shortlisted(ranking, coverage))
 
     @reading
-    def _listed(self, ranking: Ranking, coverage: float) -> NDArray[np.bool_]:
+    def shortlisted(self, ranking: Ranking, coverage: float) -> NDArray[np.bool_]:
         """Which labels of each ranking (of DEPTH labels, or all there are) the shortlist
         contains.
         """
@@ -252,7 +255,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         return kept
 
     @reading
-    def _check_promise(self, coverage: float) -> None:
+    def warn_of_broken_promise(self, coverage: float) -> None:
         """Warn if no list is long enough to contain all true labels in a share of ``coverage``
         of all texts.
         """
@@ -284,13 +287,13 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     @reading
     def assign(self, X: Given, *, precision: float | None = None) -> list[Assigned]:
         """For each row its labels, or none and a reason, as ``Categorizer.assign`` for texts."""
-        self._check_fitted()
-        aim = self._aim(precision)
+        self.check_fitted()
+        aim = self.aim(precision)
         self._warn_of_runs(self.confidence_)
-        return self._decide(X, self._deep(X), aim)
+        return self.decide(X, self._deep(X), aim)
 
     @reading
-    def _decide(self, given: Given, ranking: Ranking, aim: Aim) -> list[Assigned]:
+    def decide(self, given: Given, ranking: Ranking, aim: Aim) -> list[Assigned]:
         """The labels assigned to ranked examples: none without a known feature, or out of scope
         for a precision.
         """
@@ -304,7 +307,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         reasons = np.full(known.size, Reason.NOTHING_SURE_ENOUGH)
         reasons[unlike | (best < self.confidence_.lowest(aim))] = Reason.UNLIKE_ANYTHING_LEARNED
         reasons[~known | np.isnan(best)] = (
-            Reason.NO_KNOWN_WORD if self._of_texts else Reason.NO_KNOWN_FEATURE
+            Reason.NO_KNOWN_WORD if self.takes_texts else Reason.NO_KNOWN_FEATURE
         )
         reasons[kept.any(axis=1)] = Reason.ASSIGNED
         return [
@@ -323,7 +326,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             kept[:, 1:] = False
         return kept
 
-    def _aim(self, precision: float | None) -> Aim:
+    def aim(self, precision: float | None) -> Aim:
         """The aim of an assignment: the given precision, or the largest F1 if None."""
         return F1() if precision is None else Precision(precision, alone=self._one_label_each)
 
@@ -337,12 +340,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """For each precision, the threshold from which labels are assigned without a person,
         and the share of texts.
         """
-        self._check_fitted()
+        self.check_fitted()
         return self.confidence_.automation(precisions)
 
     def _deep(self, given: Given) -> Ranking:
-        self._check_fitted()
-        return self._ranked(self._rows_of(given), DEPTH)
+        self.check_fitted()
+        return self.rank_checked(self._rows_of(given), DEPTH)
 
     # Predicting, in scikit-learn's forms.
 
@@ -351,23 +354,23 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """The best label of each row; if all labels came as indicator matrices, such a matrix
         of assigned labels.
         """
-        self._check_fitted()
+        self.check_fitted()
         rows = self._rows_of(X)
-        columns = self.learner_._label_columns
+        columns = self.learner_.label_columns_
         if columns is not None and self.confidence_.ready:
-            ranking = self._ranked(rows, DEPTH)
-            return self.learner_._indicate(
+            ranking = self.rank_checked(rows, DEPTH)
+            return self.learner_.indicator(
                 np.where(self._chosen(ranking, F1()), ranking.ids, -1), columns
             )
         if not self.retired_ and not self._every_rule(None):
-            return self.learner_._predict_rows(rows)
+            return self.learner_.predict_rows(rows)
         if columns is not None:
-            return self.learner_._indicate(
-                self._ranked(rows, self.learner_._usual_number()).ids, columns
+            return self.learner_.indicator(
+                self.rank_checked(rows, self.learner_.usual_number()).ids, columns
             )
-        allowed, _ = self._allowed(self._every_rule(None))
+        allowed, _ = self.allowed_labels(self._every_rule(None))
         usual = int(np.argmax(np.where(allowed.labels, counts_of(self.learner_), -1)))
-        best = self._ranked(rows, 1).ids[:, 0]
+        best = self.rank_checked(rows, 1).ids[:, 0]
         chosen: NDArray[Any] = self.classes_[np.where(best < 0, usual, best)]
         return chosen
 
@@ -376,9 +379,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """The probability of each label, n × number of labels, dense, as
         ``Categorizer.predict_proba`` for texts.
         """
-        self._check_fitted()
+        self.check_fitted()
         learner = self.learner_
-        columns = learner._label_columns
+        columns = learner.label_columns_
         if not self.confidence_.ready:
             raise InputError(
                 "the model has not seen enough examples to give probabilities; it needs about a "
@@ -394,29 +397,29 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
                 "matrix; "
                 "rank(texts).probabilities has the probabilities of the best labels"
             )
-        return of_columns(self._deep(X), learner._columns(columns), len(columns))
+        return of_columns(self._deep(X), learner.columns_of_labels(columns), len(columns))
 
     @reading
     def score(self, X: Given, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """R1: the share of rows whose best label is one of theirs."""
-        self._check_fitted()
-        return self.learner_._score_rows(self._rows_of(X), Y, sample_weight)
+        self.check_fitted()
+        return self.learner_.score_rows(self._rows_of(X), Y, sample_weight)
 
-    def _assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
+    def assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
         """The labels assigned to the examples of one batch after the other."""
         for ranking, batch in self._rank_batches(batches, DEPTH):
-            yield AssignedLabels(self._decide(self._given_in(batch), ranking, aim), batch.ids)
+            yield AssignedLabels(self.decide(self._given_in(batch), ranking, aim), batch.ids)
 
-    def _shortlist_batches(
+    def shortlist_batches(
         self, batches: Iterable[Examples], coverage: float
     ) -> Iterator[RankedLabels]:
         """The shortlists of the examples of batch after batch, without the warnings of
-        ``_check_promise``.
+        ``warn_of_broken_promise``.
         """
         for ranking, batch in self._rank_batches(batches, DEPTH):
-            yield RankedLabels(ranking.only(self._listed(ranking, coverage)), batch.ids)
+            yield RankedLabels(ranking.only(self.shortlisted(ranking, coverage)), batch.ids)
 
-    def _likely_batches(
+    def likely_batches(
         self, batches: Iterable[Examples], k: int, least: float
     ) -> Iterator[RankedLabels]:
         """Those of the k best labels of each example whose probability is at least ``least``."""
@@ -426,13 +429,13 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
 
     # Measuring.
 
-    def _judge(
+    def judge_batches(
         self, batches: Iterable[Examples], measures: Sequence[str]
     ) -> Iterator[JudgedRanking]:
-        for ranking, batch in self._rank_batches(batches, self._judged_depth(measures)):
+        for ranking, batch in self._rank_batches(batches, self.judged_depth(measures)):
             yield JudgedRanking(ranking, batch.labels or [])
 
-    def _judged_depth(self, measures: Sequence[str]) -> int:
+    def judged_depth(self, measures: Sequence[str]) -> int:
         """How many labels to rank for these measures."""
         return max(self._depth(measures), DEPTH if self.confidence_.ready else 1)
 
@@ -440,11 +443,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """How many labels these measures look at."""
         return depth([measure(name) for name in measures], len(self.learner_.classes_))
 
-    def _report(
+    def report_on(
         self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False
     ) -> Report:
         judged = list(judged)
-        ranking, truth = self._together(judged, measures)
+        ranking, truth = self.joined_judgements(judged, measures)
         learner, chosen = self.learner_, [measure(name) for name in measures]
         propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
         n_labels = len(learner.classes_)
@@ -477,7 +480,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
             found.tables = decisions.tables(of_confidence) + found.tables
         return found
 
-    def _together(
+    def joined_judgements(
         self, judged: Sequence[JudgedRanking], measures: Sequence[str]
     ) -> tuple[Ranking, LabelSets]:
         """The rankings of all batches as one, and the labels as numbers."""
@@ -507,11 +510,11 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """The n features that speak for a label the most, by weight and by how often they were
         seen; their weights.
         """
-        self._check_index()
+        self.check_index()
         return self._named(self.learner_.strongest(label, n))
 
-    def _check_index(self) -> None:
-        self._check_fitted()
+    def check_index(self) -> None:
+        self.check_fitted()
         if not hasattr(self.learner_, "strongest"):
             raise InputError(
                 f"{type(self.learner_).__name__} has no index whose connections could be shown"
@@ -521,7 +524,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
         """The n features that occur with all labels and predict none, and the share of weight
         that they lose.
         """
-        self._check_fitted()
+        self.check_fitted()
         return self._named(self.learner_.leaks(n)) if hasattr(self.learner_, "leaks") else []
 
     def _named(self, pairs: Sequence[tuple[int, float]]) -> list[tuple[Any, float]]:
@@ -531,19 +534,19 @@ class CategoryModel(Model[JudgedRanking], Generic[Given]):
     @property
     def classes_(self) -> NDArray[Any]:
         """All labels, in order of first appearance."""
-        self._check_fitted()
+        self.check_fitted()
         return self.learner_.classes_
 
     @property
     def label_counts_(self) -> Longs:
         """How many examples each label was learned from, in the order of ``classes_``."""
-        self._check_fitted()
+        self.check_fitted()
         return self.learner_.label_counts_
 
     def name_of(self, label: Label) -> str:
         return str(label) if self.vocabulary_ is None else self.vocabulary_.name(label)
 
-    def _knows(self, label: object) -> bool:
+    def knows_label(self, label: object) -> bool:
         """Whether the label was learned."""
         return bool(self.learner_.label_numbers([[label]]).ids[0] < self.label_counts_.size)
 
@@ -637,7 +640,7 @@ class Decisions:
     ) -> None:
         self.confidence, self.chosen, self.truth = confidence, chosen, truth
         self.chances = confidence.probabilities(ranking.scores)
-        self.ranking = Ranking(ranking.ids, ranking.scores, ranking._names, self.chances)
+        self.ranking = Ranking(ranking.ids, ranking.scores, ranking.label_names, self.chances)
         self.hits = hits_of(ranking, truth)
         self.n_true: Longs = np.diff(truth.indptr)
 

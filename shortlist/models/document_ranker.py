@@ -93,8 +93,8 @@ class DocumentRanker(Model[JudgedDocuments]):
     """
 
     task = "documents"
-    _usual_measures = ("MAP", "nDCG@10", "MRR", "P@10")
-    _detail = "query"
+    default_measures = ("MAP", "nDCG@10", "MRR", "P@10")
+    detail_kind = "query"
     learner_: LinearRanker
 
     # With scikit-learn's metadata routing enabled, `query` finds its way through Pipeline and
@@ -116,10 +116,10 @@ class DocumentRanker(Model[JudgedDocuments]):
         """
         rows, names = as_rows(X), column_names(X)
         n_queries = len(as_queries(query, rows.n_rows))
-        learner = self._new_learner()
+        learner = self.new_learner()
         learner.fit(self.scaled(rows, query), relevance, query=query)
         note_names(learner, names)
-        self._have(
+        self.set_learned(
             learner_=learner,
             n_examples_=rows.n_rows,
             n_queries_=n_queries,
@@ -134,7 +134,7 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
         """Refused: a structural SVM learns from all documents at once."""
-        self._check_fitted()
+        self.check_fitted()
         raise InputError(
             f"{type(self.learner_).__name__} learns from all documents at once; train it anew"
         )
@@ -175,7 +175,7 @@ class DocumentRanker(Model[JudgedDocuments]):
             row, float(np.sum(votes)), [(feature, float(votes[feature])) for feature in heaviest]
         )
 
-    def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedDocuments]:
+    def answer_batches(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedDocuments]:
         for rows, query, _, ids in whole_queries(batches):
             yield RankedDocuments(self.rank(rows, query), ids)
 
@@ -189,7 +189,7 @@ class DocumentRanker(Model[JudgedDocuments]):
         )
 
     def _as_learned(self, X: Any, query: ArrayLike | None) -> Any:
-        self._check_fitted()
+        self.check_fitted()
         if not isinstance(X, Rows):
             check_columns(self.learner_, X)
         rows, width = as_rows(X), self.learner_.n_features_in_
@@ -202,13 +202,13 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     # Measuring.
 
-    def _judge(
+    def judge_batches(
         self, batches: Iterable[Examples], measures: Sequence[str]
     ) -> Iterator[JudgedDocuments]:
         rows, query, relevance, _ = _gathered(batches)
         yield self.decision_function(rows, query), relevance, query
 
-    def _report(
+    def report_on(
         self, judged: Iterable[JudgedDocuments], measures: Sequence[str], *, details: bool = False
     ) -> Report:
         every_score, every_relevance, every_query = zip(*judged, strict=True)
@@ -245,7 +245,7 @@ class DocumentRanker(Model[JudgedDocuments]):
 
     @snapshot
     def to_state(self) -> State:
-        self._check_fitted()
+        self.check_fitted()
         settings = {
             "scale": self.scale,
             "n_examples": self.n_examples_,

@@ -182,13 +182,13 @@ class VectorPart(NamedTuple):
         if vectors is None:
             if not len(plain):
                 return plain, np.zeros((0, self.size), dtype=np.float32)
-            vectors = encoded(self._checked_encoder(), plain)
+            vectors = encoded(self.checked_encoder(), plain)
         if vectors.shape[1] != self.size:
             learned = f"the model was learned with vectors of {counted(self.size, 'numbers')}"
             raise InputError(f"{learned}, and these have {vectors.shape[1]}")
         return plain, vectors
 
-    def _checked_encoder(self) -> Callback:
+    def checked_encoder(self) -> Callback:
         if self.encoder is None:
             by = f", made by the encoder {self.learned_with}" if self.learned_with else ""
             raise InputError(

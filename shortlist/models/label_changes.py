@@ -75,7 +75,7 @@ class Labelled(NamedTuple):
         """Refuse a change that cannot be made."""
         Change.of(change.to_dict())
         for label in change.labels:
-            self.learner._labels.find(label)
+            self.learner.label_index_.find(label)
             if (label in self.retired) != (change.what == "restore"):
                 state = (
                     "is not retired"
@@ -90,8 +90,8 @@ class Labelled(NamedTuple):
                 f"the label {shown(change.into)} was retired or merged; restore it first"
             )
         if change.what == "merge":
-            self.learner._labels.find(change.into)
-        elif change.into in self.learner._labels.number:
+            self.learner.label_index_.find(change.into)
+        elif change.into in self.learner.label_index_.number:
             raise InputError(
                 f"there is a label {shown(change.into)} already; merge them if they are the same"
             )

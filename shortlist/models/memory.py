@@ -82,7 +82,7 @@ class Bound:
         self.learner = learner
         self.n_vector = (learner.vector or 0) if isinstance(learner, TunedIndex) else 0
         if not learner.__sklearn_is_fitted__():
-            learner._start()
+            learner.reset()
             text.fit([])
         self.keep()
 
@@ -110,7 +110,7 @@ class Bound:
 
     def check_labels(self, labels: NumberedLabels) -> None:
         """Refuse labels that would leave too little room for words and edges."""
-        known = self.learner._labels
+        known = self.learner.label_index_
         names = {labels.names[i] for i in np.unique(labels.sets.ids).tolist()}.union(
             labels.columns or ()
         )
@@ -119,7 +119,7 @@ class Bound:
 
     def _share(self) -> int:
         """The bytes for words, and for edges."""
-        return self._share_beside(len(self.learner._labels), self.learner._labels.n_bytes)
+        return self._share_beside(len(self.learner.label_index_), self.learner.label_index_.n_bytes)
 
     def _share_beside(self, n_labels: int, n_bytes: int) -> int:
         """The same for n_labels labels with names of n_bytes bytes."""
@@ -157,7 +157,7 @@ class Bound:
         no bound.
         """
         for rows, labels in self.windows(batches):
-            for _ in self.learner._learn_passes(rows, labels, first_pass):
+            for _ in self.learner.learn_passes(rows, labels, first_pass):
                 pass
             first_pass.follow_level()
             self.keep()

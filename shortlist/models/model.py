@@ -169,9 +169,9 @@ class Model(Estimator, ABC, Generic[Judged]):
     """Base class of the models. ``learner_`` is there once something was learned."""
 
     task: ClassVar[Task]
-    _usual_measures: ClassVar[tuple[str, ...]]
-    _of_texts: ClassVar[bool] = False  # whether its examples are texts, not rows of numbers
-    _detail: ClassVar[str]  # what ``evaluate`` shows one by one with ``details``
+    default_measures: ClassVar[tuple[str, ...]]
+    takes_texts: ClassVar[bool] = False  # whether its examples are texts, not rows of numbers
+    detail_kind: ClassVar[str]  # what ``evaluate`` shows one by one with ``details``
     learner: Any
     learner_: Any
     text_: Any  # of a model of texts
@@ -181,7 +181,7 @@ class Model(Estimator, ABC, Generic[Judged]):
     # Parameters. Those of a part have names such as ``learner__passes``, also if the part is the
     # default.
 
-    def _new_learner(self) -> Any:
+    def new_learner(self) -> Any:
         """A new learner, from the parameter."""
         return made(self.task, self.learner)
 
@@ -204,20 +204,20 @@ class Model(Estimator, ABC, Generic[Judged]):
     # Answering.
 
     @abstractmethod
-    def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[Answers]:
+    def answer_batches(self, batches: Iterable[Examples], k: int = 5) -> Iterator[Answers]:
         """Answer batch after batch; with at most ``k`` labels each, where there are labels."""
 
-    def _answer_text(self, text: Document, k: int = 5) -> Answers:
+    def answer_text(self, text: Document, k: int = 5) -> Answers:
         """Answer one text."""
         raise InputError("the model answers rows, not texts")
 
     @property
     def fields_(self) -> list[str] | None:
         """The fields of the texts that were learned, if they have several."""
-        return self.text_._settings.fields if self._of_texts else None
+        return self.text_.settings_.fields if self.takes_texts else None
 
     @property
-    def _fields_beside_(self) -> list[str]:
+    def extra_fields_(self) -> list[str]:
         """The fields of categories and numbers that were learned."""
         return (
             []
@@ -225,7 +225,7 @@ class Model(Estimator, ABC, Generic[Judged]):
             else list(dict.fromkeys(field for field, _, _ in self.text_.values()))
         )
 
-    def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
+    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
         """The explanation of the answer to a text, or of a label, given as people type it."""
         raise InputError("the model answers rows, not texts; explain them from Python")
 
@@ -236,11 +236,13 @@ class Model(Estimator, ABC, Generic[Judged]):
     # Measuring.
 
     @abstractmethod
-    def _judge(self, batches: Iterable[Examples], measures: Sequence[str]) -> Iterator[Judged]:
+    def judge_batches(
+        self, batches: Iterable[Examples], measures: Sequence[str]
+    ) -> Iterator[Judged]:
         """Answer labelled examples, deep enough for these measures."""
 
     @abstractmethod
-    def _report(
+    def report_on(
         self, judged: Iterable[Judged], measures: Sequence[str], *, details: bool = False
     ) -> Report:
         """Measure answers, which may come from other machines."""
@@ -264,13 +266,13 @@ class Model(Estimator, ABC, Generic[Judged]):
                 "measure those by shortlist.evaluate(model.rank(texts, k=10), labels, ['R1', "
                 "'P@5'])"
             )
-        chosen = self._usual_measures if measures is None else measures
+        chosen = self.default_measures if measures is None else measures
         if not len(chosen):
             raise InputError(
                 "no measure is named; leave them out for the usual ones, or name some, as ['R1', "
                 "'P@5']"
             )
-        return self._report(self._judge(batches, chosen), chosen, details=details)
+        return self.report_on(self.judge_batches(batches, chosen), chosen, details=details)
 
     # Looking inside.
 
@@ -283,7 +285,7 @@ class Model(Estimator, ABC, Generic[Judged]):
         """Whether it can go on learning."""
         return hasattr(self.learner_, "partial_fit")
 
-    def _check_can_learn(self) -> None:
+    def check_can_learn(self) -> None:
         """Raise an error if the model cannot go on learning."""
         if not self.can_learn:
             raise InputError(f"{type(self.learner_).__name__} cannot go on learning; train it anew")
@@ -293,16 +295,16 @@ class Model(Estimator, ABC, Generic[Judged]):
         copied: Self = build(self.to_state())
         return copied
 
-    def _parameters(self) -> dict[str, Any]:
+    def part_parameters(self) -> dict[str, Any]:
         """The parameters of the learner and of the text part."""
         return {"parameters": self.learner_.get_params(deep=False)}
 
-    def _set_jobs(self, n_jobs: int | None) -> None:
+    def set_threads(self, n_jobs: int | None) -> None:
         """Let the learner use n_jobs threads, if it can; answers do not depend on it."""
         if "n_jobs" in self.learner_.get_params(deep=False):
             self.learner_.set_params(n_jobs=n_jobs)
 
-    def _fit_by_threads(
+    def fit_with_threads(
         self, batches: Iterable[Examples], n_jobs: int, watcher: Watcher | None = None
     ) -> Self:
         """``fit_batches`` with n_jobs threads, if the learner can; the resulting model does not
@@ -315,7 +317,7 @@ class Model(Estimator, ABC, Generic[Judged]):
             self.set_params(learner__n_jobs=n_jobs)
             try:
                 self.fit_batches(batches)
-                self._set_jobs(None)
+                self.set_threads(None)
             finally:
                 self.set_params(learner__n_jobs=None)
             return self
@@ -330,8 +332,8 @@ class Model(Estimator, ABC, Generic[Judged]):
         bits of each edge weight of an index, 1 part in 8,192, and of their corrections 1 part in
         8,192 of the largest of a feature; learning goes on from those. Nothing else is lost.
         """
-        self._check_fitted()
-        self._held(partial(save_file, self, path, compact=compact))
+        self.check_fitted()
+        self.hold(partial(save_file, self, path, compact=compact))
 
     @abstractmethod
     def to_state(self) -> State:
@@ -342,7 +344,7 @@ class Model(Estimator, ABC, Generic[Judged]):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "learner_")
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             ways = [way for way in ("fit", "learn", "partial_fit") if hasattr(self, way)][:2]
             raise not_fitted(

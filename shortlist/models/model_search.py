@@ -217,7 +217,7 @@ def _attempt(trial: Trial, part: Examples, test: Examples, measure: str) -> None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the chosen model will warn
         model.fit_batches([part])
-    ranking = Ranking.stack([model._rank_examples(test, DEPTH)], DEPTH)
+    ranking = Ranking.stack([model.rank_examples(test, DEPTH)], DEPTH)
     truth, n_labels = model.learner_.label_numbers(test.labels), len(model.learner_.classes_)
     found = evaluate(ranking, truth, [measure], n_labels=n_labels, resamples=0)
     trial.values, trial.n_learned = np.nan_to_num(found.per_instance[measure]), len(part)
@@ -289,10 +289,10 @@ class Contestant:
     def _add_split(self, learner: Any, train: Rows, labels: Any, test: Rows, truth: Any) -> None:
         """Let a new learner learn the training rows, and measure it on the test rows."""
         began = time.process_time()
-        learner._fit_rows(train, labels)
+        learner.fit_rows(train, labels)
         self.seconds.append(time.process_time() - began)
         began = time.process_time()
-        ranking = learner._rank_rows(test, DEPTH_COMPARED)
+        ranking = learner.rank_rows(test, DEPTH_COMPARED)
         self.microseconds.append(1e6 * (time.process_time() - began) / test.n_rows)
         stacked = ranking.stack([ranking], DEPTH_COMPARED)
         found = evaluate(stacked, learner.label_numbers(truth), MEASURES, resamples=0)
@@ -330,7 +330,7 @@ def compare(
     learners: list[Any] = [named("categories", name, "--learners") for name in names]
     n = data.n_rows if isinstance(data, Rows) else len(data)
     for learner in learners if isinstance(data, Rows) else ():
-        learner._of_right_signs(data)
+        learner.checked_signs(data)
     if n < 2:
         raise InputError("a comparison needs at least two examples")
     generator = np.random.default_rng(random_state)
@@ -351,7 +351,7 @@ def compare(
             )
         for contestant, learner in zip(contestants, learners, strict=True):
             if not contestant.seconds:  # compile before the clock starts
-                clone(learner)._fit_rows(train_rows.take([0]), learned[:1])._rank_rows(
+                clone(learner).fit_rows(train_rows.take([0]), learned[:1]).rank_rows(
                     test_rows.take([0])
                 )
             contestant._add_split(clone(learner), train_rows, learned, test_rows, truth)

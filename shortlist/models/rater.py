@@ -106,8 +106,8 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     """
 
     task = "ratings"
-    _usual_measures = ("MAE", "exact", "within@1")
-    _detail = ""
+    default_measures = ("MAE", "exact", "within@1")
+    detail_kind = ""
     learner_: RatingLearner
 
     def __init__(self, learner: RatingLearner | str | None = None) -> None:
@@ -119,7 +119,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """Forget everything and learn these rows. ``columns`` names the columns of X; a data
         frame has names itself.
         """
-        (matrix, names), learner = _checked(X, columns), self._new_learner()
+        (matrix, names), learner = _checked(X, columns), self.new_learner()
         n_examples, n_features = matrix.shape
         if matrix.nnz < SPARSE * n_examples * n_features:
             squares = np.bincount(matrix.indices, np.square(matrix.data), n_features).astype(
@@ -133,7 +133,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         if isinstance(learner, PRank):  # the length of rows of so many columns of variance 1
             scale *= np.sqrt(max(1, int(np.count_nonzero(spread))))
         learner.fit(_scaled(matrix, mean, scale), ratings)
-        self._have(
+        self.set_learned(
             learner_=learner,
             mean_=mean,
             scale_=scale,
@@ -152,11 +152,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings, columns)
-        before = self.learner_._clock
+        before = self.learner_.clock
         try:
             self._learn(X, ratings, columns)
         finally:
-            self.n_examples_ += self.learner_._clock - before
+            self.n_examples_ += self.learner_.clock - before
         return self
 
     def _learn(self, X: Any, ratings: ArrayLike, columns: Sequence[str] | None) -> None:
@@ -168,11 +168,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         """``fit`` from batches of examples and ratings, all of which are kept."""
-        return self.fit(*self._gathered(batches, self._new_learner().scale))
+        return self.fit(*self._gathered(batches, self.new_learner().scale))
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
         """``learn`` of one batch after the other."""
-        self._check_fitted()
+        self.check_fitted()
         for batch in prefetch(batches):
             self.learn(*self._gathered([batch], self.classes_))
         return self
@@ -192,7 +192,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
             raise InputError("there are no examples")
         ratings = [own[0] for batch in every for own in batch.labels or ()]
         parts = [self._given_in(batch) for batch in every]
-        given = stacked(parts) if self._of_texts else Rows.stack(parts)
+        given = stacked(parts) if self.takes_texts else Rows.stack(parts)
         return given, as_values(ratings, scale), every[0].feature_names
 
     # Rating.
@@ -223,7 +223,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         matrix = self._matrix(np.atleast_2d(np.asarray(x, dtype=np.float64)), columns)
         return self.learner_.explain(matrix, self.columns_)
 
-    def _answer(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
+    def answer_batches(self, batches: Iterable[Examples], k: int = 5) -> Iterator[GivenRatings]:
         for batch in batches:
             yield self._given(self._given_in(batch), batch.feature_names)
 
@@ -234,13 +234,13 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     # Measuring.
 
-    def _judge(
+    def judge_batches(
         self, batches: Iterable[Examples], measures: Sequence[str]
     ) -> Iterator[JudgedRatings]:
         X, ratings, columns = self._gathered(batches, self.classes_)
         yield self.predict(X, columns), ratings
 
-    def _report(
+    def report_on(
         self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False
     ) -> Report:
         ((given, true),) = judged
@@ -258,7 +258,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     @property
     def classes_(self) -> NDArray[Any]:
         """The scale, lowest rating first."""
-        self._check_fitted()
+        self.check_fitted()
         return self.learner_.classes_
 
     def describe(self) -> dict[str, Any]:
@@ -271,7 +271,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     def _matrix(self, X: Any, columns: Sequence[str] | None) -> MatrixLike:
         """The examples as the learner takes them, checked."""
-        self._check_fitted()
+        self.check_fitted()
         matrix, names = _checked(X, columns)
         check_names(self.columns_, names)
         if matrix.shape[1] != self.mean_.size:
@@ -285,7 +285,7 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     @snapshot
     def to_state(self) -> State:
-        self._check_fitted()
+        self.check_fitted()
         settings = {"columns": self.columns_, "n_examples": self.n_examples_}
         arrays = {"mean": self.mean_, "scale": self.scale_}
         return State("Rater", settings, arrays, {"learner": self.learner_.to_state()})
@@ -358,7 +358,7 @@ class TextRater(Rater):
     """
 
     _parts = ("learner", "text")
-    _of_texts = True
+    takes_texts = True
     text_: TextVectorizer
     _vector = VectorPart(0, None)  # of the encoder that it was learned with
 
@@ -372,7 +372,7 @@ class TextRater(Rater):
         self.text = text
         self.encoder = encoder
 
-    def _new_text(self) -> TextVectorizer:
+    def new_text(self) -> TextVectorizer:
         if self.text is not None:
             return clone(self.text)
         # rows of length 1 suit the learners' step sizes
@@ -380,7 +380,7 @@ class TextRater(Rater):
 
     def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
         """Forget everything and learn these texts."""
-        texts, text, learner = as_documents(X), self._new_text(), self._new_learner()
+        texts, text, learner = as_documents(X), self.new_text(), self.new_learner()
         if not texts:
             raise InputError("there are no texts to learn from")
         part, vectors = VectorPart(0, None), None
@@ -391,7 +391,7 @@ class TextRater(Rater):
             )
         learner.fit(_beside(vectors, text.fit_transform(texts)), ratings)
         n_columns = learner.n_features_in_
-        self._have(
+        self.set_learned(
             text_=text,
             learner_=learner,
             n_examples_=len(texts),
@@ -403,13 +403,13 @@ class TextRater(Rater):
     def _learn(self, X: Any, ratings: ArrayLike, columns: object) -> None:
         """Learn texts, and their new words."""
         texts, vectors = self._encoded(X)
-        taken, before = self.text_.take(texts), self.learner_._clock
+        taken, before = self.text_.take(texts), self.learner_.clock
         try:
             self.learner_.partial_fit(
                 _beside(vectors, self.text_.weighted(taken.rows).to_matrix()), ratings
             )
         finally:
-            if self.learner_._clock == before:
+            if self.learner_.clock == before:
                 self.text_.give_back(taken)
 
     def _given_in(self, batch: Examples) -> Sequence[Document]:
@@ -421,21 +421,21 @@ class TextRater(Rater):
         row = self._matrix([x], None)
         return in_words(self.learner_.explain(row), self._vector.size, self.text_, x)
 
-    def _explain_text(self, text: Document, label: str | None = None) -> Explanation:
+    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
         if label is not None:
             raise InputError(
                 "a rating is explained by what each word adds to its score; leave the label out"
             )
         return self.explain(text)
 
-    def _answer_text(self, text: Document, k: int = 5) -> GivenRatings:
+    def answer_text(self, text: Document, k: int = 5) -> GivenRatings:
         return self._given([text])
 
-    def _parameters(self) -> dict[str, Any]:
-        return super()._parameters() | {"text": self.text_.get_params()}
+    def part_parameters(self) -> dict[str, Any]:
+        return super().part_parameters() | {"text": self.text_.get_params()}
 
     def _matrix(self, X: Any, columns: Sequence[str] | None) -> Any:
-        self._check_fitted()
+        self.check_fitted()
         texts, vectors = self._encoded(X)
         n_words = int(self.learner_.n_features_in_) - self._vector.size
         return _beside(vectors, self.text_.rows(texts)._replace(n_features=n_words).to_matrix())
@@ -448,7 +448,7 @@ class TextRater(Rater):
 
     @reading
     def to_state(self) -> State:
-        self._check_fitted()
+        self.check_fitted()
         parts = {"text": self.text_.to_state(), "learner": self.learner_.to_state()}
         settings = {"n_examples": self.n_examples_, "vector": self._vector.size}
         made_by = {"encoder": self._vector.learned_with, "encoder_digest": self._vector.digest}

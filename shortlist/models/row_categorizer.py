@@ -74,16 +74,16 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         """Forget everything and learn these rows: shuffled, in as many passes as the learner is
         set to.
         """
-        learner = self._new_learner()
-        rows = learner._as_rows(X)
+        learner = self.new_learner()
+        rows = learner.checked_rows(X)
         return self._fit(learner, rows, in_sorted_order(numbered(Y, rows.n_rows)), column_names(X))
 
     def _fit(
         self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels, names: Names | None
     ) -> Self:
         first_pass = FirstPass(whole=True)
-        learner._fit_rows(rows, labels, names, watch=first_pass)
-        self._have(learner_=learner, _known_confidence=first_pass.confidence())
+        learner.fit_rows(rows, labels, names, watch=first_pass)
+        self.set_learned(learner_=learner, _known_confidence=first_pass.confidence())
         return self
 
     @learning
@@ -93,9 +93,9 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         """Learn more rows, once, in the order given. ``classes`` names labels that need not
         occur in Y.
         """
-        learner = self.learner_ if self.__sklearn_is_fitted__() else self._new_learner()
-        learner._check_updatable()
-        rows, labels = learner._met(X, Y, classes)
+        learner = self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()
+        learner.check_updatable()
+        rows, labels = learner.take_up_batch(X, Y, classes)
         with nothing_if_refused(self):
             self._learn(learner, rows, labels)
         return self
@@ -103,16 +103,16 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     @learning
     def _learn(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels) -> None:
         confidence = self._known_confidence or Confidence()
-        self._have(learner_=learner, _known_confidence=confidence)
-        learner._learn_rows(rows, labels, Stream(confidence, whole=True))
+        self.set_learned(learner_=learner, _known_confidence=confidence)
+        learner.learn_rows(rows, labels, Stream(confidence, whole=True))
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
-        learner, labels, parts = self._new_learner(), LabelBatches(), []
-        learner._start()  # checks its settings
+        learner, labels, parts = self.new_learner(), LabelBatches(), []
+        learner.reset()  # checks its settings
         names: list[str] | None = None
         for batch in prefetch(batches):
             labels.add(batch.labels or [], len(batch))
-            parts.append(learner._of_right_signs(rows_in(batch), batch.row_called))
+            parts.append(learner.checked_signs(rows_in(batch), batch.row_called))
             learner.check_learnable(parts[-1], batch.row_called)
             check_names(names, batch.feature_names)
             names = names or batch.feature_names
@@ -122,9 +122,9 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         return self._fit(learner, Rows.stack(parts), labels.all(), named)
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
-        self._check_can_learn()
+        self.check_can_learn()
         for batch in prefetch(batches):
-            rows = self._rows(batch)
+            rows = self.rows_of_examples(batch)
             self.learner_.check_learnable(rows, batch.row_called)
             self._learn(self.learner_, rows, numbered(batch.labels or [], len(batch)))
         return self
@@ -134,8 +134,8 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     @reading
     def rank(self, X: MatrixLike, k: int = 5) -> Ranking:
         """The k best labels of each row, with probabilities."""
-        self._check_fitted()
-        return self._ranked(self._rows_of(X), k)
+        self.check_fitted()
+        return self.rank_checked(self._rows_of(X), k)
 
     @reading
     def explain(self, x: MatrixLike, label: Label) -> Explanation:
@@ -143,7 +143,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
 
         They sum to the label's score; the score before any vote is called "(any row)".
         """
-        self._check_fitted()
+        self.check_fitted()
         found = self.learner_.explain(x, label)
         known = [voter for voter, _ in found.votes if isinstance(voter, int) and voter >= 0]
         names: dict[Label, Label] = dict(zip(known, self._feature_names(known), strict=True))
@@ -156,7 +156,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
 
     def _given_in(self, examples: Examples) -> Rows:
         check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)
-        return self.learner_._of_right_signs(rows_in(examples), examples.row_called)
+        return self.learner_.checked_signs(rows_in(examples), examples.row_called)
 
     def _feature_names(self, columns: Sequence[int]) -> list[Any]:
         names: Sequence[Any] = getattr(self.learner_, "feature_names_in_", ())
@@ -164,7 +164,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         return [names[column] if column < len(names) else column for column in columns]
 
     def _rows_of(self, given: MatrixLike | Rows) -> Rows:
-        return given if isinstance(given, Rows) else self.learner_._check(given)
+        return given if isinstance(given, Rows) else self.learner_.check_rows(given)
 
     def _known_share(self, given: MatrixLike | Rows) -> NDArray[np.float32]:
         return known_part(self.learner_, self._rows_of(given))[0]
@@ -176,14 +176,14 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     @property
     def n_features_in_(self) -> int:
         """How many columns the widest row had."""
-        self._check_fitted()
+        self.check_fitted()
         return int(self.learner_.n_features_in_)
 
     # Model files.
 
     @snapshot
     def to_state(self) -> State:
-        self._check_fitted()
+        self.check_fitted()
         parts = {"learner": self.learner_.to_state(), "confidence": self.confidence_.to_state()}
         return State("RowCategorizer", parts=parts)
 
@@ -200,7 +200,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self._new_learner().nonnegative
+        tags.input_tags.positive_only = self.new_learner().nonnegative
         tags.classifier_tags.multi_label = True
         return tags
 

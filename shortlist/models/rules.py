@@ -151,7 +151,7 @@ def within_kinds(rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: K
     for row, of_row in enumerate(kept):
         n = int(of_row.sum())
         ids[row, :n], scores[row, :n] = found.ids[row, of_row], found.scores[row, of_row]
-    return Ranking(ids, scores, found._names)
+    return Ranking(ids, scores, found.label_names)
 
 
 def _first_of_kinds(ids: NDArray[np.int32], k: int, kinds: Kinds) -> NDArray[np.bool_]:

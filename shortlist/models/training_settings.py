@@ -61,7 +61,7 @@ class Settings:
         if of_texts:
             kind = public("Categorizer" if self.task == "categories" else "TextRater")
             model: Model[Any] = kind(
-                learner, changed(kind()._new_text(), of_text, prefix=TEXT), encoder=self.encoder
+                learner, changed(kind().new_text(), of_text, prefix=TEXT), encoder=self.encoder
             )
         elif of_text:
             raise InputError(
@@ -112,5 +112,5 @@ def open_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> Model
             f"{path} holds a {type(found).__name__} alone, which answers from Python only"
         )
     if n_jobs is not None:
-        found._set_jobs(n_jobs)
+        found.set_threads(n_jobs)
     return found

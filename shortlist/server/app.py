@@ -63,12 +63,12 @@ class OperationsRoutes(Routes):
 
     @get("/metrics", None)
     async def prometheus(self) -> Response:
-        metrics, about = self._context.metrics, self._context.served.describe()
+        metrics, about = self.context.metrics, self.context.served.describe()
         for what in ("examples", "labels", "ratings", "features", "edges"):
             if what in about:
                 metrics.model.labels(what).set(about[what])
-        if isinstance(self._context.served, Categorizer):
-            shares = rolling(self._replica.journal.places())
+        if isinstance(self.context.served, Categorizer):
+            shares = rolling(self.replica.journal.places())
             for what in ("R1", "R5"):
                 metrics.rolling.labels(what).set(math.nan if shares[what] is None else shares[what])
         return Response(generate_latest(metrics.registry), media_type="text/plain; version=0.0.4")
@@ -76,7 +76,7 @@ class OperationsRoutes(Routes):
     @get("/", None)
     async def page(self) -> Response:
         return self._files[
-            "page.html" if isinstance(self._context.served, Categorizer) else "docs.html"
+            "page.html" if isinstance(self.context.served, Categorizer) else "docs.html"
         ]
 
     @get("/docs", None)
@@ -189,7 +189,7 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
     model, encoder = replica.served, settings.encoder
     if encoder is None:
         if isinstance(model, Categorizer) and isinstance(model.encoder, str):
-            model._vectors_of(["a text"])  # fails now if its weights are missing or others
+            model.vectors_of_texts(["a text"])  # fails now if its weights are missing or others
         return
     if not isinstance(model, Categorizer) or model.n_vector_ == 0:
         raise InputError(

@@ -31,7 +31,7 @@ class LearningRoutes(Routes):
     @post("/v1/learn", schemas.LearnAnswer)
     async def learn(self, question: schemas.LearnQuestion) -> Response:
         """Learn examples, all or none. The answer comes when they are on disk and in the model."""
-        context, replica, _ = self._context, self._context.replica, self._context.writer()
+        context, replica, _ = self.context, self.context.replica, self.context.writer()
         context.limits.check_texts([one.text for one in question.examples])
         examples = []
         for one in question.examples:
@@ -54,7 +54,7 @@ class LearningRoutes(Routes):
         question says more. The answer comes when that is on disk and in the model. Asking again
         changes nothing.
         """
-        context, replica, writer = self._context, self._context.replica, self._context.writer()
+        context, replica, writer = self.context, self.context.replica, self.context.writer()
         learned = replica.journal.entry(question.number)
         if learned is None or isinstance(learned.labels, dict):
             raise HTTPException(404, f"there is no example {question.number}")
@@ -80,7 +80,7 @@ class LearningRoutes(Routes):
 
     def _judged(self, example: Example, given: schemas.Judgement) -> Example:
         """Return an example with the judgement of the person who asks."""
-        context, replica = self._context, self._context.replica
+        context, replica = self.context, self.context.replica
         names, wrong = (
             [replica.label(name) for name in dict.fromkeys(own)]
             for own in (given.labels, given.wrong)
@@ -100,14 +100,14 @@ class LearningRoutes(Routes):
 
         `/v1/undo` takes its number.
         """
-        (receipt,) = await self._context.appended(lambda: [self._change(question)])
+        (receipt,) = await self.context.appended(lambda: [self._change(question)])
         return as_json(receipt._asdict())
 
     def _change(self, question: schemas.ChangeQuestion) -> Example:
         """Return a change that the model allows. A change that is sent again is not checked
         again.
         """
-        context, replica = self._context, self._context.replica
+        context, replica = self.context, self.context.replica
         again = replica.journal.has_key(question.key)
         find = replica.label if again else context.known_label
         labels = tuple(find(name) for name in dict.fromkeys(question.labels))
@@ -117,7 +117,7 @@ class LearningRoutes(Routes):
         change = Change(question.change, labels, into)
         if not again:
             with in_conflict():  # if the labels do not allow it
-                context.model._check_change(change)
+                context.model.check_change(change)
         return Example("", change.to_dict(), question.key, person=context.person)
 
     @post("/v1/undo", schemas.Receipt)
@@ -127,7 +127,7 @@ class LearningRoutes(Routes):
         Refused if a later example or change of labels needs it. To undo a change of labels needs
         the role manage.
         """
-        context, replica, _ = self._context, self._context.replica, self._context.writer()
+        context, replica, _ = self.context, self.context.replica, self.context.writer()
         if question.number > replica.journal.version().examples:
             raise HTTPException(404, f"there is no example {question.number}")
         learned = replica.journal.entry(question.number)
@@ -148,8 +148,8 @@ class QueueRoutes(Routes):
         """Add texts to the queue. Answers how many it has `added`, and how many it had
         (`known`); they are on disk.
         """
-        queue = self._context.queue()
-        self._context.limits.check_texts(question.texts)
+        queue = self.context.queue()
+        self.context.limits.check_texts(question.texts)
         return as_json(await queue.ask(Queue.add, question.texts))
 
     @post_file("/v1/queue/file", schemas.Described)
@@ -165,8 +165,8 @@ class QueueRoutes(Routes):
         ] = None,
     ) -> Response:
         """Add the texts of a file of any format, compressed or not. Answers as `/v1/queue` does."""
-        queue, limits = self._context.queue(), self._context.limits
-        known = queues.columns_of(self._context.model)
+        queue, limits = self.context.queue(), self.context.limits
+        known = queues.columns_of(self.context.model)
         content = await request.body()
         texts = await asyncio.to_thread(
             queues.texts_of_file, content, name, format, text, known, limits.file
@@ -185,7 +185,7 @@ class QueueRoutes(Routes):
         `person` who has it or had it last, and `until` when; the number of its judgement in the
         journal, `example`. `progress` is the answer of `GET /v1/queue`.
         """
-        queue, person = self._context.queue(), self._context.person or question.person
+        queue, person = self.context.queue(), self.context.person or question.person
         item, counts = await queue.next(person, question.order, question.seconds)
         return as_json({"item": None if item is None else item.to_dict(), "progress": counts})
 
@@ -194,7 +194,7 @@ class QueueRoutes(Routes):
         """Skip texts, put them off, flag them, or put them back. Answers how many `moved`, and
         the `progress`.
         """
-        queue, person = self._context.queue(), self._context.person or question.person
+        queue, person = self.context.queue(), self.context.person or question.person
         moved = await queue.ask(Queue.move, question.ids, question.to, person, question.note)
         return as_json({"moved": moved, "progress": await queue.ask(Queue.counts)})
 
@@ -203,7 +203,7 @@ class QueueRoutes(Routes):
         """How many texts are `waiting`, of these `held` for a person, `judged`, `skipped`,
         `flagged`, in `total`.
         """
-        return as_json(await self._context.queue().ask(Queue.counts))
+        return as_json(await self.context.queue().ask(Queue.counts))
 
     @get("/v1/queue/items", schemas.Described)
     async def items(
@@ -215,7 +215,7 @@ class QueueRoutes(Routes):
         ] = None,
     ) -> Response:
         """Texts of the queue (`items`), newest first, in the shape of /v1/queue/next."""
-        found = await self._context.queue().ask(Queue.items, state, after, limit)
+        found = await self.context.queue().ask(Queue.items, state, after, limit)
         return as_json({"items": [item.to_dict() for item in found]})
 
     @post("/v1/queue/sure", schemas.Described)
@@ -226,7 +226,7 @@ class QueueRoutes(Routes):
         and `examples`, least certain first: id, text (200 characters), labels, and the probability
         of the least certain label.
         """
-        context, queue = self._context, self._context.queue()
+        context, queue = self.context, self.context.queue()
         items = await queue.ask(Queue.free, "sure", "", question.most)
         found, gained = await sure_of(context.model, context.ready, items, question.precision)
         await queue.ask(
@@ -257,7 +257,7 @@ class QueueRoutes(Routes):
         Answers how many it `decided`, and the number of the `decision` for /v1/queue/undo, null if
         it decided none.
         """
-        context, _, queue = self._context, self._context.writer(), self._context.queue()
+        context, _, queue = self.context, self.context.writer(), self.context.queue()
         items = await queue.ask(queues.reserve, list(dict.fromkeys(question.ids)))
         found, _ = await sure_of(context.model, context.ready, items, question.precision)
         decided = {item.number for item, _ in found}
@@ -287,8 +287,8 @@ class QueueRoutes(Routes):
         """Undo all that one decision has learned; the texts wait again. Answers how many
         examples were `undone`.
         """
-        self._context.writer()  # refuses if the server is read-only
-        numbers = self._replica.journal.decision(question.decision)
+        self.context.writer()  # refuses if the server is read-only
+        numbers = self.replica.journal.decision(question.decision)
         if not numbers:
             raise HTTPException(404, f"there is no decision {question.decision}")
-        return as_json({"undone": await self._context.undo(numbers)})
+        return as_json({"undone": await self.context.undo(numbers)})

@@ -58,13 +58,13 @@ def decided(
     ranking = model.rank(texts, deep, rules)
     kept = ranking.ids >= 0
     if question.coverage is not None:
-        kept &= model._listed(ranking, question.coverage)
+        kept &= model.shortlisted(ranking, question.coverage)
     else:
         kept[:, question.k :] = False
     if question.min_probability is not None:
         with np.errstate(invalid="ignore"):
             kept &= ranking.probabilities >= question.min_probability
-    (own,) = model._decide(texts, ranking, model._aim(question.precision))
+    (own,) = model.decide(texts, ranking, model.aim(question.precision))
     (one,) = ranking.only(kept)
     found = [
         {"label": label, "score": score, "probability": chance if chance == chance else None}
@@ -79,7 +79,7 @@ class RankingRoutes(Routes):
     @post("/v1/rank", schemas.RankAnswer)
     async def rank(self, question: schemas.RankQuestion) -> Response:
         """Rank the labels of texts, and say which the model would assign."""
-        context = self._context
+        context = self.context
         alone = not isinstance(question.text, list)
         texts = alike([question.text] if alone else question.text, context.model.fields_)  # type: ignore[arg-type,list-item]
         context.limits.check_texts(texts)
@@ -113,7 +113,7 @@ class RankingRoutes(Routes):
     @post("/v1/explain", schemas.ExplainAnswer)
     async def explain(self, question: schemas.ExplainQuestion) -> Response:
         """Say which words of a text vote for a label, how much, and where they stand."""
-        context = self._context
+        context = self.context
         context.limits.check_texts([question.text])
         vector = context.vector(question.text, question.vector)
         if question.label is None:
@@ -155,7 +155,11 @@ class LabelSearch:
 
         Equal ones come first, then those that begin so, each by frequency.
         """
-        counts, index, vocabulary = model.label_counts_, model.learner_._labels, model.vocabulary_
+        counts, index, vocabulary = (
+            model.label_counts_,
+            model.learner_.label_index_,
+            model.vocabulary_,
+        )
         # the model or its labels changed
         if self._made_for[0] is not index or self._made_for[1] is not vocabulary:
             self._made_for, self._folded = (index, vocabulary), []
@@ -206,8 +210,8 @@ class LookingRoutes(Routes):
         100. `rolling`: `R1` and `R5`, the share of the last examples whose best label was ranked
         first or among the first five before they were learned, and its `places`, oldest first.
         """
-        context, replica, model = self._context, self._replica, self._context.model
-        about: dict[str, Any] = {"edges": None} | model.describe() | model._parameters()
+        context, replica, model = self.context, self.replica, self.context.model
+        about: dict[str, Any] = {"edges": None} | model.describe() | model.part_parameters()
         replica.see_snapshots()
         journal, undone = replica.journal.version()
         return as_json(
@@ -242,10 +246,10 @@ class LookingRoutes(Routes):
 
         `found` is how many there are in all.
         """
-        found, n = self._labels.find(self._context.model, q, offset, limit)
+        found, n = self._labels.find(self.context.model, q, offset, limit)
         return as_json(
             {
-                "labels": [self._context.named(label) | {"examples": own} for label, own in found],
+                "labels": [self.context.named(label) | {"examples": own} for label, own in found],
                 "found": n,
             }
         )
@@ -255,13 +259,13 @@ class LookingRoutes(Routes):
         """The `connections` of a label: the features that speak most for it, with the share of
         their weight.
         """
-        label = self._context.known_label(name)
-        return as_connections(await self._replica.look(Categorizer.strongest, label, limit))
+        label = self.context.known_label(name)
+        return as_connections(await self.replica.look(Categorizer.strongest, label, limit))
 
     @get("/v1/feature", schemas.Described)
     async def of_feature(self, name: Name, limit: Limit = 20) -> Response:
         """The `connections` of a word: the labels that it alone speaks for, with their weights."""
-        return as_connections(self._replica.rank(name, limit))
+        return as_connections(self.replica.rank(name, limit))
 
     @get("/v1/examples", schemas.Described)
     async def examples(
@@ -287,9 +291,9 @@ class LookingRoutes(Routes):
         `place` is the rank of the best label before it was learned. A `change` of labels has its
         description as text.
         """
-        entries = self._replica.journal.entries(before, limit, key)
+        entries = self.replica.journal.entries(before, limit, key)
         return as_json(
-            {"examples": [entry_as_dict(entry, self._context.model) for entry in entries]}
+            {"examples": [entry_as_dict(entry, self.context.model) for entry in entries]}
         )
 
     @get("/v1/export", [layout.kind for layout in LAYOUTS.values()])
@@ -303,10 +307,10 @@ class LookingRoutes(Routes):
         """
         layout = LAYOUTS[format]
         with in_conflict():  # if the labels do not fit the layout
-            fitting = await self._context.look_back(lambda journal: layout_for(journal, format))
+            fitting = await self.context.look_back(lambda journal: layout_for(journal, format))
         named = f'attachment; filename="examples.{layout.ending}"'
         return streamed(
-            pieces(self._replica.journal, fitting), layout.kind, {"content-disposition": named}
+            pieces(self.replica.journal, fitting), layout.kind, {"content-disposition": named}
         )
 
 
@@ -356,12 +360,12 @@ class RatingRoutes(Routes):
 
         `answers` has the rating of each text and its distances to the ratings below and above.
         """
-        context = self._context
+        context = self.context
         texts = [question.text] if isinstance(question.text, str) else question.text
         context.limits.check_texts(texts)
         found: list[dict[str, Any]] = []
         for text in texts:
-            found += context.served._answer_text(text).records()
+            found += context.served.answer_text(text).records()
             await asyncio.sleep(0)  # let others have a turn
         context.metrics.texts.inc(len(texts))
         return as_json({"answers": found})
@@ -373,8 +377,8 @@ class RatingRoutes(Routes):
         The rating (`answer`), its `score`, and `votes`, heaviest first, which sum to the score:
         feature, vote, and spans, its places in the text.
         """
-        self._context.limits.check_texts([question.text])
-        found = self._context.served._explain_text(question.text)
+        self.context.limits.check_texts([question.text])
+        found = self.context.served.explain_text(question.text)
         return as_json({"answer": found.label, "score": found.score, "votes": votes_of(found)})
 
     @get("/v1/model", schemas.Described)
@@ -382,15 +386,15 @@ class RatingRoutes(Routes):
         """What the model is: task, learner, settings, and its numbers of examples, features and
         so on.
         """
-        model = self._context.served
+        model = self.context.served
         numbers = model.describe()
         return as_json(
-            model._parameters()
+            model.part_parameters()
             | {
                 "task": model.task,
                 "learner": numbers.pop("learner"),
                 "numbers": numbers,
-                "bytes": self._replica.bytes,
-                "limits": asdict(self._context.limits),
+                "bytes": self.replica.bytes,
+                "limits": asdict(self.context.limits),
             }
         )

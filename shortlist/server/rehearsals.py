@@ -103,7 +103,7 @@ def as_trained(present: Categorizer, data: str, skip_bad: bool = False) -> Strea
     """
     given = {
         COLUMNS[name]: value
-        for name, value in (present._trained_from or {}).items()
+        for name, value in (present.training_columns_ or {}).items()
         if name in COLUMNS
     }
     options: dict[str, Any] = {
@@ -111,7 +111,7 @@ def as_trained(present: Categorizer, data: str, skip_bad: bool = False) -> Strea
         for name, value in given.items()
     }
     if present.fields_ is not None:
-        options |= {"text": present.fields_, "known_features": present._fields_beside_ or None}
+        options |= {"text": present.fields_, "known_features": present.extra_fields_ or None}
     of_texts = {
         name: value for name, value in options.items() if name in ("text", "known_features")
     }

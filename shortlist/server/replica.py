@@ -106,7 +106,7 @@ class Replica:
             clone(model).learn("a first example", ["a label"]).rank("example")
             self.rank("example", 1)
         else:
-            model._answer_text("example")
+            model.answer_text("example")
 
     def check_can_learn(self) -> None:
         """Refuse a model that cannot go on learning, or not from the journal."""
@@ -238,8 +238,12 @@ class Replica:
         Spaces around the name of a new label are removed: no file could keep them.
         """
         vocabulary = self.model.vocabulary_
-        name = name if self.model._knows(name) else name.strip()
-        if name not in self._numbers and vocabulary is not None and not self.model._knows(name):
+        name = name if self.model.knows_label(name) else name.strip()
+        if (
+            name not in self._numbers
+            and vocabulary is not None
+            and not self.model.knows_label(name)
+        ):
             name = vocabulary.of_name(name) or name
         return self._numbers.get(name, name)
 

@@ -46,18 +46,18 @@ class PromotionRoutes(Routes):
         examples it cannot learn. `running`: how many examples are done, of how many. `problem`: why
         the last rehearsal failed. `current`: false while a promoted model learns the journal.
         """
-        folder = self._context.settings.folder
+        folder = self.context.settings.folder
         kept = await asyncio.to_thread(rehearsals.last, folder)
         about: dict[str, Any] = {
             "can_go_back": rehearsals.can_go_back(folder),
-            "current": self._context.replica.is_current(),
+            "current": self.context.replica.is_current(),
             "candidate": None,
             "learners": list(learners("categories")),
         }
         about |= await asyncio.to_thread(rehearsals.progress, folder)
         if kept is not None:
             for one in kept["report"]["labels"]:
-                one |= self._context.named(one["label"])
+                one |= self.context.named(one["label"])
             about["candidate"] = {
                 name: kept.get(name) for name in ("time", "learner", "fits", "report")
             }
@@ -91,7 +91,7 @@ class PromotionRoutes(Routes):
         replay, comes when the rehearsal has begun; `/v1/rehearsal` reports its progress. One at a
         time; it ends with the server.
         """
-        context, folder = self._context, self._context.settings.folder
+        context, folder = self.context, self.context.settings.folder
         context.writer()  # refuses if the server is read-only
         values, data = named_values("set", set), await request.body()
         # refuses unknown names
@@ -123,11 +123,11 @@ class PromotionRoutes(Routes):
         Refused unless forced if a group of labels falls, or if the candidate cannot learn examples
         of the journal. The answer has the P@1 of `all` examples, and those that cannot be learned.
         """
-        folder = self._context.settings.folder
+        folder = self.context.settings.folder
         report, passed = await self._changed(
             lambda: rehearsals.promote(folder, question.force, running=True)
         )
-        log("promoted", person=self._context.person, passed_over=len(passed))
+        log("promoted", person=self.context.person, passed_over=len(passed))
         return as_json({"all": report["all"]} | passing(passed))
 
     @post("/v1/go-back", schemas.Described)
@@ -138,18 +138,18 @@ class PromotionRoutes(Routes):
         Refused unless forced if it cannot learn examples of the journal. Answers how many it cannot
         learn (`passed_over`), and why it cannot learn the first 100 (`passed`).
         """
-        folder = self._context.settings.folder
+        folder = self.context.settings.folder
         passed = await self._changed(
             lambda: rehearsals.go_back(folder, question.force, running=True)
         )
-        log("went back", person=self._context.person, passed_over=len(passed))
+        log("went back", person=self.context.person, passed_over=len(passed))
         return as_json(passing(passed))
 
     async def _changed(self, work: Callable[[], Done]) -> Done:
-        self._context.writer()  # refuses if the server is read-only
+        self.context.writer()  # refuses if the server is read-only
         with in_conflict():
             done = await asyncio.shield(asyncio.to_thread(work))
-        await self._replica.follow()
+        await self.replica.follow()
         return done
 
 
@@ -205,7 +205,7 @@ class AuditRoutes(Routes):
 
     def _names(self, found: dict[str, Any]) -> dict[str, str]:
         """Return what people call the labels of an audit, if there is a vocabulary."""
-        vocabulary = self._context.model.vocabulary_
+        vocabulary = self.context.model.vocabulary_
         if vocabulary is None:
             return {}
         own = [one["labels"] + [one["found"]] for one in found["doubts"]]
@@ -216,11 +216,11 @@ class AuditRoutes(Routes):
         }
 
     def _running(self) -> asyncio.Task[Audit]:
-        version, task = self._context.replica.journal.version(), self._audit
+        version, task = self.context.replica.journal.version(), self._audit
         if task is None or (
             task.done() and (version != self._version or task.exception() is not None)
         ):
-            task = asyncio.create_task(asyncio.to_thread(audit_of, self._context.settings.folder))
+            task = asyncio.create_task(asyncio.to_thread(audit_of, self.context.settings.folder))
             self._version, self._audit = version, task
         return task
 

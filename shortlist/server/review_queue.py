@@ -448,7 +448,7 @@ def columns_of(model: Model[Any]) -> list[str] | None:
     """Return the named columns of texts that a model was trained from: its fields, or one
     column.
     """
-    return model.fields_ or (getattr(model, "_trained_from", None) or {}).get("text_column")
+    return model.fields_ or (getattr(model, "training_columns_", None) or {}).get("text_column")
 
 
 def texts_of_file(
@@ -678,7 +678,7 @@ async def sure_of(
     gained: list[float] = []
     for some in parts(items, letters_of, PIECE):
         texts = ready([one.text for one in some])
-        decided = model._decide(texts, model.rank(texts, DEPTH), model._aim(precision))
+        decided = model.decide(texts, model.rank(texts, DEPTH), model.aim(precision))
         found += [(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
         gained += gains(model, texts)
         await asyncio.sleep(0)  # let others have a turn

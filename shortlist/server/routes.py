@@ -155,7 +155,7 @@ class Context:
         if given is None and encoder is not None and texts:
             return encoded(encoder, as_documents(texts))
         with in_conflict():  # if the model does not allow them
-            return model._vectors_of(
+            return model.vectors_of_texts(
                 with_vectors(texts, None if given is None else as_vectors(given, len(texts)))
             )
 
@@ -185,7 +185,7 @@ class Context:
         restored.
         """
         label = self.replica.label(name)
-        if not self.model._knows(label):
+        if not self.model.knows_label(label):
             raise HTTPException(404, f"the label {name!r} has not been learned")
         return label
 
@@ -193,7 +193,9 @@ class Context:
         """Refuse rules with unknown labels: a typing error would leave no labels, or all."""
         model = self.model
         for name in names:
-            if not model._knows(self.replica.label(name)) and name not in (model.vocabulary_ or ()):
+            if not model.knows_label(self.replica.label(name)) and name not in (
+                model.vocabulary_ or ()
+            ):
                 raise Conflict(
                     f"a rule names {name!r}, which is not a label that was learned; look for it at "
                     "/v1/labels"
@@ -404,7 +406,7 @@ class Routes:
     """Some routes of a server."""
 
     def __init__(self, context: Context) -> None:
-        self._context, self._replica = context, context.replica
+        self.context, self.replica = context, context.replica
 
     def router(self) -> APIRouter:
         router = APIRouter()

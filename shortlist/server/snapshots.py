@@ -134,7 +134,7 @@ def strangers(folder: Path, journal: Journal) -> list[Path]:
 def model_of_texts(path: Path) -> Model[Any]:
     """Open a model file that can be served."""
     model = open_model(path)
-    if not model._of_texts:
+    if not model.takes_texts:
         raise InputError(f"{path} learned from rows of numbers; only models of texts are served")
     return model
 

@@ -348,7 +348,7 @@ class TextVectorizer(Estimator):
     """
 
     vocabulary_: Vocabulary
-    _settings: Settings
+    settings_: Settings
     _weighting: Weighting
 
     def __init__(
@@ -411,22 +411,22 @@ class TextVectorizer(Estimator):
         """Choose the settings that are "auto"; ``recurring``: labels come up again and again."""
         if not hasattr(self, "vocabulary_"):
             self._begin()
-        self._settings = self._settings.suiting(texts, recurring)
+        self.settings_ = self.settings_.suiting(texts, recurring)
 
     @merging
     def merge(self, other: TextVectorizer) -> Self:
         """Learn exactly what another vectorizer of the same parameters has learned, as if its
         texts had come next.
         """
-        other._check_fitted()
+        other.check_fitted()
         if not hasattr(self, "vocabulary_"):
             self._begin()
-        if self._settings != other._settings:
+        if self.settings_ != other.settings_:
             raise InputError(
                 "only a TextVectorizer with the same parameters can be merged into this one"
             )
         numbers = self.vocabulary_.merge(other.vocabulary_)
-        if self._settings.hashed is not None:
+        if self.settings_.hashed is not None:
             numbers = np.arange(self.n_features_, dtype=np.int32)
         self._weighting.merge(other._weighting, numbers, self.n_features_)
         return self
@@ -434,9 +434,9 @@ class TextVectorizer(Estimator):
     @learning
     def forget_rare(self) -> NDArray[np.bool_]:
         """Forget the features of fewer than ``min_df`` documents; return which columns are kept."""
-        if self._settings.min_df == 1 or self._settings.hashed is not None:
+        if self.settings_.min_df == 1 or self.settings_.hashed is not None:
             return np.ones(self.n_features_, dtype=np.bool_)
-        kept = self._weighting.counts(self.n_features_) >= self._settings.min_df
+        kept = self._weighting.counts(self.n_features_) >= self.settings_.min_df
         self.forget_columns(kept)
         return kept
 
@@ -494,7 +494,7 @@ class TextVectorizer(Estimator):
         """
         if not hasattr(self, "vocabulary_"):
             self._begin()
-        texts, settings, n_features = as_documents(texts), self._settings, self.n_features_
+        texts, settings, n_features = as_documents(texts), self.settings_, self.n_features_
         counted = []
         try:
             self.settle(texts, recurring)
@@ -504,7 +504,7 @@ class TextVectorizer(Estimator):
                 counted.append(self._counted(words, features, learning=True))
                 stop_here()
         except BaseException:
-            self._settings, self.vocabulary_ = settings, self.vocabulary_.first(n_features)
+            self.settings_, self.vocabulary_ = settings, self.vocabulary_.first(n_features)
             raise
         rows = Rows.stack(counted or [self._counted(*self._features([]), learning=False)])
         self._weighting.learn(rows)
@@ -524,11 +524,11 @@ class TextVectorizer(Estimator):
                 max(taken.n_features, int(kept.max(initial=-1)) + 1)
             )
         if n_kept == 0:
-            self._settings = taken.settings
+            self.settings_ = taken.settings
 
     def weighted(self, rows: Rows) -> Rows:
         """Return weighted rows from rows of counts, which may be overwritten."""
-        return self._weighting.weigh(rows, self._settings.character_weight, self.vocabulary_.quoted)
+        return self._weighting.weigh(rows, self.settings_.character_weight, self.vocabulary_.quoted)
 
     @learning
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
@@ -541,7 +541,7 @@ class TextVectorizer(Estimator):
         """Return the rows of these texts, without learning; the same for any number of threads."""
         if not hasattr(self, "vocabulary_"):
             if self._requires_fit:
-                self._check_fitted()
+                self.check_fitted()
             self._begin()
         given = as_documents(texts)
 
@@ -553,7 +553,7 @@ class TextVectorizer(Estimator):
     @property
     def n_features_(self) -> int:
         """The number of columns so far."""
-        return len(self.vocabulary_) if self._settings.hashed is None else self._settings.hashed
+        return len(self.vocabulary_) if self.settings_.hashed is None else self.settings_.hashed
 
     def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import TransformerTags
@@ -569,7 +569,7 @@ class TextVectorizer(Estimator):
     def _requires_fit(self) -> bool:
         return self.hashed is None or needs_counts(self.idf, self.norm, self.min_df)
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
         if not hasattr(self, "vocabulary_"):
             raise not_fitted(
                 "this TextVectorizer has learned nothing yet; call fit or partial_fit first"
@@ -585,14 +585,14 @@ class TextVectorizer(Estimator):
         fall into the column are named, with " | " between them, otherwise the column's number, as
         "#7".
         """
-        self._check_fitted()
+        self.check_fitted()
         columns = [int(column) for column in columns]
         for column in columns:
             if not 0 <= column < self.n_features_:
                 raise InputError(
                     f"there is no column {column}; there are {self.n_features_}, counted from 0"
                 )
-        if self._settings.hashed is None:
+        if self.settings_.hashed is None:
             return self.vocabulary_.names(columns)
         behind: dict[int, list[str]] = {}
         if text is not None:
@@ -614,7 +614,7 @@ class TextVectorizer(Estimator):
         """
         documents = as_documents([text])
         words, features = self._features(documents)
-        columns, chosen = self._numbers(features.hashes), self._settings
+        columns, chosen = self._numbers(features.hashes), self.settings_
         has_place = (columns >= 0) & (features.field != VALUE)
         starts, ends = places(
             words, features.firsts[has_place], features.sizes[has_place], chosen.prefix or 0
@@ -640,7 +640,7 @@ class TextVectorizer(Estimator):
         them, in hashed columns and beside runs of one or two characters, every text counts as
         known.
         """
-        chosen = self._settings
+        chosen = self.settings_
         if (
             chosen.hashed is not None
             or chosen.characters is None
@@ -657,7 +657,7 @@ class TextVectorizer(Estimator):
         """The known share of the different features of each text; 1 if it has none, and in
         hashed columns.
         """
-        if self._settings.hashed is not None:
+        if self.settings_.hashed is not None:
             return np.ones(len(texts), dtype=np.float32)
         _, features = self._features(texts)
         every = Vocabulary()
@@ -673,7 +673,7 @@ class TextVectorizer(Estimator):
         """The categories and numbers learned from column ``first`` on: field, value, and
         whether it is a number.
         """
-        if self._settings.hashed is not None:
+        if self.settings_.hashed is not None:
             return []
         numbers = self.vocabulary_.having("=", first)
         names = self.vocabulary_.names(numbers.tolist())
@@ -695,19 +695,19 @@ class TextVectorizer(Estimator):
     @reading
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
-        self._check_fitted()
+        self.check_fitted()
         return np.array(self.names(range(self.n_features_)), dtype=object)
 
     def _begin(self) -> None:
         """Check the parameters, and forget everything."""
-        self._settings = chosen = Settings.of(self)
+        self.settings_ = chosen = Settings.of(self)
         self._weighting = Weighting(chosen.tf, chosen.idf, chosen.norm, chosen.slope, chosen.min_df)
         self._table = letter_table(chosen.lowercase, chosen.fold_digits)
         self._stops = stop_table(chosen, self._table)
         self.vocabulary_ = Vocabulary()
 
     def _counted(self, words: Words, features: Features, *, learning: bool) -> Rows:
-        if self._settings.hashed is not None:
+        if self.settings_.hashed is not None:
             numbers = self._numbers(features.hashes)
         elif learning:
             numbers = self._learned(self.vocabulary_, words, features)
@@ -717,7 +717,7 @@ class TextVectorizer(Estimator):
 
     def _features(self, texts: Sequence[Any]) -> tuple[Words, Features]:
         """The words of texts, or of documents of several fields, and their features."""
-        chosen = self._settings
+        chosen = self.settings_
         if type(texts) is Fielded:
             words, features = self._features(texts.in_turn())
             return words, with_fields(features, texts, chosen.fields[0] if chosen.fields else None)
@@ -736,7 +736,7 @@ class TextVectorizer(Estimator):
 
         A hashed column is the upper half of the hash, scaled down to the width.
         """
-        if self._settings.hashed is None:
+        if self.settings_.hashed is None:
             return self.vocabulary_.find(hashes)
         half = np.uint64(32)
         return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
@@ -749,7 +749,7 @@ class TextVectorizer(Estimator):
         """
         numbers, new = vocabulary.learn(features.hashes)
         if new.size:
-            chosen = self._settings
+            chosen = self.settings_
             characters = (
                 self._table if chosen.characters is None else character_table(chosen.lowercase)
             )
@@ -763,13 +763,13 @@ class TextVectorizer(Estimator):
     @snapshot
     def to_state(self) -> State:
         """What a model file keeps."""
-        self._check_fitted()
+        self.check_fitted()
         arrays: dict[str, Any] = dict(self.vocabulary_.arrays())
         if self._weighting.needs_counts:
             # others may go on counting
             arrays["document_counts"] = self._weighting.counts(self.n_features_).copy()
         return State(
-            "TextVectorizer", {**self._settings.saved(), "documents": self._weighting.m}, arrays
+            "TextVectorizer", {**self.settings_.saved(), "documents": self._weighting.m}, arrays
         )
 
     @classmethod

@@ -137,9 +137,9 @@ def test_only_the_beginning_of_a_file_is_searched_for_columns(model, tmp_path, m
 
 def test_names_of_columns_in_a_file_are_checked(model, tmp_path):
     known = sl.load(model)
-    assert known._trained_from["text_column"] == ["Titel"]
+    assert known.training_columns_["text_column"] == ["Titel"]
     for wrong in ({"text_column": 3}, ["Titel"], {"text_column": [["Titel"]]}):
-        known._trained_from = wrong
+        known.training_columns_ = wrong
         known.save(tmp_path / "wrong.shortlist")
         with pytest.raises(sl.ModelFileError, match="the columns of its training file have names"):
             sl.load(tmp_path / "wrong.shortlist")
@@ -306,7 +306,7 @@ def test_columns_of_features_are_remembered_and_may_be_absent(run, tmp_path):
     )
     learned = ("--text-column", "Betreff", "--feature-column", "Kunde", "--feature-column", "Preis")
     assert run("train", "tickets.csv", *learned, "--label-column", "Thema").code == 0
-    assert sl.load(tmp_path / "tickets.shortlist")._fields_beside_ == ["Kunde", "Preis"]
+    assert sl.load(tmp_path / "tickets.shortlist").extra_fields_ == ["Kunde", "Preis"]
     (tmp_path / "new.csv").write_text(
         "Betreff;Preis;Kunde\nnothing known;3,0;Bob\n", encoding="utf-8"
     )

@@ -85,7 +85,7 @@ def interrupted_at(monkeypatch, kind, name, turn):
 def test_partial_fit_stops_after_a_run_of_rows(kind, monkeypatch):
     X, Y = example_data()
     monkeypatch.setattr(interrupts, "RUN", 40)
-    interrupted_at(monkeypatch, kind, "_learn", 3)
+    interrupted_at(monkeypatch, kind, "update", 3)
     learner = kind()
     with pytest.raises(KeyboardInterrupt):
         learner.partial_fit(X, Y)
@@ -104,7 +104,7 @@ def test_a_fit_that_is_stopped_leaves_what_was_there(learner, monkeypatch):
     X, Y = example_data()
     learner.fit(*example_data(seed=1))
     before = store.checksum(learner.to_state())
-    interrupted_at(monkeypatch, type(learner), "_learn", 1)
+    interrupted_at(monkeypatch, type(learner), "update", 1)
     with pytest.raises(KeyboardInterrupt):
         learner.fit(X, Y)
     assert store.checksum(learner.to_state()) == before
@@ -115,7 +115,7 @@ def test_texts_that_were_not_learned_are_given_back(monkeypatch):
     texts = [f"word{i} word{i // 2} often" for i in range(90)]
     model = sl.Categorizer(text=sl.TextVectorizer(idf="smooth")).learn("often", "label 0")
     monkeypatch.setattr(interrupts, "RUN", 20)
-    interrupted_at(monkeypatch, sl.TunedIndex, "_learn", 2)  # two runs of 20 are learned
+    interrupted_at(monkeypatch, sl.TunedIndex, "update", 2)  # two runs of 20 are learned
     with pytest.raises(KeyboardInterrupt):
         model.learn_many(texts, [f"label {i}" for i in range(90)])
     assert model.learner_.n_examples_ == 41
@@ -129,7 +129,7 @@ def test_a_stage_ahead_takes_up_no_more(monkeypatch):
     model = sl.Categorizer().learn("wheat", "grain")
     before = store.checksum(model.text_.to_state())
     begun = threading.Event()
-    learn_rows = sl.TunedIndex._learn_rows
+    learn_rows = sl.TunedIndex.learn_rows
 
     def stopped(self, rows, labels, watch):
         begun.wait(60)
@@ -141,11 +141,11 @@ def test_a_stage_ahead_takes_up_no_more(monkeypatch):
                 begun.set()
             yield [f"word{n}"], ["label"]
 
-    monkeypatch.setattr(sl.TunedIndex, "_learn_rows", stopped)
+    monkeypatch.setattr(sl.TunedIndex, "learn_rows", stopped)
     with pytest.raises(KeyboardInterrupt):
         model.learn_batches(batches())
     assert store.checksum(model.text_.to_state()) == before
-    monkeypatch.setattr(sl.TunedIndex, "_learn_rows", learn_rows)
+    monkeypatch.setattr(sl.TunedIndex, "learn_rows", learn_rows)
     assert model.learn("rye", "grain").rank("rye")[0][0] == "grain"
 
 

@@ -131,7 +131,7 @@ def test_copies_have_locks_of_their_own():
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), fitted_again):
         assert lock_of(other) is not lock_of(model)
         assert other.rank(np.eye(3), 1).ids.tolist() == model.rank(np.eye(3), 1).ids.tolist()
-    assert "_lock" not in model.get_params()
+    assert "lock_" not in model.get_params()
 
 
 def test_batches_may_ask_the_model_that_learns_them():
@@ -156,14 +156,14 @@ def test_batches_may_ask_the_model_that_learns_them():
 )
 def test_two_models_may_be_merged_into_each_other_at_a_time(monkeypatch, kind, fitted):
     first, second = fitted(), fitted()
-    both, hold = threading.Barrier(2), kind._held
+    both, hold = threading.Barrier(2), kind.hold
 
     def hold_when_both_are_here(self, step):
         with contextlib.suppress(threading.BrokenBarrierError):
             both.wait(0.3)  # each would hold its own model, and want the other's
         return hold(self, step)
 
-    monkeypatch.setattr(kind, "_held", hold_when_both_are_here)
+    monkeypatch.setattr(kind, "hold", hold_when_both_are_here)
     in_threads(lambda: first.merge(second), lambda: second.merge(first))
     assert not lock_of(first).readers
     assert not lock_of(second).readers

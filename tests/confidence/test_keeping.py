@@ -69,7 +69,7 @@ def test_a_first_pass_keeps_no_whole_rankings():
     n = 2000
     X, Y = np.eye(200)[np.arange(n) % 200], [[i % 200] for i in range(n)]
     watch = FirstPass()
-    TunedIndex(passes=1)._fit_rows(as_rows(X), Y, watch=watch)
+    TunedIndex(passes=1).fit_rows(as_rows(X), Y, watch=watch)
     ranked = sum(some.size for _, _, some in stretches(n))
     kept = [array for part in watch._found for array in part]
     assert watch.confidence().window.n_examples == ranked

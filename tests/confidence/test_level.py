@@ -68,7 +68,7 @@ def topics(n, seed, labels=40):
 
 def gathered(passes, X, Y):
     watch = FirstPass(whole=True)
-    learner = TunedIndex(passes=passes)._fit_rows(as_rows(X), Y, watch=watch)
+    learner = TunedIndex(passes=passes).fit_rows(as_rows(X), Y, watch=watch)
     return learner, watch.confidence().window
 
 
@@ -77,7 +77,7 @@ def test_honest_scores_follow_the_level_of_further_passes():
     once, first = gathered(1, X, Y)
     often, both = gathered(4, X, Y)
     new = as_rows(topics(500, 1)[0])
-    of_new = moved_level(*(learner._rank_rows(new, WIDTH).scores for learner in (once, often)))
+    of_new = moved_level(*(learner.rank_rows(new, WIDTH).scores for learner in (once, often)))
     assert np.array_equal(both.ids, first.ids)
     moves = (both.scores - first.scores)[first.ids >= 0]
     assert moves.max() - moves.min() < 1e-6
@@ -88,7 +88,7 @@ def test_honest_scores_follow_the_level_of_further_passes():
 def test_one_pass_moves_nothing():
     X, Y = topics(600, 0)
     watch = FirstPass(whole=True)
-    TunedIndex(passes=1)._fit_rows(as_rows(X), Y, watch=watch)
+    TunedIndex(passes=1).fit_rows(as_rows(X), Y, watch=watch)
     found = [seen.scores.copy() for seen in watch._found]
     watch.follow_level()
     assert all(
@@ -127,7 +127,7 @@ def test_probabilities_come_nearer_to_what_is_right():
     learner, followed = gathered(4, X, Y)
     as_they_were = gathered(1, X, Y)[1]
     new, truth = topics(2000, 1)
-    ranking = learner._rank_rows(as_rows(new), WIDTH)
+    ranking = learner.rank_rows(as_rows(new), WIDTH)
     hits = hits_of(ranking.ids, learner.label_numbers(truth))
     errors = []
     for window in (followed, as_they_were):

@@ -65,7 +65,7 @@ def test_rows_as_on_one_machine(client, tmp_path):
         there = train(
             Cluster(client), cut(map(str, files), part_size=1500), sl.RowCategorizer(learner)
         ).learner_
-        here = learner._fit_rows(batch.rows, in_sorted_order(numbered(batch.labels, len(batch))))
+        here = learner.fit_rows(batch.rows, in_sorted_order(numbered(batch.labels, len(batch))))
         assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
 
 
@@ -76,7 +76,7 @@ def test_a_first_line_of_sizes_is_no_example(client, tmp_path):
         Cluster(client), cut(str(path), part_size=300), sl.RowCategorizer(sl.Rocchio())
     ).learner_
     batch = next(iter(read(path)))
-    here = sl.Rocchio()._fit_rows(batch.rows, batch.labels)
+    here = sl.Rocchio().fit_rows(batch.rows, batch.labels)
     assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
 
 

@@ -89,7 +89,7 @@ class Trial:
         for name, model in small_models.make().items():
             self.states[name] = plain(model.to_state())
             held = getattr(
-                model, "_held", lambda make: make()
+                model, "hold", lambda make: make()
             )  # a learner's lists are packed while nobody changes them
             compact = plain(held(lambda model=model: model.to_state().compacted()))
             if compact.all_arrays().keys() != self.states[name].all_arrays().keys():

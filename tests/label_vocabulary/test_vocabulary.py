@@ -207,8 +207,8 @@ def test_names_take_nothing_from_other_labels():
     assert dict(taught.rank("wheat exports to the bank", 5)).keys() >= {"c5", "c1"}
     n = len(plain.classes_)
     assert taught.classes_.tolist()[:n] == plain.classes_.tolist()
-    assert taught.learner_._bias()[:n].tolist() == plain.learner_._bias().tolist()
-    corrections = [one.learner_._index.all_edges()[1] for one in (plain, taught)]
+    assert taught.learner_.label_biases()[:n].tolist() == plain.learner_.label_biases().tolist()
+    corrections = [one.learner_.index_.all_edges()[1] for one in (plain, taught)]
     kept, now = (sorted(edges[edges["label"] < n]["tuned"].tolist()) for edges in corrections)
     assert now == kept
 

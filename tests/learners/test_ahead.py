@@ -30,26 +30,26 @@ def stream(n, seed, features=12, labels=5):
 
 
 def learned_at_once(learner, rows, Y, which):
-    learner._expect_labels([[label] for label in range(5)])
+    learner.expect_labels([[label] for label in range(5)])
 
     def watch(own, some, labels, order):
-        found.append(own._rank_ahead(some.n_rows, which, K))
+        found.append(own.rank_ahead(some.n_rows, which, K))
         yield order
 
     found = []
-    learner._learn_rows(rows, Y, watch)
+    learner.learn_rows(rows, Y, watch)
     return found[0]
 
 
 def ranked_one_by_one(learner, rows, Y, which):
-    learner._expect_labels([[label] for label in range(5)])
+    learner.expect_labels([[label] for label in range(5)])
     found = {}
     for i in range(rows.n_rows):
         one = rows.take(np.array([i]))
         if i in which:
             ranking, known = rank_before_learning(learner, one, np.zeros(1, dtype=np.int64))
             found[i] = ranking.ids[0, :K], ranking.scores[0, :K], known[0]
-        learner._learn_rows(one, Y[i : i + 1])
+        learner.learn_rows(one, Y[i : i + 1])
     return [found[i] for i in which]
 
 
@@ -76,8 +76,8 @@ def test_they_are_those_of_rank(seed, values):
 def test_what_is_learned_is_the_same(which):
     rows, Y = stream(40, 1)
     plain, asked = TunedIndex(), TunedIndex()
-    plain._expect_labels([[label] for label in range(5)])
-    plain._learn_rows(rows, Y)
+    plain.expect_labels([[label] for label in range(5)])
+    plain.learn_rows(rows, Y)
     learned_at_once(asked, rows, Y, np.array(which, dtype=np.int64))
     assert asked.rank(dense(rows)).scores.tobytes() == plain.rank(dense(rows)).scores.tobytes()
     assert asked._ahead is NOBODY

@@ -112,7 +112,7 @@ def test_the_contract_is_one_call():
 
 
 class Forgetful(FeatureFocus):
-    def _prepare(self, rows):
+    def prepare(self, rows):
         rows.data[:] = 1.0  # works on the caller's own array
         return rows
 

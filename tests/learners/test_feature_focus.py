@@ -25,7 +25,7 @@ add_votes = compiled(add_votes)
 
 def edges_of(learner):
     """feature -> [(class number, w')], as the learner holds them."""
-    feature, edges = learner._index.all_edges()
+    feature, edges = learner.index_.all_edges()
     lists = {}
     for f, c, w in zip(
         feature.tolist(), edges["label"].tolist(), edges["weight"].tolist(), strict=True
@@ -71,7 +71,7 @@ def test_kernel_and_twin_hold_the_same_edges(
         for f, v in x:
             X[i, f] = v
     learner.fit(X, [classes for _, classes in stream])
-    number = learner._labels.number
+    number = learner.label_index_.number
     for n in range(passes):
         for x, classes in stream:
             twin.learn(x, [number[c] for c in classes], first_pass=n == 0)
@@ -81,9 +81,9 @@ def test_kernel_and_twin_hold_the_same_edges(
     }
     assert learner.n_edges_ == sum(map(len, twin.edges.values()))
     for f, total in twin.total.items():
-        assert learner._index.features["total"][f] == total
+        assert learner.index_.features["total"][f] == total
     for f, seen in twin.seen.items():
-        assert learner._index.features["seen"][f] == seen
+        assert learner.index_.features["seen"][f] == seen
     for i, (x, _) in enumerate(stream):
         ranking = learner.rank(X[i : i + 1], k=7)[0]
         assert [(number[label], score) for label, score in ranking] == twin.retrieve(x)
@@ -101,10 +101,12 @@ def test_rare_features_are_counted_in_the_first_pass_only(passes):
     learner = FeatureFocus(values="raw", passes=passes, random_state=None, rare=10).fit(X, y)
     for n in range(passes):
         for row, c in zip(X, y, strict=True):
-            twin.learn([(int(np.argmax(row)), 1.0)], [learner._labels.number[c]], first_pass=n == 0)
+            twin.learn(
+                [(int(np.argmax(row)), 1.0)], [learner.label_index_.number[c]], first_pass=n == 0
+            )
     for row in X:
         ranking = learner.rank(row[None], k=3)[0]
-        found = [(learner._labels.number[label], score) for label, score in ranking]
+        found = [(learner.label_index_.number[label], score) for label, score in ranking]
         assert found == twin.retrieve([(int(np.argmax(row)), 1.0)])
         assert sum(score for _, score in found) <= 0.3 + 1e-12
 
@@ -166,7 +168,7 @@ def test_a_weight_goes_on_counting_past_the_limits_of_float32(x):
     learner.fit(np.array([[1e9]]), ["old"])
     n = 20_000
     learner.partial_fit(np.full((n, 1), x), ["old"] * n)
-    assert learner._index.features["total"][0] == pytest.approx(1e9 + n * x, abs=1e-3)
+    assert learner.index_.features["total"][0] == pytest.approx(1e9 + n * x, abs=1e-3)
     assert edges_of(learner)[0][0][1] == pytest.approx(1e9 + n * x, abs=16 * 64)
 
 
@@ -218,8 +220,8 @@ def test_ever_new_words_and_labels_stay_inside_the_edge_cap(cap, leakage):
         assert learner.n_edges_ <= cap
         assert (
             learner.n_edges_
-            == learner._index.features["length"].sum()
-            == learner._index.used[EDGES]
+            == learner.index_.features["length"].sum()
+            == learner.index_.used[EDGES]
         )
     assert learner.n_edges_ > cap // 2
 
@@ -247,7 +249,7 @@ def test_slots_of_moved_lists_are_reused():
     for _ in range(50):
         X = scipy.sparse.random_array((100, 300), density=0.05, rng=random, format="csr")
         learner.partial_fit(X, random.integers(0, 200, 100))
-    assert learner._index.used[1] < 4 * learner.n_edges_
+    assert learner.index_.used[1] < 4 * learner.n_edges_
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,7 @@ def test_what_is_remembered_is_bounded_and_adds_up(labels, memory):
     learner = FeatureFocus(memory=memory, margin=9.0, random_state=None).fit(
         np.ones((len(labels), 1)), labels
     )
-    total = learner._index.features["total"][0]
+    total = learner.index_.features["total"][0]
     assert total <= memory
     assert sum(w for _, w in edges_of(learner).get(0, [])) <= total * (1 + 1e-12)
 

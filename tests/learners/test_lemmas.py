@@ -41,7 +41,7 @@ def test_scaling_all_weights_changes_no_ranking(factor):
     X, y = example(3)
     learner = FeatureFocus(margin=ALWAYS, values="raw").fit(X, y)
     before = learner.rank(X, k=4)
-    learner._index.features["total"] /= factor
+    learner.index_.features["total"] /= factor
     after = learner.rank(X, k=4)
     np.testing.assert_array_equal(after.ids, before.ids)
     np.testing.assert_array_equal(after.scores, factor * before.scores)

@@ -34,13 +34,16 @@ WIDTH = 6
 
 def in_parts(learner, X, Y, n):
     """Fitted in n parts that are mixed after each pass, as a cluster does it."""
-    learner._start()
-    rows, labels = learner._prepare(learner._as_rows(X)), learner._take_up(learner._as_rows(X), Y)
+    learner.reset()
+    rows, labels = (
+        learner.prepare(learner.checked_rows(X)),
+        learner._take_up(learner.checked_rows(X), Y),
+    )
     for number in range(learner.passes_through(len(Y), labels.n_labels)):
-        shards = [learner._shard(n) for _ in range(n)]
+        shards = [learner.shard(n) for _ in range(n)]
         for shard, part in zip(shards, np.array_split(np.arange(len(Y)), n), strict=True):
-            shard._learn(rows, labels, part, number == 0)
-        learner._mix(shards)
+            shard.update(rows, labels, part, number == 0)
+        learner.mix_shards(shards)
     return learner
 
 
@@ -54,9 +57,9 @@ def matrix(stream):
 
 def weights_by_name(learner):
     """(feature, label) -> w', and feature -> (total, seen)."""
-    names = learner._labels.names
+    names = learner.label_index_.names
     edges = {(f, names[c]): w for f, listed in edges_of(learner).items() for c, w in listed}
-    features = learner._index.features[:WIDTH]
+    features = learner.index_.features[:WIDTH]
     return edges, dict(
         enumerate(zip(features["total"].tolist(), features["seen"].tolist(), strict=True))
     )
@@ -99,15 +102,15 @@ def test_merging_keeps_to_the_cap_and_to_its_kind():
 def test_learners_of_more_and_of_fewer_columns_merge(kind, here, there):
     X, Y = example_data()
     one, other, widened = (kind().fit(X[:, :width], Y) for width in (here, there, there))
-    widened._index = widened._index.for_features(40)
+    widened.index_ = widened.index_.for_features(40)
     merged = copy.deepcopy(one).merge(other)
     assert merged.n_features_in_ == max(here, there)
     assert as_bytes(merged) == as_bytes(copy.deepcopy(one).merge(widened))
     for f in range(max(here, there)):
         total = sum(
-            part._index.features["total"][f] for part in (one, other) if f < part.n_features_in_
+            part.index_.features["total"][f] for part in (one, other) if f < part.n_features_in_
         )
-        assert merged._index.features["total"][f] == pytest.approx(total)
+        assert merged.index_.features["total"][f] == pytest.approx(total)
 
 
 @pytest.mark.parametrize("kind", [FeatureFocus, TunedIndex])
@@ -130,9 +133,9 @@ def test_where_nothing_leaks_a_total_is_the_sum_of_its_edges(options, shards, tm
     X = scipy.sparse.random_array((400, 60), density=0.15, rng=random, format="csr")
     learner, Y = FeatureFocus(leakage=False, **options), random.integers(0, 30, 400)
     learner = learner.fit(X, Y) if shards == 1 else in_parts(learner, X, Y, shards)
-    feature, edges = learner._index.all_edges()
+    feature, edges = learner.index_.all_edges()
     total, kept = (
-        learner._index.features["total"],
+        learner.index_.features["total"],
         np.bincount(feature, edges["weight"], minlength=60),
     )
     assert (total >= 0).all()
@@ -168,7 +171,7 @@ def test_later_passes_add_what_the_shards_have_added(stream, min_weight, leakage
     options = {"min_weight": min_weight, "leakage": leakage}
     learner = FeatureFocus(values="raw", passes=passes, **options)
     in_parts(learner, matrix(stream), [classes for _, classes in stream], n_shards)
-    number, twin = learner._labels.number, SlowFeatureFocus(**options)
+    number, twin = learner.label_index_.number, SlowFeatureFocus(**options)
     cut = (len(stream) + 1) // 2
     for n in range(passes):
         parts = [copy.deepcopy(twin) for _ in range(n_shards)]
@@ -181,8 +184,8 @@ def test_later_passes_add_what_the_shards_have_added(stream, min_weight, leakage
         (f, number[c]): w for (f, c), w in weights_by_name(learner)[0].items()
     } == pytest.approx(expected)
     for f, total in twin.total.items():
-        assert learner._index.features["total"][f] == pytest.approx(total)
-        assert learner._index.features["seen"][f] == twin.seen[f]
+        assert learner.index_.features["total"][f] == pytest.approx(total)
+        assert learner.index_.features["seen"][f] == twin.seen[f]
 
 
 @pytest.mark.parametrize("kind", [MMP, TopicPerceptron])
@@ -195,17 +198,17 @@ def test_prototypes_of_shards_are_averaged(kind, passes):
     n, n_shards = X.shape[0], 3
     in_shards = in_parts(kind(passes=passes), X, Y, n_shards)
     starts = clone(in_shards).set_params(passes=1)
-    starts._start()
-    starts._labels.learn(Y, n)
+    starts.reset()
+    starts.label_index_.learn(Y, n)
     dense = np.eye(X.shape[1])
-    mean = np.zeros((X.shape[1], len(starts._labels)))
+    mean = np.zeros((X.shape[1], len(starts.label_index_)))
     for number in range(passes):
         ends = []
         for rows in np.array_split(np.arange(n), n_shards):
             shard = with_weights(starts, mean, known=number > 0)
-            shard._learn(
-                shard._check(X[rows]),
-                shard._labels.look_up([Y[i] for i in rows], rows.size),
+            shard.update(
+                shard.check_rows(X[rows]),
+                shard.label_index_.look_up([Y[i] for i in rows], rows.size),
                 np.arange(rows.size),
                 number == 0,
             )
@@ -224,7 +227,7 @@ def with_weights(learner, weights, known):
     new = copy.copy(learner)
     nothing = np.zeros(weights.shape[0])
     parts = feature, label.astype(np.int32), listed, np.zeros(listed.size), nothing, nothing.copy()
-    new._prototypes = pack(*parts).with_room(10_000)
+    new.prototypes = pack(*parts).with_room(10_000)
     new._counts = np.array([weights.shape[1] if known else 0, 0, 0])
     new._total_losses, new._loss_curve = np.zeros(3), np.zeros((0, 4))
     return new
@@ -240,7 +243,7 @@ def test_the_average_over_time_of_shards_is_the_mean_of_their_averages():
     apart = []
     for first in (0, 100, 200):
         part = MMP(hypothesis="averaged").partial_fit(X[:0], [])
-        part._labels.learn([[c] for c in classes], len(classes))
+        part.label_index_.learn([[c] for c in classes], len(classes))
         apart.append(
             part.partial_fit(X[first : first + 100], Y[first : first + 100]).decision_function(X)
         )
@@ -283,13 +286,13 @@ def test_moments_are_stretched_to_the_time_of_all_shards():
 @pytest.mark.parametrize("kind", [FeatureFocus, TunedIndex])
 def test_shards_keep_within_the_cap_together(kind, monkeypatch):
     together = []
-    mix = kind._mix
+    mix = kind.mix_shards
 
     def note_and_mix(self, shards):
         together.append(sum(shard.n_edges_ for shard in shards))
         mix(self, shards)
 
-    monkeypatch.setattr(kind, "_mix", note_and_mix)
+    monkeypatch.setattr(kind, "mix_shards", note_and_mix)
     in_parts(kind(max_total_edges=40, passes=1), *example_data(), 4)
     assert together
     assert 20 < max(together) <= 40

@@ -67,14 +67,14 @@ def test_tuned_index_is_exactly_its_twin(stream, max_edges, passes):
     own = {"min_weight": 0.05, "max_edges": max_edges, "rare": 3}
     learner, slow = started(TunedIndex(passes=passes, values="raw", **own)), SlowTunedIndex(**own)
     slow.learn([], [])
-    sets = learner._labels.learn_right(labels, len(stream))
+    sets = learner.label_index_.learn_right(labels, len(stream))
     pairs = [
         ([(f, v) for f, v in enumerate(row) if v], right, wrong) for row, right, wrong in stream
     ]
     learner._planned = passes
     for n in range(passes):
-        learner._learn(
-            learner._check(scipy.sparse.csr_array(X)), sets, np.arange(len(stream)), n == 0
+        learner.update(
+            learner.check_rows(scipy.sparse.csr_array(X)), sets, np.arange(len(stream)), n == 0
         )
         for t, (x, right, wrong) in enumerate(pairs):
             to_come, further = (passes - n) * len(stream) - t, max(1, passes - 1) * len(stream)

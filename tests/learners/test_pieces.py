@@ -24,7 +24,7 @@ def test_learning_does_not_depend_on_how_rows_are_cut(monkeypatch):
 
     def learned(n_jobs, piece):
         monkeypatch.setattr(index_learner, "PIECE", piece)
-        model = TunedIndex(n_jobs=n_jobs)._fit_rows(rows, labels)
+        model = TunedIndex(n_jobs=n_jobs).fit_rows(rows, labels)
         assert model.n_examples_ == N
         return as_bytes(model.set_params(n_jobs=None))
 

@@ -87,7 +87,7 @@ def test_passive_aggressive_and_twin_agree(seed, parts, C):
     learner = MMP(margin=1.0, step="passive-aggressive", C=C)
     for first in range(0, len(Y), parts):
         learner.partial_fit(X[first : first + parts], Y[first : first + parts])
-    number = learner._labels.number  # the twin breaks ties by number
+    number = learner.label_index_.number  # the twin breaks ties by number
     twin = SlowMMP(7, 1, margin=1.0, C=C)
     for x, y in zip(X, Y, strict=True):
         twin.learn(x, [number[c] for c in y])
@@ -236,7 +236,7 @@ def test_weights_stay_inside_their_cap(cap):
     learner = MMP(1, max_weights=cap)
     for i in range(len(Y)):
         learner.partial_fit(X[i : i + 1], Y[i : i + 1])
-        assert learner._prototypes.used[0] <= cap
+        assert learner.prototypes.used[0] <= cap
     unlimited = MMP(1, random_state=None).fit(X, Y)
     assert unlimited.n_weights_ > cap
     assert np.array_equal(

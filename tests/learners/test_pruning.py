@@ -26,7 +26,7 @@ def learned(**options):
 @given(st.integers(0, 400), st.sampled_from([0, 1, 40]), st.booleans())
 def test_the_weakest_edges_go_among_equals_the_oldest(keep, rare, leakage):
     learner, _, _ = learned(values="boolean", rare=rare)
-    index, features = copy.deepcopy(learner._index), learner._index.features
+    index, features = copy.deepcopy(learner.index_), learner.index_.features
     edges = [
         (f, place, c, w) for f, own in edges_of(learner).items() for place, (c, w) in enumerate(own)
     ]
@@ -37,7 +37,7 @@ def test_the_weakest_edges_go_among_equals_the_oldest(keep, rare, leakage):
 
     dropped = sorted(edges, key=strength)[: max(0, len(edges) - keep)]
     drop_weakest(index, keep, rare, leakage)
-    learner._index = index
+    learner.index_ = index
     left = [(f, c, w) for f, own in edges_of(learner).items() for c, w in own]
     assert left == [(f, c, w) for f, place, c, w in edges if (f, place, c, w) not in dropped]
     assert index.used[EDGES] == len(left)
@@ -54,9 +54,9 @@ def test_the_weakest_edges_go_among_equals_the_oldest(keep, rare, leakage):
 def test_packing_changes_nothing_that_counts():
     learner, X, Y = learned()
     before = as_bytes(learner)
-    assert learner._index.used[END] > learner._index.used[EDGES]
-    pack(learner._index)
-    assert learner._index.used[END] == learner._index.used[EDGES]
+    assert learner.index_.used[END] > learner.index_.used[EDGES]
+    pack(learner.index_)
+    assert learner.index_.used[END] == learner.index_.used[EDGES]
     assert as_bytes(learner) == before
     one, other = learned()[0].partial_fit(X, Y), learner.partial_fit(X, Y)
     assert as_bytes(one) == as_bytes(other)
@@ -72,14 +72,14 @@ def test_the_pool_of_a_capped_index_stays_small(cap):
         learner.partial_fit(X, random.integers(0, 1000, 200))
         assert learner.n_edges_ <= cap
         # and the slots that one example may want
-        assert learner._index.edges.size <= 2 * cap + 8 * cap
+        assert learner.index_.edges.size <= 2 * cap + 8 * cap
 
 
 def test_forgotten_columns_leave_the_others_as_they_were():
     learner, X, Y = learned()
     kept = np.arange(60) % 3 != 0
     expected = learner.decision_function(X.multiply(kept).tocsr())
-    n = int(learner._index.features["length"][:60][kept].sum())
+    n = int(learner.index_.features["length"][:60][kept].sum())
     learner.forget_columns(kept)
     assert (learner.n_features_in_, learner.n_edges_) == (40, n)
     assert np.allclose(learner.decision_function(X[:, kept]), expected)

@@ -30,7 +30,7 @@ long_enough = st.lists(any_stream, min_size=1, max_size=3).map(
 def kept_by(learner):
     """[(row, label)], the oldest first."""
     rows, _, labels = learner._ring.examples()
-    names = learner._labels.names
+    names = learner.label_index_.names
     return [
         (list(zip(*(part.tolist() for part in rows.row(i)), strict=True)), names[labels.ids[i]])
         for i in range(rows.n_rows)
@@ -306,5 +306,5 @@ def test_a_long_stream_that_was_stopped_has_let_all_go_too():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        stopped._learn_rows(stopped._as_rows(X[20:]), Y[20:], stop)
+        stopped.learn_rows(stopped.checked_rows(X[20:]), Y[20:], stop)
     assert as_bytes(stopped) == as_bytes(in_peace.partial_fit(X[20:], Y[20:]))

@@ -42,7 +42,7 @@ def matrix(stream):
 
 def learned(learner):
     """{(f, c): (w', u)}, {f: (total, seen)}, {c: bias}, without what is 0."""
-    feature, edges = learner._index.all_edges()
+    feature, edges = learner.index_.all_edges()
     names = learner.classes_.tolist()
     pairs = zip(
         feature.tolist(),
@@ -50,12 +50,12 @@ def learned(learner):
         strict=True,
     )
     features = enumerate(
-        zip(*(learner._index.features[name].tolist() for name in ("total", "seen")), strict=True)
+        zip(*(learner.index_.features[name].tolist() for name in ("total", "seen")), strict=True)
     )
     return (
         {(f, names[c]): (w, u) for f, c, w, u in pairs},
         {f: known for f, known in features if known[1]},
-        {c: b for c, b in zip(names, learner._bias().tolist(), strict=True) if b},
+        {c: b for c, b in zip(names, learner.label_biases().tolist(), strict=True) if b},
     )
 
 
@@ -91,8 +91,8 @@ def test_is_exactly_its_twin(stream, step, max_edges, passes):
     # Ties go by the number of a label: number all of them before learning begins.
     learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
     slow.learn([], [])
-    for _ in learner._learn_passes(
-        learner._check(matrix(stream)), [classes for _, classes in stream]
+    for _ in learner.learn_passes(
+        learner.check_rows(matrix(stream)), [classes for _, classes in stream]
     ):
         pass
     slow.fit(stream, passes)
@@ -112,7 +112,7 @@ def test_words_and_vectors_are_exactly_its_twin(stream, data, max_edges, passes)
     learner.partial_fit(scipy.sparse.csr_array((1, 8)), [[]], classes=list(range(7)))
     slow.learn([], [])
     X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(stream)]).tocsr()
-    for _ in learner._learn_passes(learner._check(X), [classes for _, classes in stream]):
+    for _ in learner.learn_passes(learner.check_rows(X), [classes for _, classes in stream]):
         pass
     shifted = [
         ([(f + 2, x) for f, x in row], classes, v)
@@ -140,7 +140,7 @@ def test_labels_with_names_are_exactly_its_twin(stream, data, step, one_by_one):
     V = [data.draw(vectors) for _ in stream]
     slow = SlowTunedIndex(step=step, min_weight=0.05)
     learner = TunedIndex(step=step, min_weight=0.05, passes=1, values="raw", vector=2)
-    learner._expect_labels([[label] for label in range(9)])
+    learner.expect_labels([[label] for label in range(9)])
     learner.name_labels(list(range(9)), by_number)  # 7 and 8 never have an example
     for label, vector in enumerate(unit(by_number(range(9)))):
         slow.name(label, np.float32(NAMED) * vector)
@@ -162,7 +162,7 @@ def test_names_are_as_long_as_the_weights_beside_them(labels_each, times):
     learner.name_labels(["late"], lambda labels: np.eye(6, dtype=np.float32)[[0] * len(labels)])
     learner.fit(np.hstack([V, words]), y)
     lengths = np.linalg.norm(learner._weights[:, :6], axis=0)
-    assert lengths[learner._labels.find("late")] == pytest.approx(
+    assert lengths[learner.label_index_.find("late")] == pytest.approx(
         times * lengths[learner.label_counts_ > 0].mean()
     )
 
@@ -173,15 +173,15 @@ def test_the_loop_knows_of_each_label_whether_it_has_examples_or_of_none(monkeyp
     """
     X, Y = np.eye(3) - 0.1, ["a", "b", "c"]
     TunedIndex().fit(X, Y).save(tmp_path / "m.shortlist")
-    shard, sizes = load(tmp_path / "m.shortlist")._shard(2), []
+    shard, sizes = load(tmp_path / "m.shortlist").shard(2), []
 
     def learn(rows, vectors, labels, order, position, first, learned, *others):
         sizes.append((learned.met.size, learned.bias.size))
         return order.size, DONE, 0
 
     monkeypatch.setattr("shortlist.learners.index.tuned_index.learn", learn)
-    shard._learn(
-        shard._prepare(shard._as_rows(X)), shard._labels.look_up(Y, 3), np.arange(3), False
+    shard.update(
+        shard.prepare(shard.checked_rows(X)), shard.label_index_.look_up(Y, 3), np.arange(3), False
     )
     TunedIndex().fit(X, Y)
     TunedIndex().fit(abs(X), Y)
@@ -194,7 +194,7 @@ def test_lists_stay_sorted_and_bounded_under_a_cap(stream):
     learner = TunedIndex(min_weight=0.1, max_total_edges=12).fit(
         matrix(stream), [classes for _, classes in stream]
     )
-    feature, edges = learner._index.all_edges()
+    feature, edges = learner.index_.all_edges()
     assert learner.n_edges_ == edges.size <= 12
     same = feature[1:] == feature[:-1]
     assert (edges["weight"][1:][same] <= edges["weight"][:-1][same]).all()
@@ -258,7 +258,7 @@ def labelled(n_labels, n=60, seed=0):
 def test_a_list_has_at_most_so_many_edges_and_the_newest_label_is_among_them(max_edges):
     X, Y = np.ones((40, 1)), [[i, i + 1] for i in range(40)]
     learner = TunedIndex(max_edges=max_edges, min_weight=0.0).partial_fit(X, Y)
-    _, edges = learner._index.all_edges()
+    _, edges = learner.index_.all_edges()
     assert edges.size == max_edges
     assert learner.classes_.tolist().index(40) in edges["label"].tolist()
 
@@ -317,7 +317,7 @@ def test_merging_adds_counts_and_averages_corrections_by_what_was_seen():
 
 def corrections(learner):
     """By feature and label."""
-    feature, edges = learner._index.all_edges()
+    feature, edges = learner.index_.all_edges()
     names = [learner.classes_[c] for c in edges["label"]]
     return {
         (f, name): u
@@ -432,14 +432,14 @@ def confusable(n, seed=0, labels=12):
 
 def test_a_word_can_vote_against_a_label_it_was_never_seen_with():
     X, Y = confusable(800)
-    _, edges = TunedIndex().fit(X, Y)._index.all_edges()
+    _, edges = TunedIndex().fit(X, Y).index_.all_edges()
     assert (edges["tuned"][edges["weight"] < 1e-8] < 0).any()
 
 
 @pytest.mark.parametrize("own", [{"max_edges": 4}, {"max_total_edges": 100}])
 def test_lists_in_a_contest_keep_to_their_bounds(own):
     learner = TunedIndex(**own).fit(*confusable(800))
-    assert learner._index.features["length"].max() <= learner.max_edges
+    assert learner.index_.features["length"].max() <= learner.max_edges
     assert learner.n_edges_ <= (learner.max_total_edges or learner.n_edges_)
 
 
@@ -454,10 +454,10 @@ def test_an_example_that_stays_behind_teaches_nothing_more():
     X, Y = np.repeat(np.eye(2), 60, axis=0), ["a"] * 60 + ["b"] * 60
     learner = TunedIndex(passes=2).partial_fit(X, Y)
     # the words of the other label
-    rows, labels = learner._check(X), learner._labels.learn(Y[::-1], len(Y))
+    rows, labels = learner.check_rows(X), learner.label_index_.learn(Y[::-1], len(Y))
     learner._pass, before = 0, learner.decision_function(X)
     assert abs(before[0, 0] - before[0, 1]) > 1
-    learner._learn(rows, labels, np.array([0]), False)
+    learner.update(rows, labels, np.array([0]), False)
     assert (learner.decision_function(X) == before).all()
 
 
@@ -511,7 +511,7 @@ def test_words_and_vector_have_their_shares_of_a_row():
         (V, 0 * X, 0.0, 1.0),
         (0 * V, X, 1.0, 0.0),
     ]:
-        words, vectors = learner._split(learner._check(3 * np.hstack([v, x])))
+        words, vectors = learner._split(learner.check_rows(3 * np.hstack([v, x])))
         np.testing.assert_allclose((vectors.astype(float) ** 2).sum(axis=1), of_vector, atol=1e-6)
         squares = (
             np.add.reduceat(np.append(words.data**2, 0.0), words.indptr[:-1])

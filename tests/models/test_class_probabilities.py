@@ -79,7 +79,7 @@ def test_predict_assigns_what_suits_f1(several):
     assigned = [set(np.flatnonzero(row)) for row in predicted]
     assert assigned == [set(own) for own in c.assign(texts[2000:].tolist())]
     assert len({len(own) for own in assigned}) > 1, "not as many for each text"
-    usual = c.learner_._predict_rows(c.text_.rows(texts[2000:]))
+    usual = c.learner_.predict_rows(c.text_.rows(texts[2000:]))
     reached, before = (
         f1_score(indicator[2000:], one, average="micro") for one in (predicted, usual)
     )

@@ -294,7 +294,7 @@ def test_learning_that_fails_is_not_observed(monkeypatch):
     def fails(*_):
         raise MemoryError
 
-    monkeypatch.setattr(sl.TunedIndex, "_learn", fails)
+    monkeypatch.setattr(sl.TunedIndex, "update", fails)
     with pytest.raises(MemoryError):
         c.learn_many(*examples(100, seed=1))
     assert store.checksum(c.confidence_.to_state()) == before

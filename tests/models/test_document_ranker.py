@@ -79,7 +79,7 @@ def test_batches_are_what_fit_takes(judged):
         ranker.decision_function(X, names)
         == sl.DocumentRanker().fit(X, relevance, names).decision_function(X, names)
     ).all()
-    assert sum(len(list(answers.records())) for answers in ranker._answer(batches)) == 20
+    assert sum(len(list(answers.records())) for answers in ranker.answer_batches(batches)) == 20
     found = ranker.evaluate(batches, ["MAP"], details=True)
     assert found.measures["MAP"] == pytest.approx(ranker.score(X, relevance, names))
     assert len(found.details["queries"]) == len(found.tables[0].rows) == 20

@@ -67,7 +67,7 @@ def test_whole_rows(monkeypatch):
     for make in (lambda _: None, asked_one_by_one):
         make(monkeypatch)
         watch = FirstPass(whole=True)
-        TunedIndex()._fit_rows(as_rows(X), Y, watch=watch)
+        TunedIndex().fit_rows(as_rows(X), Y, watch=watch)
         ways.append(watch.confidence().window)
     assert_alike(ways)
 
@@ -75,7 +75,7 @@ def test_whole_rows(monkeypatch):
 def test_what_is_learned_is_the_same():
     given = texts(400)
     asked = Categorizer(TunedIndex()).fit(*given)
-    alone = TunedIndex()._fit_rows(
+    alone = TunedIndex().fit_rows(
         asked.text_.rows(given[0]), in_sorted_order(numbered(given[1], 400))
     )
     assert asked.confidence_.ready

@@ -115,7 +115,7 @@ def test_batches_are_what_fit_takes(rated):
     found = rater.evaluate(batches)
     assert found.measures["exact"] == pytest.approx((rater.predict(X) == ratings).mean())
     assert np.sum(found.details["confusion"]) == 300
-    ((given, below, above), *_), *_ = (list(answers) for answers in rater._answer(batches))
+    ((given, below, above), *_), *_ = (list(answers) for answers in rater.answer_batches(batches))
     assert given == rater.predict(X)[0]
     assert below > 0
     assert above > 0

@@ -91,8 +91,8 @@ def test_labels_split_off_and_merged_again_have_no_more_than_the_whole_vote_of_a
         model = sl.Categorizer(learner, sl.TextVectorizer()).fit(TEXTS, LABELS)
         model.split_label("money", "banking").split_label("money", "loans")
         model.merge_labels(["banking", "loans"], "money")
-        features = model.learner_._index.features
-        feature, edges = model.learner_._index.all_edges()
+        features = model.learner_.index_.features
+        feature, edges = model.learner_.index_.all_edges()
         assert (edges["weight"] <= features["total"][feature]).all()
         model.save(tmp_path / "m.shortlist")
         assert scores(sl.load(tmp_path / "m.shortlist")) == scores(model)

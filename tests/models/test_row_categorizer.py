@@ -70,7 +70,7 @@ def test_the_learner_is_what_it_would_be_alone(learner):
 def test_batches_teach_what_rows_do():
     X, Y = examples(400)
     rows = [
-        Examples(rows=sl.TunedIndex()._as_rows(X[some]), labels=Y[some])
+        Examples(rows=sl.TunedIndex().checked_rows(X[some]), labels=Y[some])
         for some in (slice(150), slice(150, 400))
     ]
     assert as_bytes(sl.RowCategorizer().fit_batches(rows)) == as_bytes(
@@ -130,7 +130,7 @@ def test_honest_rankings_are_those_of_the_rows_as_they_are(learner):
     X, Y = examples(330, more=60)
     model, twin = (
         sl.RowCategorizer(learner).partial_fit(X, Y),
-        sl.RowCategorizer(learner)._new_learner(),
+        sl.RowCategorizer(learner).new_learner(),
     )
     found = []
     for i in range(len(Y)):
@@ -256,6 +256,6 @@ def test_who_has_learned_nothing_says_how_to_begin():
 
 def test_what_it_cannot_take_is_refused(single):
     with pytest.raises(InputError, match="texts"):
-        next(single._assign_batches([Examples(texts=["wheat"])], single._aim(None)))
+        next(single.assign_batches([Examples(texts=["wheat"])], single.aim(None)))
     with pytest.raises(InputError, match="cannot go on"):
         sl.RowCategorizer("ovr-svm").fit(*examples(60)).partial_fit(*examples(20))

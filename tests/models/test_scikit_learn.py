@@ -173,7 +173,7 @@ def test_learners_by_their_short_names():
     assert isinstance(ranker.learner_, sl.NdcgSVM)
     for model in (sl.Categorizer, sl.Rater, sl.DocumentRanker):
         with pytest.raises(sl.InputError, match="learner must be one of"):
-            model("magic")._new_learner()
+            model("magic").new_learner()
 
 
 def test_partial_fit_and_labels_named_in_advance():

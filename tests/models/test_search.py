@@ -41,7 +41,7 @@ def few(monkeypatch):
     """Say which models are tried."""
 
     def set_to(*others):
-        made = [Trial(called(model._new_learner()), model) for model in others]
+        made = [Trial(called(model.new_learner()), model) for model in others]
         monkeypatch.setattr(
             searching, "candidates", lambda usual, examples: [Trial("the usual", usual), *made]
         )
@@ -117,11 +117,11 @@ def test_without_time_the_usual_model_learns():
 
 def test_within_a_bound_only_learners_that_can_make_room_are_tried():
     bounded = candidates(sl.Categorizer(max_memory="100MB"), examples())
-    kinds = {type(one.model._new_learner()).__name__ for one in bounded}
+    kinds = {type(one.model.new_learner()).__name__ for one in bounded}
     assert kinds == {"TunedIndex", "FeatureFocus"}
     assert all(one.model.max_memory == "100MB" for one in bounded)
     assert "MMP" in {
-        type(one.model._new_learner()).__name__ for one in candidates(sl.Categorizer(), examples())
+        type(one.model.new_learner()).__name__ for one in candidates(sl.Categorizer(), examples())
     }
 
 
@@ -161,7 +161,7 @@ def test_only_features_that_differ_are_tried():
     tried, _ = texts_tried(long, True)
     settled = [one.model.text.settled(long, True).get_params() for one in tried]
     assert settled
-    assert sl.Categorizer()._new_text().settled(long, True).get_params() not in settled
+    assert sl.Categorizer().new_text().settled(long, True).get_params() not in settled
     # they have single words by themselves
     assert [one.model.text.ngrams for one in tried].count(1) == 0
     assert [one.model.text.ngrams for one in texts_tried(short, True)[0]].count(1) == 1
@@ -194,7 +194,7 @@ def test_rows_of_features_have_other_learners_only():
         not one.name.startswith("text") for one in candidates(RowCategorizer(sl.TunedIndex()), some)
     )
     found = search(RowCategorizer(sl.TunedIndex()), some)
-    assert found.model._rank_examples(some, 1).labels.shape == (60, 1)
+    assert found.model.rank_examples(some, 1).labels.shape == (60, 1)
 
 
 def test_texts_with_vectors_are_tried_with_learners_of_both(few):
@@ -207,7 +207,7 @@ def test_texts_with_vectors_are_tried_with_learners_of_both(few):
         texts=WithVectors(texts, V.astype(np.float32)), labels=[[own] for own in labels]
     )
     tried = candidates(sl.Categorizer(), some)
-    assert {type(one.model._new_learner()).__name__ for one in tried} == {"TunedIndex"}
+    assert {type(one.model.new_learner()).__name__ for one in tried} == {"TunedIndex"}
     assert len({one.name for one in tried}) == len(tried) > 4
     few(sl.Categorizer(sl.TunedIndex(passes=5)))
     model = sl.Categorizer.tuned(texts, labels, vectors=V)

@@ -28,7 +28,7 @@ def example(seed, n=60, n_features=8, n_classes=4):
 
 def weights_of(learner):
     """classes × (features and the constant)."""
-    feature, label, weight, _ = learner._prototypes.entries()
+    feature, label, weight, _ = learner.prototypes.entries()
     dense = np.zeros((len(learner.classes_), learner.n_features_in_ + 1))
     dense[label, feature] = weight
     return dense
@@ -188,7 +188,7 @@ def test_trees_are_checked():
 def test_unweighted_index_and_twin_agree(seed, tolerance, min_weight, members):
     X, Y = example(seed, n=40)
     learner = UnweightedIndex(tolerance, min_weight, members, random_state=None).fit(X, Y)
-    number = learner._labels.number
+    number = learner.label_index_.number
 
     def start(f, c, m):
         return learner._starts[(f * 40503 + (c * members + m) * 30011) % learner._starts.size]
@@ -214,7 +214,7 @@ def test_unweighted_index_and_twin_agree(seed, tolerance, min_weight, members):
 def test_a_tolerant_index_is_corrected_less_often():
     X, Y = example(6, n=400)
     edges = [
-        UnweightedIndex(tolerance, 0.01).fit(X, Y)._index.features["total"].sum()
+        UnweightedIndex(tolerance, 0.01).fit(X, Y).index_.features["total"].sum()
         for tolerance in (0, 2, 4)
     ]
     assert edges[0] > edges[1] > edges[2]

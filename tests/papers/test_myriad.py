@@ -54,6 +54,6 @@ def test_classes_and_words_follow_zipfs_law():
 def test_its_classes_can_be_learned(n_classes):
     learner = FeatureFocus(margin=0.3)
     for rows, labels in many_labels(n_classes, 20_000):
-        learner._learn_rows(rows, labels)
+        learner.learn_rows(rows, labels)
     rows, labels = next(many_labels(n_classes, 2000, seed=1))
-    assert learner._score_rows(rows, labels) > 0.3
+    assert learner.score_rows(rows, labels) > 0.3

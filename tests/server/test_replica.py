@@ -132,8 +132,8 @@ def test_numbers_stay_numbers(tmp_path):
     replica = Replica(tmp_path)
     assert replica.label("7") == 7
     assert replica.label("8") == "8"
-    assert replica.model._knows(7)
-    assert not replica.model._knows("8")
+    assert replica.model.knows_label(7)
+    assert not replica.model.knows_label("8")
     replica.close()
 
 

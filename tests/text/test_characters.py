@@ -279,4 +279,4 @@ def test_what_is_left_open_is_so_in_a_file(tmp_path):
     store.save(text, tmp_path / "text")
     again = store.load(tmp_path / "text")
     again.settle(["wheat exports rose"], True)
-    assert (again._settings.ngrams, again._settings.prefix) == (1, 4)
+    assert (again.settings_.ngrams, again.settings_.prefix) == (1, 4)

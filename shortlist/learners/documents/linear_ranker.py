@@ -191,7 +191,7 @@ class StructuralRanker(LinearRanker):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self._have(
+        self.set_learned(
             coef_=found.w,
             objective_=found.objective,
             duality_gap_=found.gap,

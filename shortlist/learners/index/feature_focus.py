@@ -127,8 +127,8 @@ class FeatureFocus(IndexLearner):
         self.n_jobs = n_jobs
         self.memory = memory
 
-    def _begin(self) -> None:
-        super()._begin()
+    def begin(self) -> None:
+        super().begin()
         as_real(self.margin, "margin")
         as_whole(self.first, "first", least=1)
         if self.memory is not None:
@@ -138,11 +138,11 @@ class FeatureFocus(IndexLearner):
     def _learn_some(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
-        n_labels = len(self._labels)
+        n_labels = len(self.label_index_)
         scores, touched = np.zeros(n_labels), room_for_touched(n_labels)
         rules = Rules(
             self.max_edges,
-            self._least_share(),
+            self.least_share(),
             float(self.margin),
             self.first,
             self.rare,
@@ -150,7 +150,7 @@ class FeatureFocus(IndexLearner):
             cap,
             np.inf if self.memory is None else float(self.memory),
         )
-        return learn(rows, labels, order, done, first_pass, self._index, scores, touched, rules)
+        return learn(rows, labels, order, done, first_pass, self.index_, scores, touched, rules)
 
 
 class Rules(NamedTuple):

@@ -81,20 +81,22 @@ class IndependentIndex(AdditiveLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         given = CANDIDATES[0] if self.threshold is None else self.threshold
         self.threshold_ = as_real(given, "threshold", least=0, most=1)
-        super()._begin()
+        super().begin()
 
-    def _fit_passes(self, rows: Any, Y: Any, watch: Watch = at_once) -> Iterator[int]:
-        yield from super()._fit_passes(rows, Y, watch)
+    def fit_passes(self, rows: Any, Y: Any, watch: Watch = at_once) -> Iterator[int]:
+        yield from super().fit_passes(rows, Y, watch)
         if self.threshold is None and rows.n_rows > 1:
             held_out = self.held_out(rows.n_rows)
-            own = as_indicator(self._labels.learn(Y, rows.n_rows), len(self._labels))[held_out]
+            own = as_indicator(self.label_index_.learn(Y, rows.n_rows), len(self.label_index_))[
+                held_out
+            ]
             tried, labels = rows.take(held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
-            numbered = NumberedLabels(self._labels.names, labels)
+            numbered = NumberedLabels(self.label_index_.names, labels)
             self.choose_threshold(
-                self.hits(tried, numbered, clone(self)._learn_rows(tried, numbered))
+                self.hits(tried, numbered, clone(self).learn_rows(tried, numbered))
             )
 
     def held_out(self, n_rows: int) -> Longs:
@@ -109,20 +111,20 @@ class IndependentIndex(AdditiveLearner):
 
         ``held_out`` has learned all held-out rows, and this learner those and all others.
         """
-        n_labels = len(self._labels)
-        numbers = self._labels.learn(
-            [[name] for name in held_out._labels.names], len(held_out._labels)
+        n_labels = len(self.label_index_)
+        numbers = self.label_index_.learn(
+            [[name] for name in held_out.label_index_.names], len(held_out.label_index_)
         ).ids
-        theirs = self._renumbered(held_out, numbers)
-        theirs.resize(self._all_sums().shape)
-        counts, seen = self._all_sums() - theirs, added(self._totals, -held_out._totals)
+        theirs = self.renumbered(held_out, numbers)
+        theirs.resize(self.label_sums().shape)
+        counts, seen = self.label_sums() - theirs, added(self.totals, -held_out.totals)
         counts.eliminate_zeros()
-        truth = self._labels.learn(Y, rows.n_rows)
+        truth = self.label_index_.learn(Y, rows.n_rows)
         found = []
         for candidate in CANDIDATES:
             ids, scores = np.full((rows.n_rows, 1), -1, dtype=np.int32), np.empty((rows.n_rows, 1))
             index = proportions(counts, seen, candidate)
-            scoring.rank(self._prepare(rows), index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
+            scoring.rank(self.prepare(rows), index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
             found.append(is_true(ids[:, 0], truth).sum())
         return np.array(found, dtype=np.int64)
 
@@ -130,50 +132,56 @@ class IndependentIndex(AdditiveLearner):
     def choose_threshold(self, hits: Longs) -> None:
         """Take the candidate with the most hits on all held-out rows; the smallest of equals."""
         self.threshold_ = CANDIDATES[int(np.argmax(hits))]
-        self._made = Made()
+        self.derived = Made()
 
-    def _prepare(self, rows: Rows) -> Rows:
+    def prepare(self, rows: Rows) -> Rows:
         return rows._replace(data=np.ones_like(rows.data))
 
     def _made_of_sums(self) -> Index:
-        return proportions(self._all_sums(), self._totals, self.threshold_)
+        return proportions(self.label_sums(), self.totals, self.threshold_)
 
-    def _index(self) -> Index:
-        return self._made.of(self, self._made_of_sums)
+    def index_(self) -> Index:
+        return self.derived.of(self, self._made_of_sums)
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        scoring.rank(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0, ids, scores)
+    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        scoring.rank(
+            rows, self.index_(), np.zeros(len(self.label_index_)), ALL_EDGES, 0, ids, scores
+        )
 
-    def _scores(self, rows: Rows) -> Floats:
-        return scoring.all_scores(rows, self._index(), np.zeros(len(self._labels)), ALL_EDGES, 0)
+    def all_scores(self, rows: Rows) -> Floats:
+        return scoring.all_scores(
+            rows, self.index_(), np.zeros(len(self.label_index_)), ALL_EDGES, 0
+        )
 
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        return scoring.votes(row, self._index(), np.zeros(len(self._labels)), label, ALL_EDGES, 0)
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+        return scoring.votes(
+            row, self.index_(), np.zeros(len(self.label_index_)), label, ALL_EDGES, 0
+        )
 
     @reading
     def edges_touched(self, X: MatrixLike) -> float:
         """d, the mean number of edges that vote for each active feature of some rows: the work
         of ranking them.
         """
-        return self._index().edges_touched(self._check(X), ALL_EDGES)
+        return self.index_().edges_touched(self.check_rows(X), ALL_EDGES)
 
     @property
     @reading
     def n_edges_(self) -> int:
         """The number of edges that are used for ranking."""
-        return self._index().n_edges
+        return self.index_().n_edges
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        return super()._to_arrays() | {"threshold": np.array([self.threshold_])}
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        return super().to_arrays() | {"threshold": np.array([self.threshold_])}
 
-    def _from_arrays(self, state: State) -> None:
-        super()._from_arrays(state)
+    def from_arrays(self, state: State) -> None:
+        super().from_arrays(state)
         threshold = state.array("threshold", np.float64)
         state.require(threshold.size == 1, "there is one threshold")
         self.threshold_ = as_real(threshold[0], "threshold", least=0, most=1)
-        most = np.repeat(self._totals, np.diff(self._all_sums().indptr))
-        state.require(bool((self._all_sums().data <= most).all()), "shares are at most 1")
-        state.require(bool((self._totals <= MOST_AMOUNT).all()), "counts can be counted up from")
+        most = np.repeat(self.totals, np.diff(self.label_sums().indptr))
+        state.require(bool((self.label_sums().data <= most).all()), "shares are at most 1")
+        state.require(bool((self.totals <= MOST_AMOUNT).all()), "counts can be counted up from")
 
 
 def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -> Index:

@@ -72,7 +72,7 @@ class IndexLearner(MergingLearner, PartedLearner):
         are done, why it stopped (best.py), and how many free slots are wanted.
         """
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         as_real(self.min_weight, "min_weight", least=0, most=1)
         as_whole(self.max_edges, "max_edges", least=1)
         as_whole(self.rare, "rare")
@@ -81,9 +81,9 @@ class IndexLearner(MergingLearner, PartedLearner):
         if self.max_total_edges is not None:
             as_whole(self.max_total_edges, "max_total_edges", least=1, most=MOST_AMOUNT)
         self.edges_dropped_ = 0
-        self._index = empty_index()
+        self.index_ = empty_index()
 
-    def _prepare(self, rows: Rows) -> Rows:
+    def prepare(self, rows: Rows) -> Rows:
         if self.values == "boolean":
             data = np.ones_like(rows.data)
         else:
@@ -99,16 +99,16 @@ class IndexLearner(MergingLearner, PartedLearner):
         # 0: no corrections
         check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)
 
-    def _learn(
+    def update(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool
     ) -> None:
         cap = self._cap()
         self._begin_pass(order.size, first_pass)
-        self._index = self._index.for_features(rows.n_features)
-        if self._index.n_edges == 0:
+        self.index_ = self.index_.for_features(rows.n_features)
+        if self.index_.n_edges == 0:
             # of this piece; the pool grows for others
             most = int(rows.lengths() @ np.diff(labels.indptr))
-            self._index = reserved(self._index, most, cap)
+            self.index_ = reserved(self.index_, most, cap)
         try:
             for some_rows, some_labels, some in self._pieces(rows, labels, order):
                 done, why = 0, WANTS_SLOTS
@@ -117,12 +117,12 @@ class IndexLearner(MergingLearner, PartedLearner):
                         some_rows, some_labels, some, done, first_pass, cap
                     )
                     if why == WANTS_SLOTS:
-                        self._index = with_slots(self._index, slots, cap)
+                        self.index_ = with_slots(self.index_, slots, cap)
                     elif why == WANTS_EDGES:
                         self._drop_weakest(full(cap))
         finally:
             self.__dict__.pop("_ahead", None)
-        check_finite(self.values, self._bias())
+        check_finite(self.values, self.label_biases())
 
     def _begin_pass(self, n_rows: int, first_pass: bool) -> None:
         """Called before each pass over so many examples."""
@@ -139,11 +139,11 @@ class IndexLearner(MergingLearner, PartedLearner):
             return
 
         def made(run: slice) -> tuple[slice, Rows]:
-            return run, self._prepare(rows.chosen(order[run]))
+            return run, self.prepare(rows.chosen(order[run]))
 
         # Threads make rows ahead of the thread that learns.
         ahead = self._ahead
-        for run, some in spread(made, runs(order.size, PIECE), self._jobs()):
+        for run, some in spread(made, runs(order.size, PIECE), self.n_threads()):
             self._ahead = ahead._replace(
                 place=ahead.place[order[run]] if ahead.place.size else ahead.place
             )
@@ -151,31 +151,43 @@ class IndexLearner(MergingLearner, PartedLearner):
 
     # Ranking.
 
-    def _bias(self) -> Floats:
+    def label_biases(self) -> Floats:
         """The score of each label before any vote (float64[labels])."""
-        return np.zeros(len(self._labels))
+        return np.zeros(len(self.label_index_))
 
     def _features(self, rows: Rows) -> tuple[Rows, Dense | None]:
         """The words of rows, and their vectors with weights, if any."""
         return rows, None
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats, allowed: Allowed = scoring.ALL) -> None:
+    def best_labels(
+        self, rows: Rows, ids: Ints, scores: Floats, allowed: Allowed = scoring.ALL
+    ) -> None:
         words, dense = self._features(rows)
         scoring.rank(
-            words, self._index, self._bias(), self._width(), self.rare, ids, scores, allowed, dense
+            words,
+            self.index_,
+            self.label_biases(),
+            self._width(),
+            self.rare,
+            ids,
+            scores,
+            allowed,
+            dense,
         )
 
     def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        self._rank(rows, ids, scores, allowed)
+        self.best_labels(rows, ids, scores, allowed)
 
-    def _scores(self, rows: Rows) -> Floats:
+    def all_scores(self, rows: Rows) -> Floats:
         words, dense = self._features(rows)
-        return scoring.all_scores(words, self._index, self._bias(), self._width(), self.rare, dense)
+        return scoring.all_scores(
+            words, self.index_, self.label_biases(), self._width(), self.rare, dense
+        )
 
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         words, dense = self._features(row)
         return scoring.votes(
-            words, self._index, self._bias(), label, self._width(), self.rare, dense
+            words, self.index_, self.label_biases(), label, self._width(), self.rare, dense
         )
 
     # Bounds.
@@ -184,7 +196,7 @@ class IndexLearner(MergingLearner, PartedLearner):
         """The number of edges of a list that vote."""
         return self.max_edges
 
-    def _least_share(self) -> float:
+    def least_share(self) -> float:
         """The least share of its feature's weight that an edge may have."""
         return min(float(self.min_weight), ALMOST_ALL)
 
@@ -201,20 +213,20 @@ class IndexLearner(MergingLearner, PartedLearner):
         self._drop_weakest(self._cap())
 
     def _drop_weakest(self, keep: int) -> None:
-        before = self._index.n_edges
-        drop_weakest(self._index, keep, self.rare, self.leakage)
-        self.edges_dropped_ += before - self._index.n_edges
+        before = self.index_.n_edges
+        drop_weakest(self.index_, keep, self.rare, self.leakage)
+        self.edges_dropped_ += before - self.index_.n_edges
 
     @reading
     def times_seen(self) -> Longs:
         """In how many examples each column was seen."""
-        seen = self._index.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
+        seen = self.index_.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
         return seen.astype(np.int64)
 
     @reading
     def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
         """Which of these columns some example had."""
-        features = self._index.features
+        features = self.index_.features
         known = columns < features.size
         known[known] = features["seen"][columns[known]] > 0
         return known
@@ -222,33 +234,33 @@ class IndexLearner(MergingLearner, PartedLearner):
     @learning
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
         """Forget all columns but those kept, which are renumbered in their order."""
-        self._index = forget_features(self._index.for_features(kept.size), kept)
+        self.index_ = forget_features(self.index_.for_features(kept.size), kept)
         self.n_features_in_ = int(kept.sum())
 
     # Merging.
 
-    def _merge(self, other: Any, numbers: Ints) -> None:
+    def merge_sums(self, other: Any, numbers: Ints) -> None:
         """Running sums w′, totals and counts add; then min_weight and the cap hold again."""
-        edges = other._index.lists()
+        edges = other.index_.lists()
         edges["label"] = numbers[edges["label"]]
-        theirs = other._index.with_edges(edges)
-        self._index = self._within_limits(added(self._index, theirs, 1.0, len(self._labels)))
+        theirs = other.index_.with_edges(edges)
+        self.index_ = self._within_limits(added(self.index_, theirs, 1.0, len(self.label_index_)))
 
-    def _shard(self, n: int) -> Any:
+    def shard(self, n: int) -> Any:
         """A copy that learns one of n parts of a pass, and shares nothing that learning changes."""
         shard = copy.copy(self)
-        shard._index = self._index.copy()
+        shard.index_ = self.index_.copy()
         shard._most_edges = max(1, self._cap() // n)  # so that together they keep within the cap
         return shard
 
-    def _mix(self, shards: list[Any]) -> None:
+    def mix_shards(self, shards: list[Any]) -> None:
         """W + Σ_s (W_s − W): add what all shards have added to the running sums during the pass."""
-        mixed, n_labels = shards[0]._index, len(self._labels)
+        mixed, n_labels = shards[0].index_, len(self.label_index_)
         for shard in shards[1:]:
-            mixed = added(mixed, shard._index, 1.0, n_labels)
-        if self._index.features.size:
-            mixed = added(mixed, self._index, 1.0 - len(shards), n_labels)
-        self._index = self._within_limits(mixed)
+            mixed = added(mixed, shard.index_, 1.0, n_labels)
+        if self.index_.features.size:
+            mixed = added(mixed, self.index_, 1.0 - len(shards), n_labels)
+        self.index_ = self._within_limits(mixed)
 
     def _within_limits(self, index: Index) -> Index:
         """Drop the edges that are too light, and those beyond the cap."""
@@ -259,12 +271,12 @@ class IndexLearner(MergingLearner, PartedLearner):
         return index
 
     def _drop_light(self, index: Index) -> None:
-        drop_light(index, self._least_share(), self.leakage)
+        drop_light(index, self.least_share(), self.leakage)
 
     # What was learned.
 
-    def _to_arrays(self) -> dict[str, Any]:
-        return self._index.to_arrays(self.n_features_in_)
+    def to_arrays(self) -> dict[str, Any]:
+        return self.index_.to_arrays(self.n_features_in_)
 
     def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
         kept = {"edge_weight": WEIGHT_BITS, "edge_tuned": TUNED_BITS}
@@ -272,39 +284,39 @@ class IndexLearner(MergingLearner, PartedLearner):
             name: shortened(arrays[name], bits) for name, bits in kept.items() if name in arrays
         }
 
-    def _from_arrays(self, state: State) -> None:
-        self._index = Index.from_arrays(state, self.n_features_in_, len(self._labels))
+    def from_arrays(self, state: State) -> None:
+        self.index_ = Index.from_arrays(state, self.n_features_in_, len(self.label_index_))
 
     @property
     def n_edges_(self) -> int:
         """|W|, the number of edges in the index."""
-        return self._index.n_edges
+        return self.index_.n_edges
 
     @reading
     def edges_touched(self, X: MatrixLike) -> float:
         """d, the mean number of edges that vote for each active feature of some rows: the work
         of ranking them.
         """
-        return self._index.edges_touched(self._check(X), self._width())
+        return self.index_.edges_touched(self.check_rows(X), self._width())
 
     @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[int, float]]:
         """The n features that speak for a label the most, by weight and by how often they were
         seen; their weights.
         """
-        return [(column, weight) for column, weight, _ in self._strongest(label, n)]
+        return [(column, weight) for column, weight, _ in self.strongest_votes(label, n)]
 
     @reading
-    def _strongest(self, label: Label, n: int) -> list[tuple[int, float, float]]:
+    def strongest_votes(self, label: Label, n: int) -> list[tuple[int, float, float]]:
         """The same, with the evidence of each."""
-        return self._index.strongest(self._labels.find(label), n)
+        return self.index_.strongest(self.label_index_.find(label), n)
 
     @reading
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most of their weight: seen with everything, they predict
         nothing.
         """
-        return self._index.leaks(n)
+        return self.index_.leaks(n)
 
 
 @kernel

@@ -245,7 +245,7 @@ def rank(
     factors = NONE if allowed.factors is None else allowed.factors
     dense = dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
     own, touched = np.zeros(bias.size), room_for_touched(bias.size)
-    _rank(
+    best_labels(
         rows,
         dense,
         index,
@@ -388,7 +388,7 @@ def add_votes(
 
 
 @loop
-def _rank(
+def best_labels(
     rows: Rows,
     dense: Dense,
     index: Index,

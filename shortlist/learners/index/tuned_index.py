@@ -89,7 +89,7 @@ class TunedIndex(IndexLearner):
     ['up']
     """
 
-    nonnegative = False  # words must be, vectors need not: _of_right_signs
+    nonnegative = False  # words must be, vectors need not: checked_signs
     takes_partial = True
     leakage = True  # dropped edges still count in the total of a feature
     _named: Sequence[Label] = ()  # labels that are ranked by their names before any example of them
@@ -120,8 +120,8 @@ class TunedIndex(IndexLearner):
         self.n_jobs = n_jobs
         self.vector = vector
 
-    def _begin(self) -> None:
-        super()._begin()
+    def begin(self) -> None:
+        super().begin()
         as_real(self.step, "step", least=0, most=MOST_STEP)
         self.n_vector_ = 0 if self.vector is None else as_whole(self.vector, "vector")
         self._weights = np.zeros((self.n_vector_, 0), dtype=np.float32)
@@ -134,7 +134,7 @@ class TunedIndex(IndexLearner):
 
     # Words and vectors.
 
-    def _of_right_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
+    def checked_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
         n_vector = self.n_vector_ if self._has_learned() else self.vector
         if n_vector is not None:
             check_nonnegative(rows, called, as_whole(n_vector, "vector"))
@@ -145,7 +145,7 @@ class TunedIndex(IndexLearner):
         unless it is None.
         """
         # signs are checked as for a new model
-        return self._fit_rows(as_rows(X), Y, column_names(X))
+        return self.fit_rows(as_rows(X), Y, column_names(X))
 
     def check_learnable(
         self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
@@ -159,10 +159,10 @@ class TunedIndex(IndexLearner):
         if isinstance(rows, Rows):
             check_nonnegative(rows, called, self.n_vector_)
 
-    def _check(self, X: MatrixLike) -> Rows:
-        self._check_fitted()
+    def check_rows(self, X: MatrixLike) -> Rows:
+        self.check_fitted()
         self._check_vector()
-        return super()._check(X)
+        return super().check_rows(X)
 
     def _check_vector(self) -> None:
         if self.vector is not None and self._has_learned() and self.vector != self.n_vector_:
@@ -183,30 +183,30 @@ class TunedIndex(IndexLearner):
     def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
         labels = numbered(Y, rows.n_rows)
         # first, since it may raise
-        wider = scoring.widened(self._weights, len(self._labels) + len(labels.names))
+        wider = scoring.widened(self._weights, len(self.label_index_) + len(labels.names))
         if shuffled and self.n_vector_ and not self._has_learned():
             self._share = self._share_found(rows, labels.sets)
         if shuffled and self._named:  # all labels are sorted, the unused ones, too
             names = {labels.names[number] for number in labels.sets.ids.tolist()}
             self._named = self._named if all(isinstance(name, str) for name in names) else []
-            self._expect_labels([[name] for name in sorted(names.union(self._named), key=sorting)])
+            self.expect_labels([[name] for name in sorted(names.union(self._named), key=sorting)])
         found = super()._take_up(rows, labels, shuffled)
         self._weights = wider
         if self.n_vector_:
-            counts = self._label_counts[: len(self._labels)]
+            counts = self.counts_by_label[: len(self.label_index_)]
             before = counts - np.bincount(found.ids, minlength=counts.size)
             if shuffled:
                 new = np.flatnonzero((before == 0) & (counts > 0)).tolist()
                 self._weigh_by_names(
-                    [self._labels.names[number] for number in new], scoring.NAMED_IN_FIT
+                    [self.label_index_.names[number] for number in new], scoring.NAMED_IN_FIT
                 )
             self._have_examples = (counts if shuffled else before) > 0
         return found
 
-    def _learn_passes(
+    def learn_passes(
         self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once
     ) -> Iterator[int]:
-        yield from super()._learn_passes(rows, Y, watch)
+        yield from super().learn_passes(rows, Y, watch)
         self._name_unused()
 
     def _share_found(self, rows: Rows | RowStore, labels: LabelSets) -> float:
@@ -223,15 +223,15 @@ class TunedIndex(IndexLearner):
         )
         if not words.indices.size:
             return scoring.SHARE
-        return scoring.share_of_vector(super()._prepare(words), own, labels.chosen(which).ids)
+        return scoring.share_of_vector(super().prepare(words), own, labels.chosen(which).ids)
 
-    def _prepare(self, rows: Rows) -> Rows:
-        return super()._prepare(rows) if self.n_vector_ == 0 else rows  # else in _split
+    def prepare(self, rows: Rows) -> Rows:
+        return super().prepare(rows) if self.n_vector_ == 0 else rows  # else in _split
 
     def _split(self, rows: Rows) -> tuple[Rows, scoring.Vectors]:
         words, own = scoring.split(rows, self.n_vector_)
         if self.n_vector_:
-            words = super()._prepare(words)
+            words = super().prepare(words)
             if self.values == "l2":
                 scoring.balance(words.indptr, words.data, own, self._share)
         return words, own
@@ -257,8 +257,8 @@ class TunedIndex(IndexLearner):
             self._name_unused()
 
     def _name_unused(self) -> None:
-        learned, length = np.flatnonzero(self._label_counts), scoring.NAMED
-        used = {self._labels.names[number] for number in learned.tolist()}
+        learned, length = np.flatnonzero(self.counts_by_label), scoring.NAMED
+        used = {self.label_index_.names[number] for number in learned.tolist()}
         if used and self._named:
             several = int(self._counts[LABELS] > SINGLE * self._counts[EXAMPLES])
             length = (
@@ -277,10 +277,10 @@ class TunedIndex(IndexLearner):
                 f"the names of labels have vectors of {named.shape[1]} numbers, not "
                 f"{self.n_vector_}"
             )
-        self._weights = scoring.widened(self._weights, len(self._labels) + len(labels))
-        self._expect_labels([[label] for label in labels])
-        self._label_counts = grown(self._label_counts, len(self._labels))
-        self._weights[:, [self._labels.find(label) for label in labels]] = named.T
+        self._weights = scoring.widened(self._weights, len(self.label_index_) + len(labels))
+        self.expect_labels([[label] for label in labels])
+        self.counts_by_label = grown(self.counts_by_label, len(self.label_index_))
+        self._weights[:, [self.label_index_.find(label) for label in labels]] = named.T
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """How often ``fit`` goes through that many rows, which have so many labels together."""
@@ -293,8 +293,8 @@ class TunedIndex(IndexLearner):
         self._pass = 0 if first_pass else self._pass + 1
         further, n = max(1, self._planned - 1), float(n_rows)
         self._to_come = np.array([n * (further + 1 - self._pass), n * further])
-        self._biases = grown(self._biases, len(self._labels))
-        self._weights = scoring.widened(self._weights, len(self._labels))
+        self._biases = grown(self._biases, len(self.label_index_))
+        self._weights = scoring.widened(self._weights, len(self.label_index_))
 
     def _pieces(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs
@@ -308,10 +308,10 @@ class TunedIndex(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         words, own = self._split(rows)
-        n_labels = len(self._labels)
+        n_labels = len(self.label_index_)
         met = self._have_examples if self._have_examples.size == n_labels else scoring.EVERY
-        learned = Learned(self._index, self._weights, self._biases[:n_labels], met)
-        rules = Rules(self.max_edges, super()._least_share(), self.rare, cap, float(self.step))
+        learned = Learned(self.index_, self._weights, self._biases[:n_labels], met)
+        rules = Rules(self.max_edges, super().least_share(), self.rare, cap, float(self.step))
         return learn(
             words,
             own,
@@ -332,7 +332,7 @@ class TunedIndex(IndexLearner):
         """The buffer for the examples that are learned now; an empty one if they are not
         rehearsed.
         """
-        if not self._in_stream or self.passes is not None or float(self.step) == 0.0:
+        if not self.in_stream or self.passes is not None or float(self.step) == 0.0:
             return NO_RING
         if self._counts[EXAMPLES] >= replay_buffer.MOST_EXAMPLES:
             self._ring = NO_RING
@@ -343,14 +343,14 @@ class TunedIndex(IndexLearner):
         self._ring_settings = self.values, self.step
         return self._ring
 
-    def _rank_ahead(self, n_rows: int, which: Longs, k: int, whole: bool = False) -> Ahead:
+    def rank_ahead(self, n_rows: int, which: Longs, k: int, whole: bool = False) -> Ahead:
         """Rank the rows ``which`` of the next n_rows, each just before it is learned, as ``rank``
         would.
 
         Returns the arrays that will hold the rankings. With ``whole``, unseen features count in the
         length of a row.
         """
-        k = min(k, max(len(self._labels), 1))
+        k = min(k, max(len(self.label_index_), 1))
         self._ahead = room_for_rankings(
             n_rows, which, k, unit_length=self.values == "l2" and not whole
         )
@@ -358,12 +358,12 @@ class TunedIndex(IndexLearner):
 
     # Ranking.
 
-    def _bias(self) -> Floats:
-        return grown(self._biases, len(self._labels))[: len(self._labels)]
+    def label_biases(self) -> Floats:
+        return grown(self._biases, len(self.label_index_))[: len(self.label_index_)]
 
     def _features(self, rows: Rows) -> tuple[Rows, Dense]:
         words, own = self._split(rows)
-        return words, Dense(own, scoring.widened(self._weights, len(self._labels)))
+        return words, Dense(own, scoring.widened(self._weights, len(self.label_index_)))
 
     @reading
     def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
@@ -371,12 +371,12 @@ class TunedIndex(IndexLearner):
 
     # Bounds.
 
-    def _least_share(self) -> float:
-        return float(least_share(super()._least_share(), self._counts))
+    def least_share(self) -> float:
+        return float(least_share(super().least_share(), self._counts))
 
     def _drop_light(self, index: Index) -> None:
         cut_lists(index, self.max_edges, WHOLE, leakage=True)
-        cut_lists(index, 0, self._least_share(), leakage=True)
+        cut_lists(index, 0, self.least_share(), leakage=True)
 
     @learning
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
@@ -387,7 +387,7 @@ class TunedIndex(IndexLearner):
     # it, or those of rare features would shrink; biases and weights of vectors are averaged over
     # all learners.
 
-    def _merge(self, other: Any, numbers: Ints) -> None:
+    def merge_sums(self, other: Any, numbers: Ints) -> None:
         if self.n_examples_ == 0 and self.vector is None:
             self.n_vector_, self._weights = (
                 other.n_vector_,
@@ -398,23 +398,23 @@ class TunedIndex(IndexLearner):
                 f"vectors of {other.n_vector_} columns cannot be merged into those of "
                 f"{self.n_vector_} columns"
             )
-        n = max(self._index.features.size, other._index.features.size)
+        n = max(self.index_.features.size, other.index_.features.size)
         seen, seen_there = (
             grown(index.features["seen"].astype(float), n)[:n]
-            for index in (self._index, other._index)
+            for index in (self.index_, other.index_)
         )
         theirs = copy.copy(other)
-        theirs._index = tuned_by(other._index, seen_there / np.maximum(1, seen + seen_there))
-        self._index = tuned_by(self._index, seen / np.maximum(1, seen + seen_there))
+        theirs.index_ = tuned_by(other.index_, seen_there / np.maximum(1, seen + seen_there))
+        self.index_ = tuned_by(self.index_, seen / np.maximum(1, seen + seen_there))
         self._counts = self._counts + other._counts
-        super()._merge(theirs, numbers)
-        n_labels = len(self._labels)
+        super().merge_sums(theirs, numbers)
+        n_labels = len(self.label_index_)
         share = (
             other.n_examples_ / (self.n_examples_ + other.n_examples_) if self.n_examples_ else 1.0
         )
         self._share = (1.0 - share) * self._share + share * other._share
         self._biases = (1.0 - share) * grown(self._biases, n_labels)
-        np.add.at(self._biases, numbers, share * other._bias())
+        np.add.at(self._biases, numbers, share * other.label_biases())
         self._weights = scoring.widened(self._weights, n_labels) * np.float32(1.0 - share)
         weights = scoring.widened(other._weights, numbers.size)
         # several may have become one
@@ -424,8 +424,8 @@ class TunedIndex(IndexLearner):
         ring = NO_RING if is_long else replay_buffer.joined(self._ring, other._ring, numbers)
         self._ring = ring if self._fits(ring) else NO_RING
 
-    def _shard(self, n: int) -> Any:
-        shard = super()._shard(n)
+    def shard(self, n: int) -> Any:
+        shard = super().shard(n)
         shard._biases, shard._counts, shard._weights = (
             self._biases.copy(),
             self._counts.copy(),
@@ -433,8 +433,8 @@ class TunedIndex(IndexLearner):
         )
         return shard
 
-    def _mix(self, shards: list[Any]) -> None:
-        n_labels = len(self._labels)
+    def mix_shards(self, shards: list[Any]) -> None:
+        n_labels = len(self.label_index_)
         self.n_vector_ = shards[0].n_vector_
         self._biases = np.mean([grown(shard._biases, n_labels) for shard in shards], axis=0)
         weights = [scoring.widened(shard._weights, n_labels)[:, :n_labels] for shard in shards]
@@ -443,13 +443,13 @@ class TunedIndex(IndexLearner):
             (shard._counts - self._counts for shard in shards), np.zeros(LABELS + 1)
         )
         self._pass = shards[0]._pass
-        began = self._index.for_features(max(shard._index.features.size for shard in shards))
-        met = np.array([has_met(shard._index, began) for shard in shards], dtype=np.float64)
+        began = self.index_.for_features(max(shard.index_.features.size for shard in shards))
+        met = np.array([has_met(shard.index_, began) for shard in shards], dtype=np.float64)
         met[0, met.sum(axis=0) == 0] = 1.0  # unseen by all: every shard still has the initial list
         for shard, factor in zip(shards, met / met.sum(axis=0), strict=True):
-            shard._index = tuned_by(shard._index, factor)
-        self._index = tuned_by(self._index, np.zeros(began.features.size))
-        super()._mix(shards)
+            shard.index_ = tuned_by(shard.index_, factor)
+        self.index_ = tuned_by(self.index_, np.zeros(began.features.size))
+        super().mix_shards(shards)
 
     # Model files.
 
@@ -464,16 +464,16 @@ class TunedIndex(IndexLearner):
             self.values, float(self.step), squares, rows.lengths() + (self.n_vector_ > 0)
         )
 
-    def _to_arrays(self) -> dict[str, Any]:
-        found = super()._to_arrays() | {
-            "edge_tuned": self._index.column("tuned", np.float32),
-            "bias": self._bias(),
+    def to_arrays(self) -> dict[str, Any]:
+        found = super().to_arrays() | {
+            "edge_tuned": self.index_.column("tuned", np.float32),
+            "bias": self.label_biases(),
             "counts": self._counts,
             "pass": np.array([self._pass]),
         }
         if self.n_vector_:
-            found["vector_weights"] = scoring.widened(self._weights, len(self._labels))[
-                :, : len(self._labels)
+            found["vector_weights"] = scoring.widened(self._weights, len(self.label_index_))[
+                :, : len(self.label_index_)
             ]
             found["vector_share"] = np.array([self._share])
         return found | (replay_buffer.to_arrays(self._ring) if self._fits(self._ring) else {})
@@ -483,14 +483,14 @@ class TunedIndex(IndexLearner):
             {name: array for name, array in arrays.items() if name not in replay_buffer.ARRAYS}
         )
 
-    def _from_arrays(self, state: State) -> None:
-        super()._from_arrays(state)
-        n_labels = len(self._labels)
+    def from_arrays(self, state: State) -> None:
+        super().from_arrays(state)
+        n_labels = len(self.label_index_)
         tuned = state.array("edge_tuned", np.float32)
-        state.require(tuned.size == self._index.edges.size, "each edge has a correction")
+        state.require(tuned.size == self.index_.edges.size, "each edge has a correction")
         state.require(bool(np.isfinite(tuned).all()), "corrections are finite")
-        self._index.edges["tuned"] = tuned
-        lengths = self._index.features["length"]
+        self.index_.edges["tuned"] = tuned
+        lengths = self.index_.features["length"]
         state.require(
             not lengths.size or int(lengths.max()) <= self.max_edges,
             "lists have at most max_edges edges",
@@ -519,7 +519,7 @@ class TunedIndex(IndexLearner):
         state.require(passed.size == 1 and bool((passed >= 0).all()), "it says which pass it is in")
         self._planned = self.passes_through(self.n_examples_, int(self._counts[LABELS]))
         self._pass = int(passed[0])
-        n_features = self._index.features.size
+        n_features = self.index_.features.size
         self._ring = replay_buffer.from_arrays(
             state, n_features, n_labels, self.n_vector_, self.values, float(self.step)
         )

@@ -142,19 +142,19 @@ class MMP(OnlinePrototypes):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         as_choice(self.loss, "loss", LOSSES)
         margin = as_real(self.margin, "margin", least=0)
         as_real(self.C, "C", least=0)
         if as_choice(self.step, "step", STEPS) == "passive-aggressive" and margin == 0:
             raise InputError("the passive-aggressive step needs a margin above 0; 1 is usual")
-        super()._begin()
+        super().begin()
 
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
         rule = Rule(
             STEPS.index(self.step), LOSSES.index(self.loss) + 1, float(self.margin), float(self.C)
         )
-        return learn(stream, position, self._prototypes, scratch, rule)
+        return learn(stream, position, self.prototypes, scratch, rule)
 
 
 class Rule(NamedTuple):

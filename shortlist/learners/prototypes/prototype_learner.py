@@ -72,30 +72,30 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
         """Learn order[position:] until done, or until Python must act first (best.py)."""
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         as_choice(self.hypothesis, "hypothesis", self.hypotheses)
         if self.max_weights is not None:
             as_whole(self.max_weights, "max_weights", least=1, most=MOST_AMOUNT)
-        self._prototypes = no_prototypes()
+        self.prototypes = no_prototypes()
         self._average = Made()
         self._counts = np.zeros(2, dtype=np.int64)
         self._total_losses = np.zeros(3)
         self._loss_curve = np.zeros((0, 4))
 
-    def _expect(self) -> None:
-        self._counts[KNOWN] = len(self._labels)
+    def labels_expected(self) -> None:
+        self._counts[KNOWN] = len(self.label_index_)
 
-    def _learn(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
+    def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         of_row = np.repeat(np.arange(rows.n_rows), rows.lengths())
         square = np.bincount(
             of_row, rows.data[rows.indptr[0] : rows.indptr[-1]] ** 2, rows.n_rows
         ).astype(np.float64)
-        self._prototypes = self._prototypes.for_features(rows.n_features)
+        self.prototypes = self.prototypes.for_features(rows.n_features)
         self._learn_stream(rows, rows, square, labels, order, self._known())
 
     def _known(self) -> NDArray[np.uint8]:
         """Per label, whether it had arrived before these examples."""
-        known = np.zeros(len(self._labels), dtype=np.uint8)
+        known = np.zeros(len(self.label_index_), dtype=np.uint8)
         known[: self._counts[KNOWN]] = 1
         return known
 
@@ -114,7 +114,7 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
         stream = Stream(
             read, write, square, labels, order, known, self._counts, losses, cap, average
         )
-        scratch = make_scratch(len(self._labels))
+        scratch = make_scratch(len(self.label_index_))
         for run in runs(order.size):
             done, why = run.start, WANTS_SLOTS
             while why != DONE:
@@ -122,31 +122,31 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
                     stream._replace(order=order[: run.stop]), done, scratch
                 )
                 if why == WANTS_SLOTS:
-                    self._prototypes = self._prototypes.with_room(slots)
-                if self._prototypes.used[LISTED] > cap:
-                    self._prototypes = self._prototypes.without_lightest(cap - cap // SPARE)
+                    self.prototypes = self.prototypes.with_room(slots)
+                if self.prototypes.used[LISTED] > cap:
+                    self.prototypes = self.prototypes.without_lightest(cap - cap // SPARE)
         self._note_losses(losses, seen)
         self._average = Made()
 
     # The parts of a pass, by iterative parameter mixing (weights.py).
 
-    def _shard(self, n: int) -> OnlinePrototypes:
+    def shard(self, n: int) -> OnlinePrototypes:
         shard = copy.copy(self)
-        shard._prototypes = self._prototypes.copied()
+        shard.prototypes = self.prototypes.copied()
         shard._counts, shard._total_losses = self._counts.copy(), np.zeros(3)
         if self.max_weights is not None:
             # so that together they keep within it
             shard.max_weights = max(1, self.max_weights // n)
         return shard
 
-    def _mix(self, shards: list[OnlinePrototypes]) -> None:
-        began, seen = self._prototypes, int(self._counts[SEEN])
-        self._prototypes = mixed(
-            [shard._prototypes for shard in shards], began, seen, len(self._labels)
+    def mix_shards(self, shards: list[OnlinePrototypes]) -> None:
+        began, seen = self.prototypes, int(self._counts[SEEN])
+        self.prototypes = mixed(
+            [shard.prototypes for shard in shards], began, seen, len(self.label_index_)
         )
-        if self.max_weights is not None and self._prototypes.used[LISTED] > self.max_weights:
-            self._prototypes = self._prototypes.without_lightest(self.max_weights)
-        self._counts[KNOWN] = len(self._labels)
+        if self.max_weights is not None and self.prototypes.used[LISTED] > self.max_weights:
+            self.prototypes = self.prototypes.without_lightest(self.max_weights)
+        self._counts[KNOWN] = len(self.label_index_)
         self._counts[SEEN] += sum(int(shard._counts[SEEN]) - seen for shard in shards)
         self._total_losses = sum((shard._total_losses for shard in shards), self._total_losses)
         self._loss_curve = np.vstack([self._loss_curve, [self._counts[SEEN], *self._total_losses]])
@@ -154,8 +154,8 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
 
     def _hypothesis(self) -> Prototypes:
         if self.hypothesis != "averaged":
-            return self._prototypes
-        return self._average.of(self, lambda: self._prototypes.averaged(int(self._counts[SEEN])))
+            return self.prototypes
+        return self._average.of(self, lambda: self.prototypes.averaged(int(self._counts[SEEN])))
 
     # The losses.
 
@@ -193,20 +193,20 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
 
     # Model files.
 
-    def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        return self._prototypes.to_arrays(self._width()) | {
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        return self.prototypes.to_arrays(self._width()) | {
             "counts": self._counts,
             "loss_curve": self._loss_curve,
             "total_losses": self._total_losses,
         }
 
-    def _from_arrays(self, state: State) -> None:
+    def from_arrays(self, state: State) -> None:
         self._counts = state.array("counts", np.int64).copy()
         counted = self._counts.size == 2 and bool(
             ((self._counts >= 0) & (self._counts <= MOST_AMOUNT)).all()
         )
         state.require(counted, "there are two counts")
-        state.require(int(self._counts[KNOWN]) == len(self._labels), "all labels are known")
+        state.require(int(self._counts[KNOWN]) == len(self.label_index_), "all labels are known")
         self._total_losses = state.array("total_losses", np.float64)
         self._loss_curve = state.array("loss_curve", np.float64, ndim=2)
         state.require(
@@ -219,7 +219,7 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
             bool(finite and (np.diff(times) >= 0).all()),
             "its losses are those of examples seen, in order",
         )
-        self._prototypes = Prototypes.from_arrays(state, self._width(), len(self._labels))
+        self.prototypes = Prototypes.from_arrays(state, self._width(), len(self.label_index_))
 
     def _width(self) -> int:
         """What the prototypes' weights belong to: so many columns."""

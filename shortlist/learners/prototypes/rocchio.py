@@ -56,24 +56,24 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         self.gamma = gamma
         self.n_jobs = n_jobs
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         as_real(self.beta, "beta", least=0)
         as_real(self.gamma, "gamma", least=0)
-        super()._begin()
+        super().begin()
 
     def _hypothesis(self) -> Prototypes:
-        return self._made.of(self, self._made_of_sums)
+        return self.derived.of(self, self._made_of_sums)
 
     def _made_of_sums(self) -> Prototypes:
-        sums = self._all_sums().tocoo()
+        sums = self.label_sums().tocoo()
         term, label = sums.row, sums.col
         with_label = self.label_counts_[label]
         # where there are none, their sum is 0
         without = np.maximum(self.n_examples_ - with_label, 1)
-        rest = self._totals[term] - sums.data
+        rest = self.totals[term] - sums.data
         weight = np.maximum(0.0, self.beta / with_label * sums.data - self.gamma / without * rest)
-        norm = np.sqrt(np.bincount(label, weight**2, minlength=len(self._labels)))
+        norm = np.sqrt(np.bincount(label, weight**2, minlength=len(self.label_index_)))
         kept = weight > 0
         term, label, weight = term[kept], label[kept], weight[kept]
-        nothing = np.zeros(weight.size), np.zeros(self._totals.size), np.zeros(self._totals.size)
+        nothing = np.zeros(weight.size), np.zeros(self.totals.size), np.zeros(self.totals.size)
         return pack(term.astype(np.int64), label, weight / norm[label], *nothing)

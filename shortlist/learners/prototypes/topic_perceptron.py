@@ -71,4 +71,4 @@ class TopicPerceptron(OnlinePrototypes):
         self.n_jobs = n_jobs
 
     def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
-        return learn(stream, position, self._prototypes, scratch, Rule(PERCEPTRONS))
+        return learn(stream, position, self.prototypes, scratch, Rule(PERCEPTRONS))

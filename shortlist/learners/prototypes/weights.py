@@ -282,15 +282,15 @@ class PrototypeLearner(CategoryLearner):
     def _hypothesis(self) -> Prototypes:
         """The prototypes to rank by."""
 
-    def _rank(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        rank(rows, self._hypothesis(), make_scratch(len(self._labels)), ids, scores)
+    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        rank(rows, self._hypothesis(), make_scratch(len(self.label_index_)), ids, scores)
 
-    def _scores(self, rows: Rows) -> Floats:
-        found = np.empty((rows.n_rows, len(self._labels)))
-        all_scores(rows, self._hypothesis(), make_scratch(len(self._labels)), found)
+    def all_scores(self, rows: Rows) -> Floats:
+        found = np.empty((rows.n_rows, len(self.label_index_)))
+        all_scores(rows, self._hypothesis(), make_scratch(len(self.label_index_)), found)
         return found
 
-    def _votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
+    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         votes = votes_for(row, self._hypothesis(), label)
         return row.indices[votes != 0], votes[votes != 0]
 
@@ -299,7 +299,7 @@ class PrototypeLearner(CategoryLearner):
         """d of paper 004: the mean number of labels whose weights each active feature of some
         rows brings in.
         """
-        rows, listed = self._prepare(self._check(X)), self._hypothesis().length
+        rows, listed = self.prepare(self.check_rows(X)), self._hypothesis().length
         return float(listed[rows.indices[rows.indices < listed.size]].sum()) / max(
             rows.indices.size, 1
         )

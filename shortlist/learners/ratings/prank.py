@@ -66,8 +66,8 @@ class PRank(RatingLearner):
     def _shape(self, n_steps: int) -> tuple[int, int]:
         return 1, n_steps - 1
 
-    def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        self._clock = _learn(rows, order, y, self._weights, self._biases, self._clock, rated)
+    def update(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+        self.clock = update(rows, order, y, self.weights, self.biases, self.clock, rated)
 
     def _open_step(self, at: int) -> None:
         """Insert a new step; at an end it is as wide as the average step, rounded up.
@@ -75,7 +75,7 @@ class PRank(RatingLearner):
         Thresholds stay whole numbers, or lemma 1 would not hold. The new threshold has the moments
         of its neighbour, so that the averaged thresholds are opened by the same width.
         """
-        b = self._biases
+        b = self.biases
         n = b.shape[1]
         if n == 0:
             new = np.zeros(2)
@@ -85,14 +85,14 @@ class PRank(RatingLearner):
             end, outward = (b[:, 0], -1.0) if at == 0 else (b[:, -1], 1.0)
             wide = np.ceil((b[0, -1] - b[0, 0]) / max(n - 1, 1))
             new = end + np.array([outward * wide, 0.0])
-        self._biases = np.insert(b, min(at, n), new, axis=1)
+        self.biases = np.insert(b, min(at, n), new, axis=1)
 
 
 # Figure 2: the rounds of PRank, for the examples of `order` in turn.
 
 
 @kernel
-def _learn(
+def update(
     rows: Rows, order: Longs, y: Longs, W: Floats, B: Floats, clock: int, rated: Longs
 ) -> int:
     """y int64[n] from 0; W[2, 1, m] and B[2, k−1]: the rule and its moments (see learner.py);

@@ -68,9 +68,9 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     save = save_learner
     classes_: NDArray[Any]
     n_features_in_: int
-    _weights: Floats
-    _biases: Floats
-    _clock = 0  # how many examples were learned, counted again in each pass
+    weights: Floats
+    biases: Floats
+    clock = 0  # how many examples were learned, counted again in each pass
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         """The number of weight vectors and of biases for a scale of n_steps."""
 
     @abstractmethod
-    def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+    def update(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         """Learn the examples of ``order`` and advance the clock; write the predictions to
         ``rated``.
         """
@@ -119,7 +119,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         seed = as_seed(self.random_state)
         before = dict(self.__dict__)  # fitting makes new arrays and leaves the old ones unchanged
         try:
-            rows, numbers = self._prepare(X, y, afresh=True)
+            rows, numbers = self.prepare(X, y, afresh=True)
             passes = self.passes or min(
                 max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES
             )
@@ -146,7 +146,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         New columns of X and, if the scale is learned, new ratings may come at any time. ``classes``
         may name ratings of later examples.
         """
-        self._run(*self._prepare(X, y, classes))
+        self._run(*self.prepare(X, y, classes))
         return self
 
     @learning
@@ -154,10 +154,10 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         """``partial_fit`` that returns the rating that the last rule predicted for each row
         before learning it.
         """
-        rated = self._run(*self._prepare(X, y))
+        rated = self._run(*self.prepare(X, y))
         return self.classes_[rated]
 
-    def _prepare(
+    def prepare(
         self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, *, afresh: bool = False
     ) -> tuple[Rows, Longs]:
         """Check everything, then make room; return the rows and the step numbers of their
@@ -165,24 +165,24 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         """
         if y is None:
             raise InputError("this learner requires y to be passed, but the target y is None")
-        rows = _as_rows(X)
+        rows = checked_rows(X)
         ratings = as_ratings(y, rows.n_rows)
         named = (
             ratings
             if classes is None
             else open_for(as_ratings(classes, np.size(classes)), ratings)[0]
         )
-        if afresh or self._clock == 0:
+        if afresh or self.clock == 0:
             as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
             steps = np.unique(named) if self.scale is None else as_steps(self.scale)
             numbers = step_numbers(steps, ratings)
             look_at(self, X, reset=True, width=True)
             n_vectors, n_biases = self._shape(steps.size)
-            self._weights, self._biases = (
+            self.weights, self.biases = (
                 np.zeros((2, n_vectors, rows.n_features)),
                 np.zeros((2, n_biases)),
             )
-            self.classes_, self._clock = steps, 0
+            self.classes_, self.clock = steps, 0
         else:
             steps, arrived = (
                 (self.classes_, []) if self.scale is not None else open_for(self.classes_, named)
@@ -197,8 +197,8 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         for at in arrived:
             self._open_step(at)
         self.classes_ = steps
-        self._weights = np.pad(
-            self._weights, ((0, 0), (0, 0), (0, n_features - self._weights.shape[2]))
+        self.weights = np.pad(
+            self.weights, ((0, 0), (0, 0), (0, n_features - self.weights.shape[2]))
         )
 
     def _run(self, rows: Rows, y: Longs, order: Longs | None = None) -> Longs:
@@ -207,7 +207,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             order = np.arange(rows.n_rows, dtype=np.int64)
         rated = np.empty(rows.n_rows, dtype=np.int64)
         for run in runs(order.size):
-            self._learn(rows, order[run], y, rated[run])
+            self.update(rows, order[run], y, rated[run])
             stop_here()
         return rated
 
@@ -283,7 +283,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         """
         weights, biases = self._rule()
         x = x if getattr(x, "ndim", 0) == 2 else np.atleast_2d(np.asarray(x))
-        row = _as_rows(x).to_matrix().toarray()
+        row = checked_rows(x).to_matrix().toarray()
         if row.shape[0] != 1:
             raise InputError(f"explain takes one row, not {row.shape[0]}")
         number = int(self._rate(x)[0])  # refuses columns that are not those learned from
@@ -309,14 +309,14 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         """The weights [q, m] and biases [p] of the chosen hypothesis."""
         check_is_fitted(self)
         if as_choice(self.hypothesis, "hypothesis", HYPOTHESES) == "last":
-            return self._weights[0], self._biases[0]
-        return self._weights[0] - self._weights[1] / self._clock, self._biases[0] - self._biases[
+            return self.weights[0], self.biases[0]
+        return self.weights[0] - self.weights[1] / self.clock, self.biases[0] - self.biases[
             1
-        ] / self._clock
+        ] / self.clock
 
     def _products(self, X: MatrixLike, weights: Floats) -> Floats:
         """The inner products w·x of the rows with the weights [q, m], n × q."""
-        matrix = _as_rows(X).to_matrix()
+        matrix = checked_rows(X).to_matrix()
         look_at(self, X, reset=False, width=True)
         products: Floats = matrix @ weights.T
         return products
@@ -339,7 +339,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     def to_state(self) -> State:
         """The state of a fitted learner."""
         check_is_fitted(self)
-        if not np.isfinite(self._weights).all() or not np.isfinite(self._biases).all():
+        if not np.isfinite(self.weights).all() or not np.isfinite(self.biases).all():
             raise InputError(
                 f"this {type(self).__name__} cannot be saved: its weights are no longer finite "
                 "numbers; learn again "
@@ -350,13 +350,13 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         settings = {
             "parameters": parameters,
             "n_features": self.n_features_in_,
-            "clock": self._clock,
+            "clock": self.clock,
         }
         classes = text_to_array(self.classes_.tolist())
         arrays: dict[str, NDArray[Any]] = {
             "classes": classes,
-            "weights": self._weights,
-            "biases": self._biases,
+            "weights": self.weights,
+            "biases": self.biases,
         }
         return State(type(self).__name__, settings, arrays)
 
@@ -366,23 +366,23 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         learner = cls(**state.settings["parameters"])
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features", least=1)
         learner.classes_ = as_steps(state.names("classes"), least=1)
-        learner._clock = as_whole(state.settings["clock"], "clock", least=1, most=MOST_AMOUNT)
-        learner._weights, learner._biases = (
+        learner.clock = as_whole(state.settings["clock"], "clock", least=1, most=MOST_AMOUNT)
+        learner.weights, learner.biases = (
             state.array("weights", np.float64, 3),
             state.array("biases", np.float64, 2),
         )
         n_vectors, n_biases = learner._shape(learner.classes_.size)
         shape = 2, n_vectors, learner.n_features_in_
-        state.require(learner._weights.shape == shape, "its weights have another shape")
-        state.require(learner._biases.shape == (2, n_biases), "its biases have another shape")
-        finite = np.isfinite(learner._weights).all() and np.isfinite(learner._biases).all()
+        state.require(learner.weights.shape == shape, "its weights have another shape")
+        state.require(learner.biases.shape == (2, n_biases), "its biases have another shape")
+        finite = np.isfinite(learner.weights).all() and np.isfinite(learner.biases).all()
         state.require(finite, "a weight is not a finite number")
         return learner
 
     # For scikit-learn.
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._clock > 0
+        return self.clock > 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -407,7 +407,7 @@ def move(indices: Ints, data: Floats, size: float, time: int, w: Floats, moment:
         moment[column] += later * value
 
 
-def _as_rows(X: MatrixLike) -> Rows:
+def checked_rows(X: MatrixLike) -> Rows:
     rows = as_rows(X)
     if rows.n_rows == 0:
         raise InputError("X has 0 rows; at least one is needed")

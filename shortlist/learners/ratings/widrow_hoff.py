@@ -88,14 +88,14 @@ class WidrowHoff(RatingLearner):
     def _shape(self, n_steps: int) -> tuple[int, int]:
         return 1, 1
 
-    def _learn(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
+    def update(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         eta = as_real(self.learning_rate, "learning_rate", least=0.0)
         eta_intercept = (
             eta if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0
         )
-        wanted = self._clock + order.size
+        wanted = self.clock + order.size
         with np.errstate(over="ignore", invalid="ignore"):  # reported below
-            self._clock = _learn(
+            self.clock = update(
                 rows,
                 order,
                 y,
@@ -103,12 +103,12 @@ class WidrowHoff(RatingLearner):
                 self._edges(np.zeros(1)),
                 eta,
                 eta_intercept,
-                self._weights,
-                self._biases,
-                self._clock,
+                self.weights,
+                self.biases,
+                self.clock,
                 rated,
             )
-        if self._clock < wanted:
+        if self.clock < wanted:
             raise InputError(
                 f"the weights grew past all numbers: learning_rate={eta:g} is too large for these "
                 "rows; "
@@ -134,7 +134,7 @@ class WidrowHoff(RatingLearner):
 
 
 @kernel
-def _learn(
+def update(
     rows: Rows,
     order: Longs,
     y: Longs,

@@ -106,7 +106,7 @@ def test_the_seed_decides_the_order(learner):
     )
     once = learner(passes=3, random_state=5).fit(X, y)
     again = learner(passes=3, random_state=6).fit(X, y)
-    assert not np.array_equal(once._weights, again._weights)
+    assert not np.array_equal(once.weights, again.weights)
     generator, moved, by_hand = np.random.default_rng(5), np.arange(len(X)), learner()
     generator.shuffle(moved)  # the first pass; later ones take runs of what it left together
     for number in range(3):

@@ -56,11 +56,11 @@ def test_the_largest_values_are_learned_and_stay_finite(learner):
             .partial_fit(-LARGEST * np.ones((4, 3)), [0, 2, 0, 2])
         )
         fitted.predict(with_one(-LARGEST))
-    assert np.isfinite(fitted._weights).all()
+    assert np.isfinite(fitted.weights).all()
 
 
 def test_widrow_hoff_stops_before_its_weights_are_infinite():
     fitted = sl.WidrowHoff().fit(X, Y)
     with pytest.raises(sl.InputError, match="the weights grew past all numbers"):
         fitted.partial_fit(np.full((9, 3), LARGEST), [0] * 9)
-    assert np.isfinite(fitted._weights).all()
+    assert np.isfinite(fitted.weights).all()
