@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import Categorizer, ModelFileError, TextVectorizer, load, vocabulary
+from shortlist import Categorizer, ModelFileError, TextVectorizer, load
 from shortlist.files.store import State, build
 from shortlist.text import feature_names as letters
 from shortlist.text.counts import count
