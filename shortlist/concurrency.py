@@ -4,8 +4,8 @@ it.
 The kernels check nothing, so arrays must not change while they run. Public methods that read are
 marked ``@reading``, those that change the model ``@writing``, or ``@learning`` if Ctrl-C must not
 leave it half changed. A thread that changes a model may also call its other methods. Private
-methods and the threads of a method take no lock. A method that learns from another model is marked
-``@merging``, one that returns the state of a model ``@snapshot``.
+methods and the threads of a method take no lock. A method that returns the state of a model is
+marked ``@snapshot``. Learners have no locks: a model has one for all of its parts.
 
 A reader holds a lock of its own, which is listed in ``readers``. A writer closes the gate and waits
 for each of these. All locks are held by ``with`` statements, so that Ctrl-C cannot leave one
@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial, wraps
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import count, repeat
@@ -106,7 +106,7 @@ def writing(verb: Verb) -> Verb:
 
 def learning(verb: Verb) -> Verb:
     """Mark a method that changes its model, and is not left half done by Ctrl-C (below)."""
-    return _writing(verb, Noting)
+    return _writing(verb, uninterrupted)
 
 
 def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> Verb:
@@ -134,28 +134,6 @@ def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> V
     return write  # type: ignore[return-value]
 
 
-def merging(verb: Verb) -> Verb:
-    """Mark a method that learns from another model.
-
-    It reads the other while it changes its own. The older lock is taken first, so that two threads
-    that merge two models into each other do not deadlock.
-    """
-
-    @learning
-    def change(self: Any, other: Any) -> Any:
-        return other.hold(partial(verb, self, other))
-
-    @wraps(verb)
-    def merge(self: Any, other: Any) -> Any:
-        if not hasattr(other, "hold"):
-            return verb(self, other)  # which refuses it
-        if lock_of(other).number < lock_of(self).number:
-            return other.hold(partial(change, self, other))
-        return change(self, other)
-
-    return merge  # type: ignore[return-value]
-
-
 def snapshot(verb: Verb) -> Verb:
     """Mark a method that returns the State of a model.
 
@@ -163,11 +141,15 @@ def snapshot(verb: Verb) -> Verb:
     the arrays may change once the model is released.
     """
 
+    @reading
+    def copied(self: Any) -> Any:
+        return verb(self).copied()
+
     @wraps(verb)
     def taken(self: Any) -> Any:
         if lock_of(self).is_held(get_ident()):
             return verb(self)
-        return self.hold(lambda: verb(self).copied())
+        return copied(self)
 
     return taken  # type: ignore[return-value]
 
@@ -189,7 +171,7 @@ SIGINT = int(signal.SIGINT)
 _noted: list[int] = []  # signals that came, noted by the main thread
 
 
-class Noting:
+class uninterrupted:
     """A context in which Ctrl-C is only noted, and raised at the end."""
 
     __slots__ = ("is_first",)

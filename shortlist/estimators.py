@@ -34,7 +34,7 @@ class Estimator(Kind):
     read it.
     """
 
-    _predicts_labels: ClassVar[bool] = False
+    predicts_labels: ClassVar[bool] = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with ``deep``, those of the parts too."""
@@ -92,19 +92,11 @@ class Estimator(Kind):
     def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import ClassifierTags, Tags, TargetTags
 
-        if self._predicts_labels:
+        if self.predicts_labels:
             return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
     # Threads.
-
-    @reading
-    def hold(self, step: Callable[[], Any]) -> Any:
-        """Take a step while neither this model nor those it has learned inside of it can change."""
-        for name, part in list(vars(self).items()):
-            if name.endswith("_") and isinstance(part, Estimator):
-                step = partial(part.hold, step)
-        return step()
 
     @writing
     def set_learned(self, **learned: Any) -> None:

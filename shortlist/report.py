@@ -16,7 +16,7 @@ from shortlist.data.labels import LabelSets
 from shortlist.data.ranking import Ranking
 from shortlist.errors import InputError, installing
 from shortlist.inputs import Examples
-from shortlist.learners.category_learner import is_true
+from shortlist.learners.predictions import are_hits
 from shortlist.measures import among_first_k, per_label, place_labels, precision_recall
 from shortlist.models.auditing import shown
 from shortlist.models.category_model import CategoryModel
@@ -159,7 +159,7 @@ def worst_errors(
 ) -> Table:
     """Return the examples whose first label is wrong, by the margin over the best true label."""
     best, own = ranking.scores[:, 0], score_of_truth(ranking, truth)
-    right = is_true(ranking.ids[:, 0], truth)
+    right = are_hits(ranking.ids[:, 0], truth)
     margin = np.where(np.isnan(best) | right | (np.diff(truth.indptr) == 0), -np.inf, best - own)
     worst = np.argsort(-margin, kind="stable")[:n]
     first = ranking.labels[:, 0]
@@ -202,7 +202,7 @@ def most_confused(ranking: Ranking, truth: LabelSets, n: int) -> tuple[Longs, Lo
     row = np.repeat(np.arange(len(ranking)), np.diff(truth.indptr))
     true, first = truth.ids.astype(np.int64), ranking.ids[row, 0].astype(np.int64)
     # its other labels are not errors
-    kept = (first >= 0) & ~(is_true(ranking.ids[:, 0], truth)[row] & (true != first))
+    kept = (first >= 0) & ~(are_hits(ranking.ids[:, 0], truth)[row] & (true != first))
     true, first = true[kept], first[kept]
     wide = 1 + max(true.max(initial=0), first.max(initial=0))
     wrong = np.bincount(true[true != first], minlength=wide) + np.bincount(

@@ -28,7 +28,7 @@ from shortlist.data.rows import Rows
 from shortlist.data.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.files.store import State
-from shortlist.learners.category_learner import BIAS
+from shortlist.learners.port import BIAS
 from shortlist.learners.prototypes.mmp import MMP
 from shortlist.learners.prototypes.prototype_learner import KNOWN, SEEN, OnlinePrototypes, Stream
 from shortlist.learners.prototypes.topic_perceptron import TopicPerceptron
@@ -106,7 +106,7 @@ class Voted(OnlinePrototypes):
     def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         if self.hypothesis != "voted":
             return super().best_labels(rows, ids, scores)
-        self._rank_by_scores(rows, ids, scores)
+        self.rank_by_scores(rows, ids, scores)
 
     def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return (
@@ -280,7 +280,7 @@ class ExtendedMMP(Voted, MMP):
     def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         if self._supports is None:
             return super().best_labels(rows, ids, scores)
-        self._rank_by_scores(rows, ids, scores, width=len(self._supports))
+        self.rank_by_scores(rows, ids, scores, width=len(self._supports))
 
     def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return super().votes(row, label) if self._supports is None else self._one_vote(row, label)

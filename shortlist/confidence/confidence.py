@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Floats, Ints, Longs
-from shortlist.concurrency import ModelLock, Noting
+from shortlist.concurrency import ModelLock, uninterrupted
 from shortlist.confidence import calibration
 from shortlist.confidence.calibration import (
     ENOUGH,
@@ -419,7 +419,7 @@ class Confidence:
         lock; others may too.
         """
         if self._waiting:
-            with lock.making, Noting():
+            with lock.making, uninterrupted():
                 self._settle()
         return self
 

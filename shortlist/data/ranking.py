@@ -118,6 +118,10 @@ class Ranking:
             known = self._probabilities = known()
         return known
 
+    def with_probabilities(self, probabilities: NDArray[np.float64] | Promise | None) -> Ranking:
+        """The same labels and scores with other probabilities, or a function that computes them."""
+        return Ranking(self.ids, self.scores, self.label_names, probabilities)
+
     def first(self, k: int) -> Ranking:
         """Of a ranking of many, the first k labels of each."""
         return self._part((slice(None), slice(k)))

@@ -20,7 +20,8 @@ from sklearn.base import clone
 
 from shortlist.compiled.kernels import Longs
 from shortlist.confidence.confidence import Confidence, Seen, look
-from shortlist.confidence.observers import how_many, rank_before_learning
+from shortlist.confidence.observers import DEPTH, how_many
+from shortlist.data.batch import RowBatch
 from shortlist.data.label_input import Label
 from shortlist.data.labels import LabelIndex, LabelSets, numbered
 from shortlist.data.ranking import Ranking
@@ -35,12 +36,13 @@ from shortlist.inputs import Examples, Skipped, Stream
 from shortlist.inputs.examples import apart
 from shortlist.inputs.labelled import with_labels
 from shortlist.learners.additive import AdditiveLearner
-from shortlist.learners.category_learner import PartedLearner, added
+from shortlist.learners.category_learner import added
 from shortlist.learners.index.independent import IndependentIndex
-from shortlist.learners.index.tuned_index import beside_vector
+from shortlist.learners.port import LearnsInParts, TakesVectors
 from shortlist.measures import Evaluation
+from shortlist.models.answers import JudgedRanking
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.category_model import CategoryModel, JudgedRanking
+from shortlist.models.category_model import CategoryModel
 from shortlist.models.model import Model
 from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
 
@@ -80,8 +82,14 @@ def train(
         text = settled(cluster, parts, model.new_text())
     learner, has_vectors = model.new_learner(), False
     if any(part.options.get("vector") is not None for part in parts):
-        learner, has_vectors = beside_vector(learner, 0), True
-    if not isinstance(learner, (AdditiveLearner, PartedLearner)):
+        if not isinstance(learner, TakesVectors):
+            raise InputError(
+                "vectors need the learner TunedIndex, which is the default, not "
+                f"{type(learner).__name__}"
+            )
+        learner = learner.with_vectors(0)
+        has_vectors = True
+    if not isinstance(learner, (AdditiveLearner, LearnsInParts)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("survey", part, text) for part in parts]
     surveys = list(cluster.each(survey, lambda n: (parts[n], text), keys))
@@ -92,14 +100,14 @@ def train(
     check_some(parts, [found.settings["examples"] for found in surveys])
     if text is not None:
         text.forget_rare()
-    if text is not None and has_vectors:
-        learner = beside_vector(learner, length_of_vectors(parts, surveys))
+    if text is not None and isinstance(learner, TakesVectors) and has_vectors:
+        learner = learner.with_vectors(length_of_vectors(parts, surveys))
     learning = Learning(cluster, parts, surveys, text)
     fitted: Trained = clone(model)
     fitted.learner_ = (
         learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
     )
-    fitted._known_confidence = learning.confidence
+    fitted.noted_confidence_ = learning.confidence
     if isinstance(fitted, Categorizer) and text is not None:
         fitted.text_ = text
     return fitted
@@ -173,7 +181,7 @@ class Learning:
             }
         )
 
-    def mix(self, learner: PartedLearner) -> PartedLearner:
+    def mix(self, learner: Any) -> Any:
         """Fit a learner that goes from row to row: each pass learns every part by itself
         (learners/category_learner.py).
         """
@@ -208,7 +216,7 @@ class Learning:
                     store.build(shard.parts.pop("before", shard.parts["learner"]))
                     for shard in shards
                 ]
-                met: PartedLearner = learner.shard(1)
+                met: Any = learner.shard(1)
                 met.mix_shards(before)
                 met.n_features_in_ = self.n_features
                 self._know_how_sure(met, left, loaded)
@@ -216,9 +224,7 @@ class Learning:
             learner.n_features_in_ = self.n_features
         return learner
 
-    def _know_how_sure(
-        self, learner: PartedLearner, left: list[int], loaded: Callable[[int], Any]
-    ) -> None:
+    def _know_how_sure(self, learner: Any, left: list[int], loaded: Callable[[int], Any]) -> None:
         """Fit the confidence to rankings of the examples that the learner has not met yet, in
         shuffled order.
         """
@@ -336,12 +342,13 @@ def learn(
 ) -> State:
     """Fit a new learner to a part, or to some of its examples."""
     rows, labels = load(part, text, which)
-    return clone(learner).learn_rows(learner.checked_signs(rows), labels).to_state()
+    batch = RowBatch(learner.checked_signs(rows), numbered(labels, rows.n_rows))
+    return clone(learner).learn_batch(batch).to_state()
 
 
 def learn_shard(
     loaded: tuple[Rows, LabelLists],
-    began: PartedLearner,
+    began: Any,
     n_part: int,
     n_pass: int,
     n_parts: int,
@@ -365,19 +372,17 @@ def learn_shard(
 
 
 def rank_left(
-    loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: int, left: int, whole: bool
+    loaded: tuple[Rows, LabelLists], learner: Any, n_part: int, left: int, whole: bool
 ) -> State:
     """Rank the last rows of a part with a learner that has met all others."""
     rows, labels = read_by(learner, loaded)
     order = order_of(rows, learner, n_part, 0)
     which = order[order.size - left :]
-    ranking, known = rank_before_learning(learner, rows, which, whole)
-    return State(
-        "Honest", arrays=look(ranking.ids, ranking.scores, labels.chosen(which), known)._asdict()
-    )
+    ids, scores, known = learner.rank_ahead(rows, which, DEPTH, counts_unknown=whole)
+    return State("Honest", arrays=look(ids, scores, labels.chosen(which), known)._asdict())
 
 
-def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:
+def read_by(learner: Any, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:
     """Prepare the rows and labels of a part for a learner, in arrays that may be written to."""
     rows, lists = loaded
     indptr, indices = as_plain(rows.indptr, np.int64), as_plain(rows.indices, np.int32)
@@ -386,7 +391,7 @@ def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Ro
     return rows, learner.label_index_.learn(lists, rows.n_rows)
 
 
-def order_of(rows: Rows, learner: PartedLearner, n_part: int, n_pass: int) -> Longs:
+def order_of(rows: Rows, learner: Any, n_part: int, n_pass: int) -> Longs:
     """Return the order in which a pass goes through a part: shuffled as by ``fit``, but each
     part by itself.
     """
@@ -406,7 +411,9 @@ def count_hits(
     """Count the held-out examples of a part that IND gets right with each candidate for its
     threshold.
     """
-    return State("Hits", arrays={"hits": everything.hits(*load(part, text, which), apart)})
+    rows, labels = load(part, text, which)
+    batch = RowBatch(rows, numbered(labels, rows.n_rows))
+    return State("Hits", arrays={"hits": everything.hits(batch, apart)})
 
 
 def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> TextVectorizer:

@@ -20,7 +20,6 @@ from typing import Any, BinaryIO, Protocol, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.concurrency import reading
 from shortlist.errors import ModelFileError, ShortlistError
 from shortlist.files import container
 from shortlist.files.container import NAMES, Array, Checksum, Later, NoContainer, array_to_text
@@ -163,7 +162,6 @@ def save(model: Storable, path: str | os.PathLike[str], *, compact: bool = False
     write(model.to_state(), path, compact=compact)
 
 
-@reading
 def save_learner(self: Storable, path: str | os.PathLike[str], *, compact: bool = False) -> None:
     """Write the learner to one file; ``shortlist.load`` opens it. ``compact``: see
     Categorizer.save.

@@ -19,7 +19,7 @@ import scipy
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Floats, Ints, Longs
-from shortlist.concurrency import lock_of, reading
+from shortlist.concurrency import lock_of
 from shortlist.data.labels import LabelSets
 from shortlist.data.rows import Rows
 from shortlist.files.store import State
@@ -80,7 +80,6 @@ class AdditiveLearner(MergingLearner):
                 held.added, held.pending = sums, []
             return held.added
 
-    @reading
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Sums are added up before, and SciPy has noted that none is there twice: others may be
         asking meanwhile.

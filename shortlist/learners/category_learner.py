@@ -1,37 +1,29 @@
-"""What all learners of categories share: checked input, numbered labels, learning, answers, model
-files.
+"""The base class of all learners of categories: the steps of the port (port.py) put together.
 
-A learner adds six steps of its own, all on checked arrays:
-``begin``, ``update``, ``best_labels``, ``all_scores``, ``votes``, and the arrays it is made of.
+Users give a matrix and labels; these are checked once, when the batch is made. Models, which have
+checked batches already, call ``fit_batch``, ``learn_batch``, ``rank_rows`` and ``explain_row``.
 """
 
 from __future__ import annotations
 
+import copy
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist import concurrency
 from shortlist.compiled.kernels import Floats, Ints, Longs, count_up
-from shortlist.concurrency import (
-    learning,
-    lock_of,
-    merging,
-    nothing_if_refused,
-    reading,
-    runs,
-    snapshot,
-    stop_here,
-    writing,
-)
+from shortlist.concurrency import nothing_if_refused, runs, stop_here, uninterrupted
+from shortlist.data.batch import RowBatch
 from shortlist.data.label_input import (
     Columns,
     Label,
@@ -40,14 +32,13 @@ from shortlist.data.label_input import (
     class_list,
     joined_columns,
 )
-from shortlist.data.labels import LabelIndex, LabelSets, NumberedLabels, numbered
+from shortlist.data.labels import LabelIndex, LabelSets, NumberedLabels
 from shortlist.data.ranking import Explanation, Ranking
 from shortlist.data.rows import MatrixLike, Rows, RowStore, check_nonnegative, grown
 from shortlist.data.validation import (
     MOST_AMOUNT,
     Names,
     as_jobs,
-    as_numbers,
     as_rows,
     as_seed,
     as_whole,
@@ -62,42 +53,27 @@ from shortlist.errors import InputError
 from shortlist.estimators import Estimator, available_if, not_fitted
 from shortlist.files.container import Later, text_to_array
 from shortlist.files.store import State, save_learner
+from shortlist.learners.port import KnowsColumns, Learner, Observer, RankedAhead
+from shortlist.learners.predictions import (
+    best_or_most_frequent,
+    indicator_matrix,
+    mean_number_of_labels,
+    share_of_hits,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
-# Which labels may be ranked, and factors on their scores.
+Value = TypeVar("Value")
+ROWS_A_THREAD = 256  # at least, when rows are ranked by several threads
+MOST_SCORES = 1 << 20  # held at a time
 
 
 class Allowed(NamedTuple):
-    """For each label whether it may be ranked, and a factor for its score if that is above 0
-    (None for 1).
-    """
+    """For each label whether it may be ranked, and a factor for its score if that is above 0."""
 
     labels: NDArray[np.bool_]
-    factors: Floats | None = None
+    factors: Floats | None = None  # 1 for all labels
 
 
-What = TypeVar("What")
-LEAST_BLOCK = 256  # rows that are worth a thread of their own
-SCORES = 1 << 20  # scores that are held at a time
-BIAS = -1  # the column of the bias among votes
-
-
-# An observer: called with a learner and the rows and labels that it is about to learn, it yields
-# their order in pieces. Before each piece it can have rows ranked that are not learned yet.
-Watch = Callable[[Any, Rows | RowStore, LabelSets, Longs], Iterator[Longs]]
-
-
-def at_once(
-    learner: object, rows: Rows | RowStore, labels: LabelSets, order: Longs
-) -> Iterator[Longs]:
-    """No observer: the whole order as one piece."""
-    yield order
-
-
-class CategoryLearner(Estimator, ABC):
+class CategoryLearner(Learner, Estimator):
     """Base class of the learners of categories.
 
     X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each
@@ -105,9 +81,9 @@ class CategoryLearner(Estimator, ABC):
     every ``partial_fit``. Where the columns of X have names, they are kept in
     ``feature_names_in_``; columns may arrive behind those, but none may change.
 
-    Several threads may rank at a time; while one learns, the others wait (concurrency.py). A
-    ``fit`` that fails, or is stopped, leaves the learner as it was; a ``partial_fit`` that is
-    stopped has learned the first so many rows, as ``n_examples_`` tells (concurrency.py).
+    A ``fit`` that fails, or is stopped, leaves the learner as it was; a ``partial_fit`` that is
+    stopped with Ctrl-C has learned the first ``n_examples_`` rows. Several threads may rank at a
+    time; a learner that other threads use must not learn meanwhile (models have locks for that).
 
     Attributes
     ----------
@@ -124,62 +100,12 @@ class CategoryLearner(Estimator, ABC):
         The names of the columns, where they have names.
     """
 
-    _predicts_labels = True
-    n_examples_: int
+    predicts_labels = True
     n_features_in_: int
     feature_names_in_: Names
-    label_index_: LabelIndex
-    counts_by_label: Longs
-    in_stream = False  # whether examples are learned once, as they come
     label_columns_: Columns | None  # of the indicator matrices that all labels came as
-
-    nonnegative = False  # whether the learner takes only values of at least 0
-    updatable = True  # whether it can go on learning; if not, it has ``fit`` only
-    takes_pieces = False  # whether it can learn the rows of a store, some at a time
-    ranks_ahead = False  # whether it can rank examples on the way, each before it is learned
-    takes_partial = False  # whether it can leave labels alone that were not judged
+    in_stream = False  # whether examples are learned once, as they come
     save = save_learner
-
-    # The learner's own steps.
-
-    @abstractmethod
-    def begin(self) -> None:
-        """Check the parameters and forget everything learned."""
-
-    def labels_expected(self) -> None:
-        """Called when labels were numbered before any example of them was learned."""
-
-    @abstractmethod
-    def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        """Learn the examples in that order, once."""
-
-    @abstractmethod
-    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        """Write the best labels of each row: ids (n × k, filled with −1) and scores (n × k,
-        filled with NaN).
-        """
-
-    @abstractmethod
-    def all_scores(self, rows: Rows) -> Floats:
-        """The scores of all labels, n × number of labels."""
-
-    @abstractmethod
-    def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        """The columns that vote for a label in one row, and their votes, in the order in which
-        the score adds them.
-        """
-
-    def prepare(self, rows: Rows) -> Rows:
-        """Turn feature values into what the learner works on."""
-        return rows
-
-    @abstractmethod
-    def to_arrays(self) -> dict[str, Any]:
-        """The learned arrays, for the model file; some may be made later."""
-
-    @abstractmethod
-    def from_arrays(self, state: State) -> None:
-        """Take up the arrays of a model file, having checked all that the kernels will trust."""
 
     # Learning.
 
@@ -187,58 +113,43 @@ class CategoryLearner(Estimator, ABC):
         """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state``
         unless it is None.
         """
-        return self.fit_rows(self.checked_rows(X), Y, column_names(X))
+        batch = RowBatch.of(X, Y)
+        return self.fit_batch(
+            RowBatch(self.checked_signs(batch.rows), batch.labels), column_names(X)
+        )
 
     @available_if(lambda self: self.updatable)
-    @learning
     def partial_fit(
         self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None
     ) -> Self:
-        """Learn some more examples, once, in the order given. ``classes`` names labels that
-        need not occur in Y.
+        """Learn some more examples, once, in the order given. ``classes`` names labels that need
+        not occur in Y.
         """
-        with nothing_if_refused(self):
-            return self.learn_rows(*self.take_up_batch(X, Y, classes))
+        batch = RowBatch.of(X, Y)
+        names = grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X)
+        rows = self.checked_signs(batch.rows)
+        with uninterrupted(), nothing_if_refused(self):
+            self.expect_labels([] if classes is None else class_list(classes))
+            note_names(self, names)
+            return self.learn_batch(RowBatch(rows, batch.labels))
 
-    def take_up_batch(
-        self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None
-    ) -> tuple[Rows, NumberedLabels]:
-        """Check more examples, and take up their columns and the labels named."""
-        rows, names = (
-            self.checked_rows(X),
-            grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X),
-        )
-        Y = numbered(Y, rows.n_rows)
-        named = [] if classes is None else class_list(classes)
-        if not self.__sklearn_is_fitted__():
-            self.reset()
-        if named:
-            self.expect_labels(named)
-        note_names(self, names)
-        return rows, Y
-
-    def expect_labels(self, named: list[list[Label]]) -> None:
+    def expect_labels(self, labels: list[list[Label]]) -> None:
         """Number these labels, each in a list of its own, before any example of them is seen."""
         self.check_updatable()
         if not self.__sklearn_is_fitted__():
             self.reset()
-        self.label_index_.learn(named, len(named))
-        self.labels_expected()
+        if labels:
+            self.label_index_.learn(labels, len(labels))
+            self.labels_expected()
 
-    @writing
-    def fit_rows(
-        self,
-        rows: Rows | RowStore,
-        Y: LabelsLike,
-        names: Names | None = None,
-        watch: Watch = at_once,
+    def fit_batch(
+        self, batch: RowBatch, names: Names | None = None, observer: Observer | None = None
     ) -> Self:
-        """``fit`` on checked rows, whose columns have these names; ``watch`` observes the first
-        pass.
-        """
+        """``fit`` on a checked batch, whose columns have these names."""
         before = dict(self.__dict__)  # fitting makes new arrays
         try:
-            for _ in self.fit_passes(rows, Y, watch):
+            self.reset()
+            for _ in self.learn_passes(batch, observer):
                 pass
             note_names(self, names)
         except BaseException:
@@ -246,97 +157,126 @@ class CategoryLearner(Estimator, ABC):
             raise
         return self
 
-    def fit_passes(
-        self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once
-    ) -> Iterator[int]:
-        """``fit_rows`` step by step: yields the number of each pass that is done."""
+    def learn_passes(self, batch: RowBatch, observer: Observer | None = None) -> Iterator[int]:
+        """Learn more rows as ``fit`` does, several times and shuffled, without forgetting.
+
+        Yields the number of each pass that is done; the observer is told of the first.
+        """
+        rows, labels = batch
         if rows.n_rows == 0:
             raise InputError(
                 "there are no rows to learn from: found 0 samples where at least 1 is needed"
             )
-        self.reset()
-        yield from self.learn_passes(rows, Y, watch)
-
-    def learn_passes(
-        self, rows: Rows | RowStore, Y: LabelsLike, watch: Watch = at_once
-    ) -> Iterator[int]:
-        """Learn more rows as ``fit`` does, several times and shuffled, without forgetting;
-        yields as above.
-        """
         if not self.__sklearn_is_fitted__():
             self.reset()
-        Y = numbered(Y, rows.n_rows)
-        self.check_judged(Y)
+        self.check_judged(labels)
         self.check_learnable(rows)
-        labels = self._take_up(rows, Y, shuffled=True)
-        passes = self.passes_through(rows.n_rows, labels.n_labels)
+        label_sets = self._take_up(rows, labels, shuffled=True)
+        passes = self.passes_through(rows.n_rows, label_sets.n_labels)
         if isinstance(rows, Rows):
             rows = self.prepare(rows)
+        generator = None
         seed = as_seed(getattr(self, "random_state", None))
-        generator = None if seed is None else np.random.default_rng(seed)
-        for n in range(passes):
-            order = (
-                np.arange(rows.n_rows) if generator is None else generator.permutation(rows.n_rows)
-            )
-            for some in (watch if n == 0 else at_once)(
-                self, rows, labels, order.astype(np.int64, copy=False)
-            ):
-                self._learn_pass(rows, labels, some, n == 0)
-            yield n + 1
+        if seed is not None:
+            generator = np.random.default_rng(seed)
+        for n_pass in range(passes):
+            order = np.arange(rows.n_rows, dtype=np.int64)
+            if generator is not None:
+                order = generator.permutation(order)
+            if n_pass == 0:
+                self._learn_observed(rows, label_sets, order, observer)
+            else:
+                self.update(rows, label_sets, order, False)  # type: ignore[arg-type]
+            yield n_pass + 1
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """The number of passes of ``fit`` through that many rows with so many labels in all."""
         return as_whole(getattr(self, "passes", 1), "passes", least=1)
 
-    @writing
-    def _learn_pass(self, rows: Any, labels: LabelSets, order: Longs, first_pass: bool) -> None:
-        """One pass of ``fit``."""
-        self.update(rows, labels, order, first_pass)
-
-    @learning
-    def learn_rows(self, rows: Rows, Y: LabelsLike, watch: Watch = at_once) -> Self:
-        """``partial_fit`` on checked rows; ``watch`` observes them."""
+    def learn_batch(self, batch: RowBatch, observer: Observer | None = None) -> Self:
+        """``partial_fit`` of a checked batch."""
         self.check_updatable()
-        Y = numbered(Y, rows.n_rows)
-        self.check_judged(Y)
+        self.check_judged(batch.labels)
         with nothing_if_refused(self):
             if not self.__sklearn_is_fitted__():
                 self.reset()
-            self.check_learnable(rows)
+            self.check_learnable(batch.rows)
             self.in_stream = True
             try:
-                for some, own in portions(self.prepare(rows), Y):
-                    labels = self._take_up(some, own)
-                    for piece in watch(self, some, labels, np.arange(some.n_rows, dtype=np.int64)):
-                        self.update(some, labels, piece, True)
+                prepared = self.prepare(batch.rows)  # type: ignore[arg-type]
+                for rows, labels in portions(prepared, batch.labels):
+                    label_sets = self._take_up(rows, labels)
+                    order = np.arange(rows.n_rows, dtype=np.int64)
+                    self._learn_observed(rows, label_sets, order, observer)
                     stop_here()
             finally:
                 del self.in_stream
         return self
 
-    def check_learnable(
-        self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
+    def _learn_observed(
+        self, rows: Any, labels: LabelSets, order: Longs, observer: Observer | None
     ) -> None:
-        """Refuse rows that can be ranked but not learned; ``called`` gives the name of a row
-        for the error.
+        """Learn examples for the first time, in the stretches that an observer wants."""
+        if observer is None or not self.takes_pieces:
+            self.update(rows, labels, order, True)
+            return
+        for first, last, ranked in observer.plan(self, labels, order):
+            which = order[ranked]
+            if which.size == 0:
+                self.update(rows, labels, order[first:last], True)
+                continue
+            rankings = self.rank_ahead(rows, which, observer.depth, observer.counts_unknown)
+            self.update(rows, labels, order[first:last], True)
+            observer.note(rankings, labels.chosen(which))
+        observer.finish(self, rows, labels, order)
+
+    def rank_ahead(
+        self, rows: Rows | RowStore, which: Longs, k: int, counts_unknown: bool = False
+    ) -> RankedAhead:
+        """Rankings of rows that are not learned yet, without the features that no example had.
+
+        With ``counts_unknown`` these count for the length of a row. A learner that
+        ``ranks_while_learning`` fills the arrays in the next ``update``.
         """
+        chosen = rows.take(which) if isinstance(rows, Rows) else rows.chosen(which)
+        known_shares, known_rows = self.known_part(chosen)
+        ranking = self.rank_rows(chosen if counts_unknown else known_rows, k)
+        return RankedAhead(ranking.ids, ranking.scores, known_shares)
+
+    def known_part(self, rows: Rows) -> tuple[NDArray[np.float32], Rows]:
+        """The share of the features of each row that earlier examples had, and the rows without
+        the other features.
+
+        The share is 1 for empty rows, and where the learner cannot tell.
+        """
+        shares = np.ones(rows.n_rows, dtype=np.float32)
+        if not isinstance(self, KnowsColumns):
+            return shares, rows
+        is_known = self.has_seen(rows.indices)
+        if is_known.all():
+            return shares, rows
+        known_rows = rows.only(is_known)
+        lengths = rows.lengths()
+        np.divide(known_rows.lengths(), lengths, out=shares, where=lengths > 0, casting="same_kind")
+        return shares, known_rows
 
     def check_judged(self, labels: NumberedLabels) -> None:
         """Refuse partial judgements if the learner cannot leave labels alone."""
         if labels.sets.partial.complete.size and not self.takes_partial:
             raise InputError(
                 f"{type(self).__name__} learns only from complete judgements, not from some labels "
-                "of an "
-                "example; use TunedIndex, MMP or TopicPerceptron"
+                "of an example; use TunedIndex, MMP or TopicPerceptron"
             )
 
     def check_updatable(self) -> None:
+        """Refuse to go on learning if the learner has ``fit`` only."""
         if not self.updatable:
             raise InputError(
                 f"a {type(self).__name__} learns all its examples at once and cannot go on; use fit"
             )
 
     def reset(self) -> None:
+        """Forget everything learned."""
         self.n_threads()  # checks n_jobs
         as_seed(getattr(self, "random_state", None))
         self.begin()
@@ -347,16 +287,17 @@ class CategoryLearner(Estimator, ABC):
         self.n_features_in_ = 0
         note_names(self, None)
 
-    def _take_up(self, rows: Rows | RowStore, Y: LabelsLike, shuffled: bool = False) -> LabelSets:
-        n_rows = rows.n_rows
-        numbers = numbered(Y, n_rows)
-        self._take_up_columns(numbers.columns)
-        labels = self.label_index_.learn_right(numbers, n_rows, shuffled)
+    def _take_up(
+        self, rows: Rows | RowStore, labels: NumberedLabels, shuffled: bool = False
+    ) -> LabelSets:
+        """Number the labels of some rows, and count labels and rows."""
+        self._take_up_columns(labels.columns)
+        label_sets = self.label_index_.learn_right(labels, rows.n_rows, shuffled)
         self.counts_by_label = grown(self.counts_by_label, len(self.label_index_))
-        count_up(labels.ids, self.counts_by_label)
-        self.n_examples_ += n_rows
+        count_up(label_sets.ids, self.counts_by_label)
+        self.n_examples_ += rows.n_rows
         self.n_features_in_ = max(self.n_features_in_, rows.n_features)
-        return labels
+        return label_sets
 
     def _take_up_columns(self, columns: Columns | None) -> None:
         """Number the labels of an indicator matrix in the order of its columns, whether they
@@ -371,7 +312,6 @@ class CategoryLearner(Estimator, ABC):
 
     # Ranking.
 
-    @reading
     def rank(self, X: MatrixLike, k: int = 10) -> Ranking:
         """The k best labels of each row. Ties go to the label that appeared first."""
         self.check_fitted()
@@ -382,77 +322,78 @@ class CategoryLearner(Estimator, ABC):
         self.check_fitted()
         k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self.label_index_), 1))
         rows = self.prepare(rows)
-        ids, scores = np.empty((rows.n_rows, k), dtype=np.int32), np.empty((rows.n_rows, k))
-        ids.fill(-1)
-        scores.fill(np.nan)
-        few = rows.n_rows < 2 * LEAST_BLOCK
-        workers = 1 if few else max(1, min(self.n_threads(), rows.n_rows // LEAST_BLOCK))
+        ids = np.full((rows.n_rows, k), -1, dtype=np.int32)
+        scores = np.full((rows.n_rows, k), np.nan)
         if allowed is not None:
-            self._rank_allowed(rows, allowed, ids, scores)
-        elif workers == 1:
+            self.best_allowed_labels(rows, allowed, ids, scores)
+        elif rows.n_rows < 2 * ROWS_A_THREAD:
             self.best_labels(rows, ids, scores)
-        else:  # kernels release the interpreter's lock, and the result of each row is its own
-            edges = np.linspace(0, rows.n_rows, workers + 1).astype(int)
-            with ThreadPoolExecutor(workers) as pool:
-                tasks = [
-                    pool.submit(self.best_labels, rows.block(a, b), ids[a:b], scores[a:b])
-                    for a, b in pairwise(edges)
-                ]
-            for task in tasks:
-                task.result()
+        else:
+            self._best_labels_by_threads(rows, ids, scores)
         return Ranking(ids, scores, self.label_index_.names)
 
-    def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        """``best_labels`` of allowed labels. If a learner knows nothing better, all are ranked, and
-        the others left out.
+    def _best_labels_by_threads(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        """Kernels release the interpreter's lock, and the result of each row is its own."""
+        n_threads = min(self.n_threads(), rows.n_rows // ROWS_A_THREAD)
+        edges = np.linspace(0, rows.n_rows, n_threads + 1).astype(int)
+        with ThreadPoolExecutor(n_threads) as pool:
+            tasks = [
+                pool.submit(self.best_labels, rows.block(a, b), ids[a:b], scores[a:b])
+                for a, b in pairwise(edges)
+            ]
+        for task in tasks:
+            task.result()
+
+    def best_allowed_labels(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
+        """``best_labels`` of allowed labels.
+
+        If a learner knows nothing better, all are ranked, and the others left out.
         """
         n_labels = max(len(self.label_index_), 1)
-        every = np.full((rows.n_rows, n_labels), -1, dtype=np.int32)
-        own = np.full((rows.n_rows, n_labels), np.nan)
-        self.best_labels(rows, every, own)
-        usable = (every >= 0) & allowed.labels[every]
+        all_ids = np.full((rows.n_rows, n_labels), -1, dtype=np.int32)
+        all_scores = np.full((rows.n_rows, n_labels), np.nan)
+        self.best_labels(rows, all_ids, all_scores)
+        is_usable = (all_ids >= 0) & allowed.labels[all_ids]
         if allowed.factors is not None:
-            own = np.where(own > 0.0, own * allowed.factors[every], own)
-        own = np.where(usable, own, -np.inf)
-        best = np.lexsort((every, -own), axis=1)[:, : ids.shape[1]]
-        there = np.take_along_axis(usable, best, axis=1)
-        ids[:] = np.where(there, np.take_along_axis(every, best, axis=1), -1)
-        scores[:] = np.where(there, np.take_along_axis(own, best, axis=1), np.nan)
+            weighted = all_scores * allowed.factors[all_ids]
+            all_scores = np.where(all_scores > 0.0, weighted, all_scores)
+        all_scores = np.where(is_usable, all_scores, -np.inf)
+        best = np.lexsort((all_ids, -all_scores), axis=1)[:, : ids.shape[1]]
+        is_usable = np.take_along_axis(is_usable, best, axis=1)
+        ids[:] = np.where(is_usable, np.take_along_axis(all_ids, best, axis=1), -1)
+        scores[:] = np.where(is_usable, np.take_along_axis(all_scores, best, axis=1), np.nan)
 
-    def _rank_by_scores(
+    def rank_by_scores(
         self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf
     ) -> None:
         """``best_labels`` for a learner that has the scores of all labels.
 
-        Only scores above a limit count; some rows are done at a time.
-
-        ``width`` is how many numbers a row takes while its scores are made, if more than there are
-        labels.
+        Only scores above a limit count. ``width`` is how many numbers a row takes while its scores
+        are made, if more than there are labels.
         """
-        some = max(1, SCORES // max(width, len(self.label_index_), 1))
-        for first in range(0, rows.n_rows, some):
-            part = slice(first, min(first + some, rows.n_rows))
-            found = self.all_scores(rows.block(part.start, part.stop))
-            best = np.argsort(-found, axis=1, kind="stable")[:, : ids.shape[1]]
-            own = np.take_along_axis(found, best, axis=1)
-            ids[part, : best.shape[1]] = np.where(own > above, best, -1)
-            scores[part, : best.shape[1]] = np.where(own > above, own, np.nan)
+        n_rows_at_a_time = max(1, MOST_SCORES // max(width, len(self.label_index_), 1))
+        for first in range(0, rows.n_rows, n_rows_at_a_time):
+            part = slice(first, min(first + n_rows_at_a_time, rows.n_rows))
+            all_scores = self.all_scores(rows.block(part.start, part.stop))
+            best = np.argsort(-all_scores, axis=1, kind="stable")[:, : ids.shape[1]]
+            best_scores = np.take_along_axis(all_scores, best, axis=1)
+            is_above = best_scores > above
+            ids[part, : best.shape[1]] = np.where(is_above, best, -1)
+            scores[part, : best.shape[1]] = np.where(is_above, best_scores, np.nan)
 
     def n_threads(self) -> int:
         """How many threads the user allows."""
         return as_jobs(getattr(self, "n_jobs", None))
 
-    @reading
     def decision_function(self, X: MatrixLike) -> Floats:
-        """The score of every label for every row: n × number of labels, dense. ``rank`` needs
-        far less memory.
+        """The score of every label for every row: n × number of labels, dense. ``rank`` needs far
+        less memory.
         """
         self.check_fitted()
         return self.all_scores(self.prepare(self.check_rows(X)))
 
     # Predicting.
 
-    @reading
     def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The best label of each row; the most frequent label where none is retrieved.
 
@@ -466,41 +407,19 @@ class CategoryLearner(Estimator, ABC):
     def predict_rows(self, rows: Rows) -> NDArray[Any]:
         """``predict`` on checked rows."""
         if self.label_columns_ is not None:
-            return self.indicator(
-                self.rank_rows(rows, self.usual_number()).ids, self.label_columns_
-            )
+            k = mean_number_of_labels(self.label_counts_, self.n_examples_)
+            ids = self.rank_rows(rows, k).ids
+            return indicator_matrix(ids, self.label_index_.names, self.label_columns_)
         best = self.rank_rows(rows, k=1).ids[:, 0]
         if not len(self.label_index_):
             raise InputError(
                 f"this {type(self).__name__} has learned no label yet, and can predict none"
             )
-        return self.classes_[np.where(best < 0, int(np.argmax(self.label_counts_)), best)]
+        return best_or_most_frequent(best, self.classes_, self.label_counts_)
 
-    def usual_number(self) -> int:
-        """The mean number of labels of an example, rounded, at least one."""
-        return max(1, int(self.label_counts_.sum() / max(self.n_examples_, 1) + 0.5))
-
-    def indicator(self, ids: Ints, columns: Columns) -> Longs:
-        """Labels (n × k, −1 for none) as an indicator matrix."""
-        column = self.columns_of_labels(columns)
-        row, place = np.nonzero(column[ids] >= 0)
-        indicated = np.zeros((ids.shape[0], len(columns)), dtype=np.int64)
-        indicated[row, column[ids[row, place]]] = 1
-        return indicated
-
-    def columns_of_labels(self, columns: Columns) -> Longs:
-        """The column of each label in an indicator matrix, −1 for none; the last entry, −1,
-        stands for no label.
-        """
-        place = {name: at for at, name in enumerate(columns)}
-        return np.array(
-            [*(place.get(name, -1) for name in self.label_index_.names), -1], dtype=np.int64
-        )
-
-    @reading
     def score(self, X: MatrixLike, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
-        """R1: the share of rows whose best label is one of theirs (accuracy, where each row has
-        one label).
+        """R1: the share of rows whose best label is one of theirs (accuracy, where each row has one
+        label).
         """
         self.check_fitted()
         return self.score_rows(self.check_rows(X), Y, sample_weight)
@@ -510,15 +429,8 @@ class CategoryLearner(Estimator, ABC):
     ) -> float:
         """``score`` on checked rows."""
         best = self.rank_rows(rows, k=1).ids[:, 0]
-        right = is_true(best, self.label_index_.look_up(Y, best.size)).astype(np.float64)
-        weights = (
-            None
-            if sample_weight is None
-            else as_numbers(sample_weight, "sample_weight", length=best.size)
-        )
-        return float(np.average(right, weights=weights))
+        return share_of_hits(best, self.label_index_.look_up(Y, best.size), sample_weight)
 
-    @reading
     def explain(self, x: MatrixLike, label: Label) -> Explanation:
         """The votes of each column of one row for a label. They sum to the label's score."""
         self.check_fitted()
@@ -527,22 +439,19 @@ class CategoryLearner(Estimator, ABC):
             raise InputError(f"explain takes one row, not {row.n_rows}")
         return self.explain_row(row, label)
 
-    @reading
     def explain_row(self, row: Rows, label: Label) -> Explanation:
         """``explain`` on one checked row."""
-        self.check_fitted()
         columns, votes = self.votes(self.prepare(row), self.label_index_.find(label))
-        total = 0.0
+        score = 0.0
         for vote in votes.tolist():  # one by one, as the kernels add: the same sum to the last bit
-            total += vote
+            score += vote
         heaviest = np.argsort(-np.abs(votes), kind="stable")
         pairs = zip(columns[heaviest].tolist(), votes[heaviest].tolist(), strict=True)
-        return Explanation(label, total, list(pairs))
+        return Explanation(label, score, list(pairs))
 
     # What was learned.
 
     @property
-    @reading
     def classes_(self) -> NDArray[Any]:
         """All labels, in order of first appearance."""
         self.check_fitted()
@@ -554,13 +463,45 @@ class CategoryLearner(Estimator, ABC):
         self.check_fitted()
         return self.counts_by_label[: len(self.label_index_)]
 
-    @reading
+    def all_label_counts(self) -> Longs:
+        """``label_counts_``, with a 0 for each label that is known without an example."""
+        n_labels = len(self.label_index_)
+        return grown(self.label_counts_, n_labels)[:n_labels]
+
     def label_numbers(self, Y: LabelsLike) -> LabelSets:
-        """The labels of Y as numbers in ``classes_``, for measuring; labels never learned get
-        the numbers behind.
+        """The labels of Y as numbers in ``classes_``, for measuring; labels never learned get the
+        numbers behind.
         """
         self.check_fitted()
         return self.label_index_.look_up(Y, n_examples(Y))
+
+    # Changes of labels. Each gives a changed copy; the learner itself stays as it was.
+
+    def with_label_renamed(self, old: Label, new: Label) -> Self:
+        """A copy with another name for a label."""
+        names = list(self.label_index_.names)
+        names[self.label_index_.find(old)] = new
+        changed = copy.copy(self)
+        changed.label_index_ = LabelIndex(names)
+        changed.label_columns_ = None
+        return changed
+
+    def with_labels_merged(self, labels: Sequence[Label], into: Label) -> Self:
+        """A copy with the weights of several labels added to those of one of them.
+
+        A merged label keeps its number, without weights, so that numbers held elsewhere stay valid.
+        """
+        raise InputError(f"{type(self).__name__} keeps no sums that could be merged; train it anew")
+
+    def with_label_split(self, label: Label, new: Label) -> Self:
+        """A copy with a new label, which begins with the weights of another one."""
+        raise InputError(
+            f"{type(self).__name__} has no index from which a label could be split off"
+        )
+
+    def without_recent_examples(self, labels: Sequence[Label]) -> Self:
+        """A copy that will not learn examples of these labels again."""
+        return self
 
     # Checks.
 
@@ -570,14 +511,17 @@ class CategoryLearner(Estimator, ABC):
         return self.checked_rows(X)
 
     def checked_rows(self, X: MatrixLike) -> Rows:
+        """The checked rows of X."""
         return self.checked_signs(as_rows(X))
 
-    def checked_signs(self, rows: Rows, called: Callable[[int], str] = "row {}".format) -> Rows:
-        """The same rows, refused if a value must not be negative; ``called`` gives the name of
-        a row for the error.
+    def checked_signs(
+        self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
+    ) -> Any:
+        """The same rows, refused if a value must not be negative; ``called`` names a row in the
+        error.
         """
         if self.nonnegative:
-            check_nonnegative(rows, called)
+            check_nonnegative(rows, called)  # type: ignore[arg-type]
         return rows
 
     def check_fitted(self) -> None:
@@ -598,7 +542,6 @@ class CategoryLearner(Estimator, ABC):
 
     # Model files.
 
-    @snapshot
     def to_state(self) -> State:
         """The state of a fitted learner, for a model file."""
         self.check_fitted()
@@ -609,22 +552,14 @@ class CategoryLearner(Estimator, ABC):
         }
         if isinstance(self.label_columns_, range):
             settings["label_columns"] = len(self.label_columns_)
-        arrays = {name: _finite(self, array) for name, array in self.to_arrays().items()}
-        arrays |= {
-            "labels": text_to_array(self.label_index_.names),
-            "label_counts": self.label_counts_,
-        }
+        arrays = {name: check_finite(self, array) for name, array in self.to_arrays().items()}
+        arrays["labels"] = text_to_array(self.label_index_.names)
+        arrays["label_counts"] = self.label_counts_
         if isinstance(self.label_columns_, list):
             arrays["label_columns"] = text_to_array(self.label_columns_)
         if hasattr(self, "feature_names_in_"):
             arrays["feature_names"] = text_to_array(self.feature_names_in_.tolist())
-        return State(
-            type(self).__name__, settings, arrays, compact=partial(self._compacted, arrays)
-        )
-
-    def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
-        """The arrays of a compact file."""
-        return arrays
+        return State(type(self).__name__, settings, arrays, compact=partial(self.compacted, arrays))
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -632,39 +567,23 @@ class CategoryLearner(Estimator, ABC):
         learner = cls(**state.settings["parameters"])
         learner.reset()
         learner.label_index_ = LabelIndex(state.names("labels"))
-        learner.counts_by_label = state.array("label_counts", np.int64)
-        counts = learner.counts_by_label
+        counts = state.array("label_counts", np.int64)
         state.require(counts.size == len(learner.label_index_), "each label has one count")
-        state.require(
-            bool(((counts >= 0) & (counts <= MOST_AMOUNT)).all()),
-            "labels have counts of at least 0",
-        )
+        in_range = (counts >= 0) & (counts <= MOST_AMOUNT)
+        state.require(bool(in_range.all()), "labels have counts of at least 0")
+        learner.counts_by_label = counts
         learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
-        if "label_columns" in state.settings:
-            n_columns = as_whole(state.settings["label_columns"], "label_columns", most=len(counts))
-            learner.label_columns_ = range(n_columns)
-        if "label_columns" in state.arrays:
-            columns = state.names("label_columns")
-            known = all(name in learner.label_index_.number for name in columns) and len(
-                set(columns)
-            ) == len(columns)
-            state.require(known, "the columns that labels came as are labels")
-            learner.label_columns_ = columns
+        learner.label_columns_ = label_columns_of(state, learner.label_index_)
         if "feature_names" in state.arrays:
             names = state.names("feature_names")
-            named = len(names) <= learner.n_features_in_ and all(
-                isinstance(name, str) for name in names
+            all_text = all(isinstance(name, str) for name in names)
+            state.require(
+                all_text and len(names) <= learner.n_features_in_, "its columns have names"
             )
-            state.require(named, "its columns have names")
             learner.feature_names_in_ = np.array(names, dtype=object)
         learner.from_arrays(state)
         return learner
-
-
-# Learners whose parts can be put together. ``merge`` adds what another learner has learned from
-# other rows. On a cluster each pass is cut into parts, which are learned separately and mixed in a
-# fixed order: the result depends on the number of parts, not on the number of workers.
 
 
 class MergingLearner(CategoryLearner):
@@ -674,7 +593,6 @@ class MergingLearner(CategoryLearner):
     def merge_sums(self, other: Any, numbers: Ints) -> None:
         """Add what the other has learned; its label i has the number numbers[i] here."""
 
-    @merging
     def merge(self, other: Self) -> Self:
         """Add what another learner of this kind has learned from other rows with the same
         columns.
@@ -685,15 +603,14 @@ class MergingLearner(CategoryLearner):
                 f"only a {kind.__name__} can be merged into this one, not a {type(other).__name__}"
             )
         other.check_fitted()
-        with nothing_if_refused(self):
+        with uninterrupted(), nothing_if_refused(self):
             if not self.__sklearn_is_fitted__():
                 self.reset()
                 note_names(self, getattr(other, "feature_names_in_", None))
             columns = self.label_columns_ if self.n_examples_ > 0 else other.label_columns_
             self.label_columns_ = joined_columns(columns, other.label_columns_)
-            numbers = self.label_index_.learn(
-                [[name] for name in other.label_index_.names], len(other.label_index_)
-            ).ids
+            names = [[name] for name in other.label_index_.names]
+            numbers = self.label_index_.learn(names, len(names)).ids
             self.merge_sums(other, numbers)
             counts = np.zeros(len(self.label_index_), dtype=np.int64)
             counts[numbers] = other.label_counts_
@@ -702,19 +619,23 @@ class MergingLearner(CategoryLearner):
             self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
         return self
 
+    def with_labels_merged(self, labels: Sequence[Label], into: Label) -> Self:
+        numbers = np.arange(len(self.label_index_), dtype=np.int32)
+        numbers[[self.label_index_.find(label) for label in labels]] = self.label_index_.find(into)
+        changed = copy.copy(self)
+        changed.reset()
+        changed.label_index_ = LabelIndex(self.label_index_.names)
+        changed.counts_by_label = np.zeros(numbers.size, dtype=np.int64)
+        np.add.at(changed.counts_by_label, numbers, self.all_label_counts())
+        changed.merge_sums(self, numbers)
+        changed.n_examples_ = self.n_examples_
+        changed.n_features_in_ = self.n_features_in_
+        note_names(changed, getattr(self, "feature_names_in_", None))
+        changed.after_label_merge(self, numbers)
+        return changed
 
-class PartedLearner(CategoryLearner):
-    """Base class: parts of a pass can be learned on several machines and mixed (distributed/)."""
-
-    @abstractmethod
-    def shard(self, n: int) -> Any:
-        """A copy that learns one of n parts, and shares nothing that learning changes."""
-
-    @abstractmethod
-    def mix_shards(self, shards: list[Any]) -> None:
-        """Combine what the parts have learned, each from the present state on, in the order
-        given.
-        """
+    def after_label_merge(self, before: Self, numbers: Ints) -> None:
+        """Take up what sums do not hold from the learner as it was before labels were merged."""
 
 
 def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -726,20 +647,25 @@ def added(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 class Made:
-    """What a learner ranks by, made when it is needed; replaced by a new one when what it is
-    made of changes.
+    """What a learner ranks by, made when it is first needed.
+
+    A new one replaces it when what it is made of changes.
     """
 
     def __init__(self) -> None:
         self._value: Any = None
+        self._lock = threading.Lock()
 
-    def of(self, learner: CategoryLearner, make: Callable[[], What]) -> What:
+    def of(self, make: Callable[[], Value]) -> Value:
         """The value, made by the first thread that needs it."""
-        with lock_of(learner).making:
+        with self._lock:
             if self._value is None:
                 self._value = make()
-            made: What = self._value
-            return made
+            value: Value = self._value
+            return value
+
+    def __reduce__(self) -> tuple[type[Made], tuple[()]]:
+        return Made, ()  # a copy makes its own
 
 
 def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, NumberedLabels]]:
@@ -750,7 +676,8 @@ def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, Numbere
     for run in runs(rows.n_rows):
         indptr = rows.indptr[run.start : run.stop + 1]
         inside = slice(indptr[0], indptr[-1])
-        indices, width = rows.indices[inside], rows.n_features
+        indices = rows.indices[inside]
+        width = rows.n_features
         if run.stop < rows.n_rows:  # of this run alone, since learning may stop after it
             width = int(indices.max(initial=-1)) + 1
         yield Rows(indptr - indptr[0], indices, rows.data[inside], width), labels[run]
@@ -772,26 +699,35 @@ def n_examples(Y: LabelsLike) -> int:
     return int(Y.shape[0]) if hasattr(Y, "shape") else len(Y)  # type: ignore[arg-type]
 
 
-def is_true(best: Ints, truth: LabelSets) -> NDArray[np.bool_]:
-    """Whether the label ``best`` of each row is one of its true labels."""
-    row = np.repeat(np.arange(best.size), np.diff(truth.indptr))
-    hit = np.zeros(best.size, dtype=bool)
-    hit[row[best[row] == truth.ids]] = True
-    return hit
+def label_columns_of(state: State, labels: LabelIndex) -> Columns | None:
+    """The columns of the indicator matrices that all labels of a model file came as."""
+    if "label_columns" in state.settings:
+        n_columns = as_whole(state.settings["label_columns"], "label_columns", most=len(labels))
+        return range(n_columns)
+    if "label_columns" not in state.arrays:
+        return None
+    columns = state.names("label_columns")
+    are_labels = all(name in labels.number for name in columns)
+    state.require(
+        are_labels and len(set(columns)) == len(columns),
+        "the columns that labels came as are labels",
+    )
+    return columns
 
 
-def _finite(learner: CategoryLearner, array: Any) -> Any:
+def check_finite(learner: CategoryLearner, array: Any) -> Any:
     """The array, refused if it holds numbers that are not finite: such a file could not be
     loaded.
     """
     if array.dtype.kind != "f":
         return array
     if isinstance(array, Later):
-        return replace(array, pieces=lambda: (_finite(learner, piece) for piece in array.pieces()))
+        return replace(
+            array, pieces=lambda: (check_finite(learner, piece) for piece in array.pieces())
+        )
     if not np.isfinite(array).all():
         raise InputError(
             f"this {type(learner).__name__} is not saved: its weights have overflowed and are no "
-            "longer finite; train "
-            "again with values='l2', smaller values or a smaller step"
+            "longer finite; train again with values='l2', smaller values or a smaller step"
         )
     return array

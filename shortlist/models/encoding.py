@@ -32,7 +32,7 @@ from shortlist.data.texts import (
 from shortlist.errors import InputError, counted
 from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
-from shortlist.learners.index.tuned_index import TunedIndex, beside_vector
+from shortlist.learners.port import TakesVectors
 
 Callback = Callable[[list[str]], ArrayLike]
 Encoder = Callback | str
@@ -218,19 +218,31 @@ class VectorPart(NamedTuple):
 def suited(
     learner: CategoryLearner, encoder: Encoder | None, texts: Sequence[Document]
 ) -> tuple[CategoryLearner, Sequence[Any]]:
-    """A new learner, which takes vectors if the first texts have any, and these texts with
-    their vectors.
+    """A new learner, which takes vectors if the first texts have any, and these texts with their
+    vectors.
     """
-    given = as_documents(texts)
-    if encoder is not None and not isinstance(given, WithVectors):
-        given = WithVectors(
-            given, encoded(loaded(encoder), given if len(given) else [""])[: len(given)]
+    documents = as_documents(texts)
+    if encoder is not None and not isinstance(documents, WithVectors):
+        to_encode = documents if len(documents) else [""]
+        vectors = encoded(loaded(encoder), to_encode)[: len(documents)]
+        documents = WithVectors(documents, vectors)
+    n_columns = None
+    if isinstance(documents, WithVectors):
+        n_columns = documents.vectors.shape[1]
+    if isinstance(learner, TakesVectors):
+        return learner.with_vectors(n_columns), documents
+    if n_columns is not None:
+        raise InputError(
+            "vectors need the learner TunedIndex, which is the default, not "
+            f"{type(learner).__name__}"
         )
-    if not isinstance(given, WithVectors):
-        return (
-            learner.set_params(vector=None) if isinstance(learner, TunedIndex) else learner
-        ), given
-    return beside_vector(learner, given.vectors.shape[1]), given
+    return learner, documents
+
+
+def check_vocabulary(vocabulary: object) -> None:
+    """Refuse what is neither a vocabulary nor None."""
+    if vocabulary is not None and not isinstance(vocabulary, LabelVocabulary):
+        raise InputError(f"a vocabulary is a LabelVocabulary, not a {type(vocabulary).__name__}")
 
 
 def vectors_of_names(

@@ -20,16 +20,14 @@ import numpy as np
 
 from shortlist.confidence.confidence import MOST_BYTES
 from shortlist.confidence.observers import FirstPass
-from shortlist.data.label_input import LabelsLike
+from shortlist.data.batch import RowBatch
 from shortlist.data.labels import NumberedLabels
 from shortlist.data.rows import RowStore, Vectors, give_back
 from shortlist.data.texts import Document
 from shortlist.data.validation import as_size
 from shortlist.errors import InputError, counted
 from shortlist.learners.category_learner import CategoryLearner
-from shortlist.learners.index import replay_buffer
-from shortlist.learners.index.index_learner import IndexLearner
-from shortlist.learners.index.tuned_index import TunedIndex
+from shortlist.learners.port import BoundsMemory, TakesVectors
 from shortlist.models.text_batches import LabelBatches, behind
 from shortlist.text.counts import CountedRows
 from shortlist.text.vectorizer import TextVectorizer
@@ -74,13 +72,13 @@ class Bound:
         # the same model after a change of labels, say
         if before is not None and before.text is text:
             self.words_forgotten, self._warned = before.words_forgotten, before._warned
-        if not isinstance(learner, IndexLearner):
+        if not isinstance(learner, BoundsMemory):
             raise InputError(
                 "max_memory needs a learner that can make room, such as FeatureFocus, not "
                 f"{learner}"
             )
         self.learner = learner
-        self.n_vector = (learner.vector or 0) if isinstance(learner, TunedIndex) else 0
+        self.n_vector = (learner.vector or 0) if isinstance(learner, TakesVectors) else 0
         if not learner.__sklearn_is_fitted__():
             learner.reset()
             text.fit([])
@@ -125,8 +123,7 @@ class Bound:
         """The same for n_labels labels with names of n_bytes bytes."""
         of_labels = (MOST.label + MOST.weight * self.n_vector) * n_labels + MOST.name_byte * n_bytes
         of_examples = MOST_BYTES
-        if isinstance(self.learner, TunedIndex):
-            of_examples += replay_buffer.most_bytes(self.n_vector)
+        of_examples += self.learner.replay_bytes(self.n_vector)
         left = 3 * self.size // 4 - of_examples - of_labels
         if left < self.size // 4:
             raise InputError(
@@ -157,7 +154,7 @@ class Bound:
         no bound.
         """
         for rows, labels in self.windows(batches):
-            for _ in self.learner.learn_passes(rows, labels, first_pass):
+            for _ in self.learner.learn_passes(RowBatch(rows, labels), first_pass):
                 pass
             first_pass.follow_level()
             self.keep()
@@ -165,7 +162,7 @@ class Bound:
             raise InputError("there are no texts to learn from")
 
     def windows(
-        self, batches: Iterator[tuple[Sequence[Document], Vectors | None, LabelsLike]]
+        self, batches: Iterator[tuple[Sequence[Document], Vectors | None, NumberedLabels]]
     ) -> Iterator[tuple[RowStore, NumberedLabels]]:
         """Rows of as many texts as there is room for at a time.
 
@@ -175,7 +172,7 @@ class Bound:
         rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
         vectors: list[Vectors] = []
         for texts, some_vectors, labels in batches:
-            recurring = all_labels.add(labels, len(texts)).recurring
+            recurring = all_labels.add(labels).recurring
             rows.add(self.text.take(texts, recurring=recurring).rows)
             vectors += [] if some_vectors is None else [some_vectors]
             n_bytes = sum(one.nbytes for one in vectors)

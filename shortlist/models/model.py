@@ -176,7 +176,7 @@ class Model(Estimator, ABC, Generic[Judged]):
     learner_: Any
     text_: Any  # of a model of texts
     # parameters that are estimators, short names of them, or None
-    _parts: ClassVar[tuple[str, ...]] = ("learner",)
+    part_names: ClassVar[tuple[str, ...]] = ("learner",)
 
     # Parameters. Those of a part have names such as ``learner__passes``, also if the part is the
     # default.
@@ -187,8 +187,8 @@ class Model(Estimator, ABC, Generic[Judged]):
 
     def _part(self, name: str) -> Any:
         given = getattr(self, name)
-        if name in self._parts and (given is None or isinstance(given, str)):
-            return getattr(self, f"_new_{name}")()
+        if name in self.part_names and (given is None or isinstance(given, str)):
+            return getattr(self, f"new_{name}")()
         return super()._part(name)
 
     # Learning.
@@ -333,7 +333,7 @@ class Model(Estimator, ABC, Generic[Judged]):
         8,192 of the largest of a feature; learning goes on from those. Nothing else is lost.
         """
         self.check_fitted()
-        self.hold(partial(save_file, self, path, compact=compact))
+        save_file(self, path, compact=compact)
 
     @abstractmethod
     def to_state(self) -> State:

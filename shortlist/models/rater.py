@@ -29,8 +29,9 @@ from shortlist.learners.ratings.rating_learner import RatingLearner, check_size
 from shortlist.learners.ratings.scale import as_values
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
+from shortlist.models.explanations import in_words
 from shortlist.models.model import Model, Report, Table, finite_or_none
-from shortlist.models.text_batches import default_text, in_words, texts_of
+from shortlist.models.text_batches import default_text, texts_of
 from shortlist.text.vectorizer import TextVectorizer
 
 SPARSE = 0.1  # rows with a smaller share of non-zero values stay sparse
@@ -357,7 +358,7 @@ class TextRater(Rater):
     [1, 5]
     """
 
-    _parts = ("learner", "text")
+    part_names = ("learner", "text")
     takes_texts = True
     text_: TextVectorizer
     _vector = VectorPart(0, None)  # of the encoder that it was learned with

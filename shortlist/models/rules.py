@@ -22,7 +22,6 @@ from shortlist.data.validation import as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import Allowed, CategoryLearner
-from shortlist.learners.label_surgery import counts_of
 
 Labels = Iterable[Label]
 # which labels are of a kind, and how many of them there may be
@@ -268,6 +267,6 @@ class KnownRules:
         """
         if not tame or not len(self.current):
             return None
-        counts = counts_of(learner)
+        counts = learner.all_label_counts()
         factors: Floats = ((1.0 + counts) / (1.0 + counts.mean())) ** -tame
         return factors

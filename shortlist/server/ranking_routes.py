@@ -19,9 +19,9 @@ from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import with_vectors
+from shortlist.models.extra_fields import FieldsBeside
 from shortlist.models.label_changes import Change
 from shortlist.models.rules import Rules
-from shortlist.models.text_batches import FieldsBeside
 from shortlist.server import schemas
 from shortlist.server.exporting import LAYOUTS, layout_for, pieces
 from shortlist.server.journal import Conflict, Example, alike

@@ -34,9 +34,9 @@ from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
 from shortlist.inputs.labelled import ERRORS
 from shortlist.inputs.source import Option
+from shortlist.models.answers import Assigned
 from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.category_model import Assigned
 from shortlist.models.model import Model
 from shortlist.server.client import parts
 from shortlist.server.journal import (

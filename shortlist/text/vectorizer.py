@@ -12,14 +12,13 @@ import scipy
 from numpy.typing import NDArray
 
 from shortlist.concurrency import (
-    Noting,
     by_threads,
     learning,
-    merging,
     reading,
     snapshot,
     spread,
     stop_here,
+    uninterrupted,
     writing,
 )
 from shortlist.data.rows import Rows, give_back
@@ -413,7 +412,7 @@ class TextVectorizer(Estimator):
             self._begin()
         self.settings_ = self.settings_.suiting(texts, recurring)
 
-    @merging
+    @learning
     def merge(self, other: TextVectorizer) -> Self:
         """Learn exactly what another vectorizer of the same parameters has learned, as if its
         texts had come next.
@@ -463,7 +462,7 @@ class TextVectorizer(Estimator):
             rows = CountedRows(self.weighted)
             # Threads cut texts into features; one thread numbers and counts these.
             for words, features in by_threads(self._features, pieces(), n_jobs):
-                with Noting():
+                with uninterrupted():
                     counted = self._counted(words, features, learning=True)
                     self._weighting.learn(counted)
                     rows.add(counted)

@@ -14,8 +14,8 @@ from shortlist.confidence import observers as observing
 from shortlist.confidence.confidence import Confidence, Reason
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
-from shortlist.learners.category_learner import at_once
-from shortlist.models import categorizer
+from shortlist.learners.port import Stretch
+from shortlist.models import text_learning
 from tests.contract import as_bytes
 
 LABELS = 12
@@ -59,11 +59,11 @@ def blind(monkeypatch):
     """Learning that asks nothing on the way."""
 
     class Blind(observing.FirstPass):
-        def __call__(self, learner, rows, labels, order):
-            yield order
+        def plan(self, learner, labels, order):
+            return [Stretch(0, order.size, order[:0])]
 
-    monkeypatch.setattr(categorizer, "FirstPass", Blind)
-    monkeypatch.setattr(categorizer, "Stream", lambda _: at_once)
+    monkeypatch.setattr(text_learning, "FirstPass", Blind)
+    monkeypatch.setattr(text_learning, "Stream", lambda _: Blind())
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_learning_in_pieces_changes_nothing(monkeypatch):
     labels = [[f"label {c}"] for c in random.integers(0, 9, 500)]
     texts = [f"{own[0]} " + " ".join(f"w{w}" for w in random.zipf(1.4, 6)) for own in labels]
     whole = Categorizer().fit(texts, labels)
-    monkeypatch.setattr(index_learner, "PIECE", 7)
+    monkeypatch.setattr(index_learner, "ROWS_AT_A_TIME", 7)
     assert as_bytes(Categorizer().fit(texts, labels)) == as_bytes(whole)
 
 

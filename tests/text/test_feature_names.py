@@ -64,7 +64,7 @@ def test_hashes_that_were_chosen_do_not_meet_in_one_slot(bit, seed, monkeypatch)
     not become quadratic.
     """
     factors = np.random.default_rng(seed).integers(0, 2**64, (9, 1), dtype=np.uint64) | np.uint64(1)
-    monkeypatch.setattr(vocabulary, "odd_number", iter(factors).__next__)
+    monkeypatch.setattr(letters, "odd_number", iter(factors).__next__)
     chosen = np.arange(2**16, dtype=np.uint64) << np.uint64(bit)
     names = {
         "letters": np.empty(0, dtype=np.uint8),

@@ -3,7 +3,7 @@
 Each feature f holds a list of edges (label c, w′_fc), heaviest first, and its total w′_f; the
 weight of an edge is w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots
 start .. start+capacity−1 and uses the first ``length`` of them. Learners fill the index, each in
-its own way; retrieval.py ranks with it.
+its own way; scoring.py ranks with it.
 
 The fields of a feature, or of an edge, are adjacent in memory: an example visits a hundred features
 all over the index, and most of the time goes into fetching them.
@@ -37,7 +37,7 @@ FEATURE = np.dtype(
     ],
     align=True,
 )
-# w′_fc, c and u_fc (tuning.py). Labels are unsigned, so that Numba does not check whether they
+# w′_fc, c and u_fc (training.py). Labels are unsigned, so that Numba does not check whether they
 # count from the end.
 EDGE = np.dtype([("weight", np.float32), ("label", np.uint32), ("tuned", np.float32)])
 LEAST_WEIGHT, MOST_WEIGHT = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
@@ -262,6 +262,17 @@ def added(one: Index, other: Index, times: float, n_labels: int) -> Index:
     n_edges = add_lists(one, other, times, place, length, edges)
     total, seen = (one.features[name] + times * other.features[name] for name in ("total", "seen"))
     return make_index(length, edges[:n_edges], total, seen.astype(np.int64))
+
+
+def edges_copied(index: Index, label: int, copy: int) -> Index:
+    """An index that has only the edges to one label, as edges to another label, the copy."""
+    feature, edges = index.all_edges()
+    is_label = edges["label"] == label
+    n_features = index.features.size
+    lengths = np.bincount(feature[is_label], minlength=n_features).astype(np.int32)
+    copies = edges[is_label]
+    copies["label"] = copy
+    return make_index(lengths, copies, np.zeros(n_features), np.zeros(n_features, dtype=np.int64))
 
 
 def empty_index() -> Index:
@@ -644,7 +655,7 @@ def are_rows(values: str, step: float, squares: Floats, n_entries: Longs) -> boo
     return bool((squares <= most).all())
 
 
-def check_finite(values: str, bias: Floats) -> None:
+def check_finite_biases(values: str, bias: Floats) -> None:
     """Refuse to go on after weights have overflowed."""
     if not np.isfinite(bias).all():
         how = "a smaller step"

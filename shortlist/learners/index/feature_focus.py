@@ -135,7 +135,7 @@ class FeatureFocus(IndexLearner):
             as_real(self.memory, "memory", least=1)
             as_real(self.min_weight, "min_weight (where there is a memory)", least=LEAST_LIGHT)
 
-    def _learn_some(
+    def learn_until_full(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         n_labels = len(self.label_index_)

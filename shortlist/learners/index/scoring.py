@@ -3,8 +3,8 @@ words of an example.
 
 Signed values cannot be counted, and their lists would not be sparse. So each column g of a vector
 has a weight U_gc for every label, and adds v[g]·U_gc to the score of each label that was learned.
-The errors are those of words and vector together (tuning.py), and both are corrected by them: U_gc
-+= η·v[g]·e_c.
+The errors are those of words and vector together (training.py), and both are corrected by them:
+U_gc += η·v[g]·e_c.
 
 If an example has both, the squares of its words sum to 1 − share and those of its vector to
 ``share``, so that the row has unit length. A stream begins with SHARE; ``fit`` compares words and
@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from shortlist.compiled.kernels import Floats, Ints, Longs, fetch, kernel, loop, part
 from shortlist.data.rows import Rows
 from shortlist.errors import InputError
-from shortlist.learners.category_learner import BIAS, Allowed
+from shortlist.learners.category_learner import Allowed
 from shortlist.learners.index.edges import Index
+from shortlist.learners.port import BIAS
 from shortlist.learners.top_labels import LEAST, Scratch, keep_best, room_for_touched
 
 Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an example has none
@@ -468,7 +469,7 @@ def room_for_rankings(n_rows: int, which: Longs, k: int, unit_length: bool) -> A
     )
 
 
-NOBODY = room_for_rankings(0, np.zeros(0, dtype=np.int64), 0, unit_length=False)
+NO_RANKINGS = room_for_rankings(0, np.zeros(0, dtype=np.int64), 0, unit_length=False)
 
 
 @part

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Floats, Longs, kernel
-from shortlist.concurrency import reading, runs
+from shortlist.concurrency import runs
 from shortlist.data.labels import LabelSets
 from shortlist.data.rows import Rows, is_complete
 from shortlist.data.validation import MOST_AMOUNT, as_choice, as_whole
 from shortlist.files.store import State
-from shortlist.learners.category_learner import Made, PartedLearner
+from shortlist.learners.category_learner import Made
 from shortlist.learners.prototypes.weights import (
     END,
     LISTED,
@@ -60,7 +60,7 @@ class Stream(NamedTuple):
     stops: bool = False
 
 
-class OnlinePrototypes(PartedLearner, PrototypeLearner):
+class OnlinePrototypes(PrototypeLearner):
     """Base class: learns prototypes from a stream. A learner adds its kernel, in ``_run``."""
 
     takes_partial = True
@@ -155,7 +155,7 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
     def _hypothesis(self) -> Prototypes:
         if self.hypothesis != "averaged":
             return self.prototypes
-        return self._average.of(self, lambda: self.prototypes.averaged(int(self._counts[SEEN])))
+        return self._average.of(lambda: self.prototypes.averaged(int(self._counts[SEEN])))
 
     # The losses.
 
@@ -174,7 +174,6 @@ class OnlinePrototypes(PartedLearner, PrototypeLearner):
         self._total_losses = totals[-1] if len(totals) else self._total_losses
 
     @property
-    @reading
     def cumulative_loss_(self) -> dict[str, NDArray[Any]]:
         """The curves of figures 4 and 5: Σ_{i≤t} loss_i / t against t, the number of examples
         ``seen``.

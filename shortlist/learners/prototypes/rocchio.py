@@ -62,7 +62,7 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         super().begin()
 
     def _hypothesis(self) -> Prototypes:
-        return self.derived.of(self, self._made_of_sums)
+        return self.derived.of(self._made_of_sums)
 
     def _made_of_sums(self) -> Prototypes:
         sums = self.label_sums().tocoo()

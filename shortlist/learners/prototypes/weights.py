@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Floats, Ints, Longs, kernel
-from shortlist.concurrency import reading
 from shortlist.data.rows import MatrixLike, Rows, grown
 from shortlist.files.store import State
 from shortlist.learners.category_learner import CategoryLearner
@@ -294,7 +293,6 @@ class PrototypeLearner(CategoryLearner):
         votes = votes_for(row, self._hypothesis(), label)
         return row.indices[votes != 0], votes[votes != 0]
 
-    @reading
     def edges_touched(self, X: MatrixLike) -> float:
         """d of paper 004: the mean number of labels whose weights each active feature of some
         rows brings in.
@@ -305,7 +303,6 @@ class PrototypeLearner(CategoryLearner):
         )
 
     @property
-    @reading
     def n_weights_(self) -> int:
         """How many weights the prototypes hold, the shared ones counted once."""
         return self._hypothesis().n_weights
