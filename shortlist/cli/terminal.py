@@ -216,6 +216,6 @@ def saying_warnings(model: Model[Any]) -> Iterator[None]:
 
 def say_when_compiling() -> None:
     """Say once if loops are compiled: the first run on a machine is slower than later ones."""
-    from shortlist.compiled import compiling
+    from shortlist.compiled import numba_internals
 
-    compiling.somebody_waits = True
+    numba_internals.somebody_waits = True

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 # a model that has not been wrong yet would be as certain of a tie, or of a label with hardly a
 # vote, as of anything else.
 #
-# Along the places a probability never rises: each is at most the one before it. Only sums,
-# products, quotients and roots are used, in a fixed order, and an exponential made of them: results
-# are equal on all machines.
+# Along the places a probability never rises: each is at most the one before it.
 
 
 WIDTH = 16  # labels of each ranking that have a curve of their own
@@ -53,7 +51,6 @@ LONGEST_STEP, STEPS, CLOSE = 2.0, 60, 1e-2
 # a step whose end falls by more than this share of the slope at its start went too far
 TOO_STEEP = 0.5
 ENOUGH = 4096  # newest examples that curves are fitted to
-HALVINGS = 10  # of the argument of an exponential, whose value is then squared as often
 LARGEST = 40.0  # argument of an exponential
 
 
@@ -85,19 +82,8 @@ class Curves(NamedTuple):
         return curves
 
 
-def exponential(x: Floats) -> Floats:
-    """e^x for |x| ≤ LARGEST, to eight digits: a Taylor series of x / 2^HALVINGS, squared
-    HALVINGS times.
-    """
-    y = x / (1 << HALVINGS)
-    value: Floats = 1.0 + y * (1.0 + y * (0.5 + y * (1 / 6 + y * (1 / 24 + y * (1 / 120)))))
-    for _ in range(HALVINGS):
-        value *= value
-    return value
-
-
 def logistic(x: Floats) -> Floats:
-    return 1.0 / (1.0 + exponential((-x).clip(-LARGEST, LARGEST)))
+    return 1.0 / (1.0 + np.exp((-x).clip(-LARGEST, LARGEST)))
 
 
 def features(scores: Floats, k: int) -> Floats:
@@ -204,29 +190,13 @@ def most_likely(x: Floats, hits: Floats, weights: Floats) -> None:
             continue
         doubted = p * (1.0 - p) * x
         bend = (doubted[:, None] * x).sum(axis=2) + PENALTY * np.eye(FEATURES)
-        taken = solve(bend, slope)
+        taken = np.linalg.solve(bend, slope)
         largest = np.abs(taken).max()
         taken *= min(1.0, LONGEST_STEP / max(largest, LONGEST_STEP))
         rise = (slope * taken).sum()
         weights += taken
         if largest < CLOSE:
             break
-
-
-def solve(matrix: Floats, vector: Floats) -> Floats:
-    """The y of matrix · y = vector, by Gauss and Jordan: a library rounds in a way that differs
-    between machines.
-    """
-    # faster than arrays
-    rows = [[*row, last] for row, last in zip(matrix.tolist(), vector.tolist(), strict=True)]
-    for a, row in enumerate(rows):
-        first = row[a]
-        row[:] = [one / first for one in row]
-        for other in rows:
-            times = other[a]
-            if other is not row:
-                other[:] = [x - times * y for x, y in zip(other, row)]  # noqa: B905 - strict takes as long again
-    return np.array([row[-1] for row in rows])
 
 
 # How far probabilities are from what came true: bins for a reliability diagram, and the expected

@@ -190,8 +190,8 @@ class Learning:
         for found in self.surveys:
             names = array_to_text(found.array("labels", np.uint8))
             numbers = learner.label_index_.learn([[name] for name in names], len(names)).ids
-            learner.counts_by_label = grown(learner.counts_by_label, len(learner.label_index_))
-            learner.counts_by_label[numbers] += found.array("label_counts", np.int64)
+            learner.counts_by_label_ = grown(learner.counts_by_label_, len(learner.label_index_))
+            learner.counts_by_label_[numbers] += found.array("label_counts", np.int64)
             learner.n_examples_ += int(found.settings["examples"])
         learner.labels_expected()
 
@@ -202,7 +202,7 @@ class Learning:
         n_parts = len(self.parts)
         left = left_of_each(self.counts) if learner.takes_pieces else [0] * n_parts
         for n_pass in range(
-            learner.passes_through(learner.n_examples_, int(learner.counts_by_label.sum()))
+            learner.passes_through(learner.n_examples_, int(learner.counts_by_label_.sum()))
         ):
             keys = self._keys("shard", n_pass, n_parts, learner.to_state(), left)
             began = self.cluster.submit(opened, learner.to_state())

@@ -111,7 +111,7 @@ class AdditiveLearner(MergingLearner):
         )
         matrix.check_format(full_check=True)
         state.require(
-            bool((self.counts_by_label[labels] > 0).all()), "labels with a sum have been seen"
+            bool((self.counts_by_label_[labels] > 0).all()), "labels with a sum have been seen"
         )
         matrix.sort_indices()
         state.require(matrix.has_canonical_format, "a feature has one sum for each label")

@@ -104,7 +104,7 @@ class CategoryLearner(Learner, Estimator):
     n_features_in_: int
     feature_names_in_: Names
     label_columns_: Columns | None  # of the indicator matrices that all labels came as
-    in_stream = False  # whether examples are learned once, as they come
+    in_stream_ = False  # whether examples are learned once, as they come
     save = save_learner
 
     # Learning.
@@ -201,7 +201,7 @@ class CategoryLearner(Learner, Estimator):
             if not self.__sklearn_is_fitted__():
                 self.reset()
             self.check_learnable(batch.rows)
-            self.in_stream = True
+            self.in_stream_ = True
             try:
                 prepared = self.prepare(batch.rows)  # type: ignore[arg-type]
                 for rows, labels in portions(prepared, batch.labels):
@@ -210,7 +210,7 @@ class CategoryLearner(Learner, Estimator):
                     self._learn_observed(rows, label_sets, order, observer)
                     stop_here()
             finally:
-                del self.in_stream
+                del self.in_stream_
         return self
 
     def _learn_observed(
@@ -281,7 +281,7 @@ class CategoryLearner(Learner, Estimator):
         as_seed(getattr(self, "random_state", None))
         self.begin()
         self.label_index_ = LabelIndex()
-        self.counts_by_label = np.zeros(0, dtype=np.int64)
+        self.counts_by_label_ = np.zeros(0, dtype=np.int64)
         self.label_columns_ = None
         self.n_examples_ = 0
         self.n_features_in_ = 0
@@ -293,8 +293,8 @@ class CategoryLearner(Learner, Estimator):
         """Number the labels of some rows, and count labels and rows."""
         self._take_up_columns(labels.columns)
         label_sets = self.label_index_.learn_right(labels, rows.n_rows, shuffled)
-        self.counts_by_label = grown(self.counts_by_label, len(self.label_index_))
-        count_up(label_sets.ids, self.counts_by_label)
+        self.counts_by_label_ = grown(self.counts_by_label_, len(self.label_index_))
+        count_up(label_sets.ids, self.counts_by_label_)
         self.n_examples_ += rows.n_rows
         self.n_features_in_ = max(self.n_features_in_, rows.n_features)
         return label_sets
@@ -461,7 +461,7 @@ class CategoryLearner(Learner, Estimator):
     def label_counts_(self) -> Longs:
         """In how many examples each label of ``classes_`` was seen."""
         self.check_fitted()
-        return self.counts_by_label[: len(self.label_index_)]
+        return self.counts_by_label_[: len(self.label_index_)]
 
     def all_label_counts(self) -> Longs:
         """``label_counts_``, with a 0 for each label that is known without an example."""
@@ -571,7 +571,7 @@ class CategoryLearner(Learner, Estimator):
         state.require(counts.size == len(learner.label_index_), "each label has one count")
         in_range = (counts >= 0) & (counts <= MOST_AMOUNT)
         state.require(bool(in_range.all()), "labels have counts of at least 0")
-        learner.counts_by_label = counts
+        learner.counts_by_label_ = counts
         learner.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features")
         learner.label_columns_ = label_columns_of(state, learner.label_index_)
@@ -614,7 +614,7 @@ class MergingLearner(CategoryLearner):
             self.merge_sums(other, numbers)
             counts = np.zeros(len(self.label_index_), dtype=np.int64)
             counts[numbers] = other.label_counts_
-            self.counts_by_label = added(self.counts_by_label, counts)
+            self.counts_by_label_ = added(self.counts_by_label_, counts)
             self.n_examples_ += other.n_examples_
             self.n_features_in_ = max(self.n_features_in_, other.n_features_in_)
         return self
@@ -625,8 +625,8 @@ class MergingLearner(CategoryLearner):
         changed = copy.copy(self)
         changed.reset()
         changed.label_index_ = LabelIndex(self.label_index_.names)
-        changed.counts_by_label = np.zeros(numbers.size, dtype=np.int64)
-        np.add.at(changed.counts_by_label, numbers, self.all_label_counts())
+        changed.counts_by_label_ = np.zeros(numbers.size, dtype=np.int64)
+        np.add.at(changed.counts_by_label_, numbers, self.all_label_counts())
         changed.merge_sums(self, numbers)
         changed.n_examples_ = self.n_examples_
         changed.n_features_in_ = self.n_features_in_

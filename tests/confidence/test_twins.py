@@ -16,7 +16,6 @@ from shortlist.confidence.calibration import (
     TOGETHER,
     WIDTH,
     Precision,
-    exponential,
     find_threshold,
     limit,
     most_likely,
@@ -27,11 +26,6 @@ from tests.confidence.made_up import several
 from tests.reference import confidence as twin
 
 ROUND = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
-
-
-@given(st.floats(-40, 40))
-def test_the_exponential_is_one(x):
-    assert exponential(x) == pytest.approx(math.exp(x), rel=1e-8)
 
 
 @given(st.lists(ROUND, max_size=40), st.integers(0, 100))

@@ -96,7 +96,7 @@ def test_what_is_learned_is_the_same(which):
     plain.learn_batch(RowBatch.of(rows, Y))
     learned_at_once(asked, rows, Y, np.array(which, dtype=np.int64))
     assert asked.rank(dense(rows)).scores.tobytes() == plain.rank(dense(rows)).scores.tobytes()
-    assert asked.wanted_rankings is NO_RANKINGS
+    assert asked.wanted_rankings_ is NO_RANKINGS
 
 
 def test_learning_that_fails_asks_nobody_next_time(monkeypatch):
@@ -105,7 +105,7 @@ def test_learning_that_fails_asks_nobody_next_time(monkeypatch):
     monkeypatch.setattr(learner, "learn_until_full", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         learned_at_once(learner, rows, Y, np.array([3]))
-    assert learner.wanted_rankings is NO_RANKINGS
+    assert learner.wanted_rankings_ is NO_RANKINGS
 
 
 def dense(rows: Rows):

@@ -22,6 +22,7 @@ from shortlist import (
     TunedIndex,
     load,
 )
+from shortlist.data.labels import numbered
 from shortlist.learners.prototypes.weights import mixed, pack
 from tests.contract import as_bytes, example_data
 from tests.learners.test_feature_focus import edges_of, examples
@@ -35,10 +36,9 @@ WIDTH = 6
 def in_parts(learner, X, Y, n):
     """Fitted in n parts that are mixed after each pass, as a cluster does it."""
     learner.reset()
-    rows, labels = (
-        learner.prepare(learner.checked_rows(X)),
-        learner._take_up(learner.checked_rows(X), Y),
-    )
+    checked = learner.checked_rows(X)
+    rows = learner.prepare(checked)
+    labels = learner._take_up(checked, numbered(Y, checked.n_rows))
     for number in range(learner.passes_through(len(Y), labels.n_labels)):
         shards = [learner.shard(n) for _ in range(n)]
         for shard, part in zip(shards, np.array_split(np.arange(len(Y)), n), strict=True):

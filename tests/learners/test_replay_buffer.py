@@ -30,7 +30,7 @@ long_enough = st.lists(any_stream, min_size=1, max_size=3).map(
 
 def kept_by(learner):
     """[(row, label)], the oldest first."""
-    rows, _, labels = learner.ring.examples()
+    rows, _, labels = learner.ring_.examples()
     names = learner.label_index_.names
     return [
         (list(zip(*(part.tolist() for part in rows.row(i)), strict=True)), names[labels.ids[i]])
@@ -65,9 +65,9 @@ def test_a_stream_is_exactly_its_twin_however_it_is_cut(stream, max_edges, data)
 def test_a_stream_that_has_grown_long_keeps_nothing():
     learner = TunedIndex().partial_fit(np.eye(3), ["a", "b", "c"])
     assert len(kept_by(learner)) == 3
-    learner.running_counts[[EXAMPLES, LABELS]] = replay_buffer.MOST_EXAMPLES
+    learner.running_counts_[[EXAMPLES, LABELS]] = replay_buffer.MOST_EXAMPLES
     learner.partial_fit(np.eye(3), ["a", "b", "c"])
-    assert learner.ring is replay_buffer.NO_RING
+    assert learner.ring_ is replay_buffer.NO_RING
 
 
 def random_rows(n, longest, seed):
@@ -163,7 +163,7 @@ def test_fit_keeps_nothing_and_a_compact_file_has_nothing(tmp_path):
     assert set(replay_buffer.ARRAYS[:-1]) < set(learner.to_state().arrays)
     learner.save(tmp_path / "compact", compact=True)
     opened = load(tmp_path / "compact")
-    assert not opened.ring.span.size
+    assert not opened.ring_.span.size
     assert opened.partial_fit(X, Y).score(X, Y) > 0.8
     assert not set(replay_buffer.ARRAYS) & set(learner.fit(X, Y).to_state().arrays)
     learner.partial_fit(X[:5], Y[:5])
@@ -198,7 +198,7 @@ def test_merged_learners_have_the_last_of_both():
     other = TunedIndex(values="raw").partial_fit(np.eye(3)[:2], ["c", "d"])
     one.merge(other)
     assert [label for _, label in kept_by(one)] == ["a", "b", "c", "c", "d"]
-    other.running_counts[EXAMPLES] = 16_384
+    other.running_counts_[EXAMPLES] = 16_384
     assert kept_by(one.merge(other)) == []
 
 
@@ -304,7 +304,7 @@ def test_a_long_stream_that_was_stopped_has_let_all_go_too():
     X, Y, _ = of_words(40)
     stopped, in_peace = (TunedIndex().partial_fit(X[:20], Y[:20]) for _ in range(2))
     for learner in (stopped, in_peace):
-        learner.running_counts[[EXAMPLES, LABELS]] = 16_380
+        learner.running_counts_[[EXAMPLES, LABELS]] = 16_380
 
     class Stops:
         depth = 1

@@ -75,8 +75,8 @@ def weights_of(learner):
     """{(g, c): U_gc}, without what is 0."""
     names = learner.classes_.tolist()
     return {
-        (g, names[c]): float(learner.vector_weights[g, c])
-        for g, c in zip(*learner.vector_weights.nonzero(), strict=True)
+        (g, names[c]): float(learner.vector_weights_[g, c])
+        for g, c in zip(*learner.vector_weights_.nonzero(), strict=True)
     }
 
 
@@ -140,7 +140,7 @@ def test_labels_with_names_are_exactly_its_twin(stream, data, step, one_by_one):
     slow = SlowTunedIndex(step=step, min_weight=0.05)
     learner = TunedIndex(step=step, min_weight=0.05, passes=1, values="raw", vector=2)
     learner.expect_labels([[label] for label in range(9)])
-    learner.name_labels(list(range(9)), by_number)  # 7 and 8 never have an example
+    learner.seed_labels(list(range(9)), by_number)  # 7 and 8 never have an example
     for label, vector in enumerate(unit(by_number(range(9)))):
         slow.name(label, np.float32(NAMED) * vector)
     X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(stream)]).tocsr()
@@ -158,9 +158,9 @@ def test_names_are_as_long_as_the_weights_beside_them(labels_each, times):
     V, words, y = few_with_vectors(5, 20, 0.5, seed=1)
     y = [[f"c{label}", f"c{(label + 1) % 5}"][:labels_each] for label in y]
     learner = TunedIndex(vector=6)
-    learner.name_labels(["late"], lambda labels: np.eye(6, dtype=np.float32)[[0] * len(labels)])
+    learner.seed_labels(["late"], lambda labels: np.eye(6, dtype=np.float32)[[0] * len(labels)])
     learner.fit(np.hstack([V, words]), y)
-    lengths = np.linalg.norm(learner.vector_weights[:, :6], axis=0)
+    lengths = np.linalg.norm(learner.vector_weights_[:, :6], axis=0)
     assert lengths[learner.label_index_.find("late")] == pytest.approx(
         times * lengths[learner.label_counts_ > 0].mean()
     )
@@ -357,7 +357,7 @@ def test_what_has_diverged_says_so_and_replaces_no_file(tmp_path):
     with np.errstate(all="ignore"), pytest.raises(InputError, match="no longer finite"):
         TunedIndex(passes=200, values="raw").fit(X, [[c, c + 1] for c in Y])
     diverged = TunedIndex().fit(X, Y)
-    diverged.biases[0] = np.inf
+    diverged.biases_[0] = np.inf
     with pytest.raises(InputError, match=r"this TunedIndex is not saved: .* no longer finite"):
         diverged.save(path)
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
@@ -454,7 +454,7 @@ def test_an_example_that_stays_behind_teaches_nothing_more():
     learner = TunedIndex(passes=2).partial_fit(X, Y)
     # the words of the other label
     rows, labels = learner.check_rows(X), learner.label_index_.learn(Y[::-1], len(Y))
-    learner.pass_number, before = 0, learner.decision_function(X)
+    learner.pass_number_, before = 0, learner.decision_function(X)
     assert abs(before[0, 0] - before[0, 1]) > 1
     learner.update(rows, labels, np.array([0]), False)
     assert (learner.decision_function(X) == before).all()
@@ -542,16 +542,16 @@ def test_fit_gives_the_vector_a_larger_share_where_words_err_more(each, told):
     V, words, y = few_with_vectors(9, each, told, seed=each)
     expected = share_of_vector(words, V, y.tolist())
     learner = TunedIndex(vector=6).fit(np.hstack([V, words]), y)
-    assert learner.vector_share == pytest.approx(expected)
-    assert learner.vector_share > 0.65 or told > 0.8
+    assert learner.vector_share_ == pytest.approx(expected)
+    assert learner.vector_share_ > 0.65 or told > 0.8
     again = learner.partial_fit(np.hstack([V, words])[:5], y[:5])
-    assert again.vector_share == pytest.approx(expected), "a stream goes on with the share of fit"
+    assert again.vector_share_ == pytest.approx(expected), "a stream goes on with the share of fit"
 
 
 def test_examples_without_a_label_say_nothing_of_the_share():
     rows = [[0.5, -0.5, 1.0], [-0.5, 0.5, 1.0]]
-    assert TunedIndex(vector=2).fit(rows, [[], []]).vector_share == 0.65
-    assert TunedIndex(vector=2).fit(rows, [[], ["a"]]).vector_share == pytest.approx(0.75)
+    assert TunedIndex(vector=2).fit(rows, [[], []]).vector_share_ == 0.65
+    assert TunedIndex(vector=2).fit(rows, [[], ["a"]]).vector_share_ == pytest.approx(0.75)
 
 
 def test_words_and_vectors_are_better_than_either():
@@ -586,10 +586,12 @@ def test_vectors_are_saved_merged_and_relabelled(tmp_path):
     assert halves[0].merge(halves[1]).score(both, Y) > 0.8
     two = learner.with_labels_merged([0], 1)
     names = learner.classes_.tolist()
-    expected = learner.vector_weights[:, names.index(0)] + learner.vector_weights[:, names.index(1)]
-    np.testing.assert_allclose(two.vector_weights[:, names.index(1)], expected, rtol=1e-6)
+    expected = (
+        learner.vector_weights_[:, names.index(0)] + learner.vector_weights_[:, names.index(1)]
+    )
+    np.testing.assert_allclose(two.vector_weights_[:, names.index(1)], expected, rtol=1e-6)
     copied = learner.with_label_split(0, "new")
-    assert (copied.vector_weights[:, -1] == copied.vector_weights[:, names.index(0)]).all()
+    assert (copied.vector_weights_[:, -1] == copied.vector_weights_[:, names.index(0)]).all()
     with pytest.raises(InputError, match="vectors of 0 columns cannot be merged into those of 4"):
         learner.merge(TunedIndex().fit(X, Y))
 

@@ -62,9 +62,9 @@ class IndexLearner(MergingLearner):
     rare: int
     values: str
     max_total_edges: int | None
-    edges_dropped_: int  # to stay within the cap, since fit or since the model was loaded
-    edge_limit = UNLIMITED  # beside max_total_edges; ``max_memory`` sets it
-    wanted_rankings = scoring.NO_RANKINGS  # of the rows that are learned next
+    edges_dropped_ = 0  # to stay within the cap, since fit or since the model was loaded
+    edge_limit_ = UNLIMITED  # beside max_total_edges; ``max_memory`` sets it
+    wanted_rankings_ = scoring.NO_RANKINGS  # of the rows that are learned next
 
     @abstractmethod
     def learn_until_full(
@@ -117,7 +117,7 @@ class IndexLearner(MergingLearner):
             for piece in self.pieces(rows, labels, order):
                 self._learn_piece(*piece, first_pass, cap)
         finally:
-            self.wanted_rankings = scoring.NO_RANKINGS
+            self.wanted_rankings_ = scoring.NO_RANKINGS
         check_finite_biases(self.values, self.label_biases())
 
     def _learn_piece(
@@ -151,10 +151,10 @@ class IndexLearner(MergingLearner):
             return run, self.prepare(rows.chosen(order[run]))
 
         # Threads make rows ahead of the thread that learns.
-        wanted = self.wanted_rankings
+        wanted = self.wanted_rankings_
         for run, piece in spread(made, runs(order.size, ROWS_AT_A_TIME), self.n_threads()):
             place = wanted.place[order[run]] if wanted.place.size else wanted.place
-            self.wanted_rankings = wanted._replace(place=place)
+            self.wanted_rankings_ = wanted._replace(place=place)
             yield piece, labels.chosen(order[run]), np.arange(run.stop - run.start)
 
     # Ranking.
@@ -196,12 +196,12 @@ class IndexLearner(MergingLearner):
     def edge_cap(self) -> int:
         """The most edges that the index may hold."""
         if self.max_total_edges is None:
-            return self.edge_limit
-        return min(self.max_total_edges, self.edge_limit)
+            return self.edge_limit_
+        return min(self.max_total_edges, self.edge_limit_)
 
     def limit_edges(self, most: int) -> None:
         """Set another cap on the edges beside ``max_total_edges``, as ``max_memory`` does."""
-        self.edge_limit = max(1, most)
+        self.edge_limit_ = max(1, most)
         self._drop_weakest(self.edge_cap())
 
     def _drop_weakest(self, keep: int) -> None:
@@ -241,7 +241,7 @@ class IndexLearner(MergingLearner):
         self.index_ = self._within_limits(added(self.index_, renumbered, 1.0, n_labels))
 
     def after_label_merge(self, before: Self, numbers: Ints) -> None:
-        self.edge_limit = before.edge_limit
+        self.edge_limit_ = before.edge_limit_
         self.edges_dropped_ = before.edges_dropped_
         bound_weights(self.index_)  # weights copied by a split are in no total
 
@@ -256,7 +256,7 @@ class IndexLearner(MergingLearner):
         changed.label_index_ = LabelIndex([*self.label_index_.names, new])
         changed.label_columns_ = None
         counts = self.all_label_counts()
-        changed.counts_by_label = np.append(counts, counts[number])
+        changed.counts_by_label_ = np.append(counts, counts[number])
         changed.index_ = added(
             self.index_, edges_copied(self.index_, number, n_labels - 1), 1.0, n_labels
         )
@@ -270,7 +270,7 @@ class IndexLearner(MergingLearner):
         shard = copy.copy(self)
         shard.index_ = self.index_.copy()
         # so that together they keep within the cap
-        shard.edge_limit = max(1, self.edge_cap() // n)
+        shard.edge_limit_ = max(1, self.edge_cap() // n)
         return shard
 
     def mix_shards(self, shards: list[Any]) -> None:

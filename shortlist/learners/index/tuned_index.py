@@ -94,8 +94,8 @@ class TunedIndex(IndexLearner):
     takes_partial = True
     leakage = True  # dropped edges still count in the total of a feature
     n_vector_ = 0
-    labels_to_seed: Sequence[Label] = ()  # ranked by their names before any example of them
-    vectors_of_names: Callable[[Sequence[Label]], Vectors] | None = None
+    labels_to_seed_: Sequence[Label] = ()  # ranked by their names before any example of them
+    vectors_of_names_: Callable[[Sequence[Label]], Vectors] | None = None
 
     def __init__(
         self,
@@ -125,18 +125,18 @@ class TunedIndex(IndexLearner):
         super().begin()
         as_real(self.step, "step", least=0, most=MOST_STEP)
         self._take_vectors(0 if self.vector is None else as_whole(self.vector, "vector"))
-        self.vector_share = scoring.SHARE
-        self.biases = np.zeros(0)
-        self.running_counts = np.zeros(LABELS + 1)
-        self.has_examples = scoring.EVERY  # of each label, while labels are learned
-        self.ring = NO_RING
-        self.ring_settings = (self.values, self.step)
-        self.planned_passes = FEWEST_PASSES
-        self.pass_number = 0
+        self.vector_share_ = scoring.SHARE
+        self.biases_ = np.zeros(0)
+        self.running_counts_ = np.zeros(LABELS + 1)
+        self.has_examples_ = scoring.EVERY  # of each label, while labels are learned
+        self.ring_ = NO_RING
+        self.ring_settings_ = (self.values, self.step)
+        self.planned_passes_ = FEWEST_PASSES
+        self.pass_number_ = 0
 
     def _take_vectors(self, n_columns: int) -> None:
         self.n_vector_ = n_columns
-        self.vector_weights = np.zeros((n_columns, 0), dtype=np.float32)
+        self.vector_weights_ = np.zeros((n_columns, 0), dtype=np.float32)
 
     # Words and vectors.
 
@@ -204,7 +204,7 @@ class TunedIndex(IndexLearner):
         if self.n_vector_:
             words = super().prepare(words)
             if self.values == "l2":
-                scoring.balance(words.indptr, words.data, vectors, self.vector_share)
+                scoring.balance(words.indptr, words.data, vectors, self.vector_share_)
         return words, vectors
 
     def _best_vector_share(self, rows: Rows | RowStore, labels: LabelSets) -> float:
@@ -233,25 +233,25 @@ class TunedIndex(IndexLearner):
         initial weight vector of a label. An empty learner waits for ``fit``, which seeds all labels
         that it meets (NAMED_IN_FIT).
         """
-        self.labels_to_seed = list(labels)
-        self.vectors_of_names = vectors_of
+        self.labels_to_seed_ = list(labels)
+        self.vectors_of_names_ = vectors_of
         if self.__sklearn_is_fitted__():
             self._seed_unused_labels()
 
     def _seed_unused_labels(self) -> None:
-        learned = np.flatnonzero(self.counts_by_label)
+        learned = np.flatnonzero(self.counts_by_label_)
         learned_names = {self.label_index_.names[number] for number in learned.tolist()}
         length = scoring.NAMED
-        if learned_names and self.labels_to_seed:
-            have_several = self.running_counts[LABELS] > SINGLE * self.running_counts[EXAMPLES]
-            mean_length = np.linalg.norm(self.vector_weights[:, learned], axis=0).mean()
+        if learned_names and self.labels_to_seed_:
+            have_several = self.running_counts_[LABELS] > SINGLE * self.running_counts_[EXAMPLES]
+            mean_length = np.linalg.norm(self.vector_weights_[:, learned], axis=0).mean()
             length = scoring.NAMED_BESIDE[int(have_several)] * mean_length
-        unused = [label for label in self.labels_to_seed if label not in learned_names]
+        unused = [label for label in self.labels_to_seed_ if label not in learned_names]
         self._seed(unused, length)
 
     def _seed(self, labels: list[Label], length: float) -> None:
         """Give labels initial weights of that length, if their names have vectors."""
-        if self.vectors_of_names is None or not labels:
+        if self.vectors_of_names_ is None or not labels:
             return
         # first, since it may fail
         weights = np.float32(length) * scoring.unit(self.vectors_of_names(labels))
@@ -261,11 +261,11 @@ class TunedIndex(IndexLearner):
                 f"{self.n_vector_}"
             )
         n_labels = len(self.label_index_) + len(labels)
-        self.vector_weights = scoring.widened(self.vector_weights, n_labels)
+        self.vector_weights_ = scoring.widened(self.vector_weights_, n_labels)
         self.expect_labels([[label] for label in labels])
-        self.counts_by_label = grown(self.counts_by_label, len(self.label_index_))
+        self.counts_by_label_ = grown(self.counts_by_label_, len(self.label_index_))
         numbers = [self.label_index_.find(label) for label in labels]
-        self.vector_weights[:, numbers] = weights.T
+        self.vector_weights_[:, numbers] = weights.T
 
     # Learning.
 
@@ -278,13 +278,13 @@ class TunedIndex(IndexLearner):
     ) -> LabelSets:
         # first, since it may raise
         n_labels = len(self.label_index_) + len(labels.names)
-        weights = scoring.widened(self.vector_weights, n_labels)
+        weights = scoring.widened(self.vector_weights_, n_labels)
         if shuffled and self.n_vector_ and not self._has_learned():
-            self.vector_share = self._best_vector_share(rows, labels.sets)
-        if shuffled and self.labels_to_seed:
+            self.vector_share_ = self._best_vector_share(rows, labels.sets)
+        if shuffled and self.labels_to_seed_:
             self._expect_seeded_labels(labels)
         label_sets = super()._take_up(rows, labels, shuffled)
-        self.vector_weights = weights
+        self.vector_weights_ = weights
         if self.n_vector_:
             self._note_first_examples(label_sets, shuffled)
         return label_sets
@@ -293,21 +293,21 @@ class TunedIndex(IndexLearner):
         """Number the labels of ``fit`` and those to seed together, in sorted order."""
         names = {labels.names[number] for number in labels.sets.ids.tolist()}
         if not all(isinstance(name, str) for name in names):
-            self.labels_to_seed = []
-        every_name = sorted(names.union(self.labels_to_seed), key=sorting)
+            self.labels_to_seed_ = []
+        every_name = sorted(names.union(self.labels_to_seed_), key=sorting)
         self.expect_labels([[name] for name in every_name])
 
     def _note_first_examples(self, label_sets: LabelSets, shuffled: bool) -> None:
         """Note which labels have examples, and seed those that have their first ones in ``fit``."""
-        counts = self.counts_by_label[: len(self.label_index_)]
+        counts = self.counts_by_label_[: len(self.label_index_)]
         counts_before = counts - np.bincount(label_sets.ids, minlength=counts.size)
         if not shuffled:
-            self.has_examples = counts_before > 0
+            self.has_examples_ = counts_before > 0
             return
         new = np.flatnonzero((counts_before == 0) & (counts > 0))
         new_names = [self.label_index_.names[number] for number in new.tolist()]
         self._seed(new_names, scoring.NAMED_IN_FIT)
-        self.has_examples = counts > 0
+        self.has_examples_ = counts > 0
 
     def learn_passes(self, batch: RowBatch, observer: Observer | None = None) -> Iterator[int]:
         yield from super().learn_passes(batch, observer)
@@ -321,16 +321,16 @@ class TunedIndex(IndexLearner):
             if n_labels > SINGLE * n_rows:
                 n_in_all, most = ROWS_AND_PASSES_OF_SEVERAL
             passes = min(most, max(FEWEST_PASSES, -(-n_in_all // max(1, n_rows))))
-        self.planned_passes = as_whole(passes, "passes", least=1)
-        return self.planned_passes
+        self.planned_passes_ = as_whole(passes, "passes", least=1)
+        return self.planned_passes_
 
     def begin_pass(self, n_rows: int, first_pass: bool) -> None:
-        self.pass_number = 0 if first_pass else self.pass_number + 1
-        further = max(1, self.planned_passes - 1)
-        left = further + 1 - self.pass_number
-        self.rows_to_come = np.array([left, further]) * float(n_rows)
-        self.biases = grown(self.biases, len(self.label_index_))
-        self.vector_weights = scoring.widened(self.vector_weights, len(self.label_index_))
+        self.pass_number_ = 0 if first_pass else self.pass_number_ + 1
+        further = max(1, self.planned_passes_ - 1)
+        left = further + 1 - self.pass_number_
+        self.rows_to_come_ = np.array([left, further]) * float(n_rows)
+        self.biases_ = grown(self.biases_, len(self.label_index_))
+        self.vector_weights_ = scoring.widened(self.vector_weights_, len(self.label_index_))
 
     def pieces(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs
@@ -347,10 +347,10 @@ class TunedIndex(IndexLearner):
         words, vectors = self._prepared_apart(rows)
         n_labels = len(self.label_index_)
         has_examples = scoring.EVERY
-        if self.has_examples.size == n_labels:
-            has_examples = self.has_examples
-        biases = self.biases[:n_labels]
-        learned = Learned(self.index_, self.vector_weights, biases, has_examples)
+        if self.has_examples_.size == n_labels:
+            has_examples = self.has_examples_
+        biases = self.biases_[:n_labels]
+        learned = Learned(self.index_, self.vector_weights_, biases, has_examples)
         rules = Rules(self.max_edges, super().least_share(), self.rare, cap, float(self.step))
         return learn(
             words,
@@ -360,10 +360,10 @@ class TunedIndex(IndexLearner):
             done,
             first_pass,
             learned,
-            self.running_counts,
-            self.rows_to_come,
+            self.running_counts_,
+            self.rows_to_come_,
             rules,
-            self.wanted_rankings,
+            self.wanted_rankings_,
             self._ring_to_fill(),
             make_scratch(n_labels),
         )
@@ -372,17 +372,17 @@ class TunedIndex(IndexLearner):
         """The buffer for the examples that are learned now; an empty one if they are not learned
         again.
         """
-        if not self.in_stream or self.passes is not None or float(self.step) == 0.0:
+        if not self.in_stream_ or self.passes is not None or float(self.step) == 0.0:
             return NO_RING
         settings = (self.values, self.step)
-        if self.running_counts[EXAMPLES] >= replay_buffer.MOST_EXAMPLES:
-            self.ring = NO_RING
-        elif not self.ring.span.size or (
-            self.ring_settings != settings and not self._fits(self.ring)
+        if self.running_counts_[EXAMPLES] >= replay_buffer.MOST_EXAMPLES:
+            self.ring_ = NO_RING
+        elif not self.ring_.span.size or (
+            self.ring_settings_ != settings and not self._fits(self.ring_)
         ):
-            self.ring = replay_buffer.make_ring(replay_buffer.SLOTS, self.n_vector_)
-        self.ring_settings = settings
-        return self.ring
+            self.ring_ = replay_buffer.make_ring(replay_buffer.SLOTS, self.n_vector_)
+        self.ring_settings_ = settings
+        return self.ring_
 
     def _fits(self, ring: Ring) -> bool:
         """Whether the rows of a ring satisfy the present settings."""
@@ -404,18 +404,18 @@ class TunedIndex(IndexLearner):
         k = min(k, max(len(self.label_index_), 1))
         unit_length = self.values == "l2" and not counts_unknown
         wanted = room_for_rankings(rows.n_rows, which, k, unit_length=unit_length)
-        self.wanted_rankings = wanted
+        self.wanted_rankings_ = wanted
         return RankedAhead(wanted.ids, wanted.scores, wanted.known)
 
     # Ranking.
 
     def label_biases(self) -> Floats:
         n_labels = len(self.label_index_)
-        return grown(self.biases, n_labels)[:n_labels]
+        return grown(self.biases_, n_labels)[:n_labels]
 
     def words_and_vectors(self, rows: Rows) -> tuple[Rows, Dense]:
         words, vectors = self._prepared_apart(rows)
-        weights = scoring.widened(self.vector_weights, len(self.label_index_))
+        weights = scoring.widened(self.vector_weights_, len(self.label_index_))
         return words, Dense(vectors, weights)
 
     def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
@@ -424,7 +424,7 @@ class TunedIndex(IndexLearner):
     # Bounds.
 
     def least_share(self) -> float:
-        return float(least_share(super().least_share(), self.running_counts))
+        return float(least_share(super().least_share(), self.running_counts_))
 
     def replay_bytes(self, n_vector: int) -> int:
         return replay_buffer.most_bytes(n_vector)
@@ -435,7 +435,7 @@ class TunedIndex(IndexLearner):
 
     def forget_columns(self, kept: NDArray[np.bool_]) -> None:
         super().forget_columns(kept)
-        self.ring = replay_buffer.with_columns(self.ring, kept)
+        self.ring_ = replay_buffer.with_columns(self.ring_, kept)
 
     # Merging: counts add. Corrections of a feature are averaged over the learners that have seen
     # it, or those of rare features would shrink; biases and weights of vectors are averaged over
@@ -456,77 +456,77 @@ class TunedIndex(IndexLearner):
         averaged_other = copy.copy(other)
         averaged_other.index_ = tuned_by(other.index_, seen_by_other / total)
         self.index_ = tuned_by(self.index_, seen / total)
-        self.running_counts = self.running_counts + other.running_counts
+        self.running_counts_ = self.running_counts_ + other.running_counts_
         super().merge_sums(averaged_other, numbers)
         share = 1.0
         if self.n_examples_:
             share = other.n_examples_ / (self.n_examples_ + other.n_examples_)
         self._average_vectors(other, numbers, share)
-        is_long = self.running_counts[EXAMPLES] >= replay_buffer.MOST_EXAMPLES
-        ring = NO_RING if is_long else replay_buffer.joined(self.ring, other.ring, numbers)
-        self.ring = ring if self._fits(ring) else NO_RING
+        is_long = self.running_counts_[EXAMPLES] >= replay_buffer.MOST_EXAMPLES
+        ring = NO_RING if is_long else replay_buffer.joined(self.ring_, other.ring_, numbers)
+        self.ring_ = ring if self._fits(ring) else NO_RING
 
     def _average_vectors(self, other: Any, numbers: Ints, share: float) -> None:
         """Average biases, weights and shares of vectors; ``share``: how much the other counts."""
         n_labels = len(self.label_index_)
-        self.vector_share = (1.0 - share) * self.vector_share + share * other.vector_share
-        self.biases = (1.0 - share) * grown(self.biases, n_labels)
-        np.add.at(self.biases, numbers, share * other.label_biases())
-        own_weights = scoring.widened(self.vector_weights, n_labels)
-        self.vector_weights = own_weights * np.float32(1.0 - share)
+        self.vector_share_ = (1.0 - share) * self.vector_share_ + share * other.vector_share_
+        self.biases_ = (1.0 - share) * grown(self.biases_, n_labels)
+        np.add.at(self.biases_, numbers, share * other.label_biases())
+        own_weights = scoring.widened(self.vector_weights_, n_labels)
+        self.vector_weights_ = own_weights * np.float32(1.0 - share)
         if self.n_vector_:
-            weights = scoring.widened(other.vector_weights, numbers.size)
+            weights = scoring.widened(other.vector_weights_, numbers.size)
             for label, number in enumerate(numbers.tolist()):  # several may have become one
-                self.vector_weights[:, number] += np.float32(share) * weights[:, label]
+                self.vector_weights_[:, number] += np.float32(share) * weights[:, label]
 
     def after_label_merge(self, before: Self, numbers: Ints) -> None:
         super().after_label_merge(before, numbers)
-        self.pass_number = before.pass_number
-        self.planned_passes = before.planned_passes
-        self.running_counts = before.running_counts.copy()
-        self.biases = np.zeros(numbers.size)
-        np.add.at(self.biases, numbers, before.label_biases())
+        self.pass_number_ = before.pass_number_
+        self.planned_passes_ = before.planned_passes_
+        self.running_counts_ = before.running_counts_.copy()
+        self.biases_ = np.zeros(numbers.size)
+        np.add.at(self.biases_, numbers, before.label_biases())
 
     def with_label_split(self, label: Label, new: Label) -> Self:
         number = self.label_index_.find(label)
         n_labels = len(self.label_index_)
         changed = super().with_label_split(label, new)
         biases = self.label_biases()
-        changed.biases = np.append(biases, biases[number])
+        changed.biases_ = np.append(biases, biases[number])
         # either label may be right for its examples now
-        changed.ring = replay_buffer.without_label(self.ring, number)
+        changed.ring_ = replay_buffer.without_label(self.ring_, number)
         if self.n_vector_:
-            weights = scoring.widened(self.vector_weights, n_labels)[:, :n_labels]
-            changed.vector_weights = np.hstack([weights, weights[:, [number]]])
+            weights = scoring.widened(self.vector_weights_, n_labels)[:, :n_labels]
+            changed.vector_weights_ = np.hstack([weights, weights[:, [number]]])
         return changed
 
     def without_recent_examples(self, labels: Sequence[Label]) -> Self:
         changed = copy.copy(self)
         for label in labels:
             number = self.label_index_.find(label)
-            changed.ring = replay_buffer.without_label(changed.ring, number)
+            changed.ring_ = replay_buffer.without_label(changed.ring_, number)
         return changed
 
     def shard(self, n: int) -> Self:
         shard = super().shard(n)
-        shard.biases = self.biases.copy()
-        shard.running_counts = self.running_counts.copy()
-        shard.vector_weights = self.vector_weights.copy()
+        shard.biases_ = self.biases_.copy()
+        shard.running_counts_ = self.running_counts_.copy()
+        shard.vector_weights_ = self.vector_weights_.copy()
         return shard
 
     def mix_shards(self, shards: list[Any]) -> None:
         n_labels = len(self.label_index_)
         self.n_vector_ = shards[0].n_vector_
-        self.biases = np.mean([grown(shard.biases, n_labels) for shard in shards], axis=0)
+        self.biases_ = np.mean([grown(shard.biases_, n_labels) for shard in shards], axis=0)
         weights = [
-            scoring.widened(shard.vector_weights, n_labels)[:, :n_labels] for shard in shards
+            scoring.widened(shard.vector_weights_, n_labels)[:, :n_labels] for shard in shards
         ]
         mean = np.sum(weights, axis=0) / np.float32(len(shards))
-        self.vector_weights = mean.astype(np.float32)
-        counts = self.running_counts
+        self.vector_weights_ = mean.astype(np.float32)
+        counts = self.running_counts_
         for shard in shards:
-            self.running_counts = self.running_counts + (shard.running_counts - counts)
-        self.pass_number = shards[0].pass_number
+            self.running_counts_ = self.running_counts_ + (shard.running_counts_ - counts)
+        self.pass_number_ = shards[0].pass_number_
         self._average_corrections(shards)
         super().mix_shards(shards)
 
@@ -546,15 +546,15 @@ class TunedIndex(IndexLearner):
         arrays = super().to_arrays()
         arrays["edge_tuned"] = self.index_.column("tuned", np.float32)
         arrays["bias"] = self.label_biases()
-        arrays["counts"] = self.running_counts
-        arrays["pass"] = np.array([self.pass_number])
+        arrays["counts"] = self.running_counts_
+        arrays["pass"] = np.array([self.pass_number_])
         if self.n_vector_:
             n_labels = len(self.label_index_)
-            weights = scoring.widened(self.vector_weights, n_labels)
+            weights = scoring.widened(self.vector_weights_, n_labels)
             arrays["vector_weights"] = weights[:, :n_labels]
-            arrays["vector_share"] = np.array([self.vector_share])
-        if self._fits(self.ring):
-            arrays |= replay_buffer.to_arrays(self.ring)
+            arrays["vector_share"] = np.array([self.vector_share_])
+        if self._fits(self.ring_):
+            arrays |= replay_buffer.to_arrays(self.ring_)
         return arrays
 
     def compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
@@ -573,23 +573,23 @@ class TunedIndex(IndexLearner):
         lengths = self.index_.features["length"]
         longest = int(lengths.max(initial=0))
         state.require(longest <= self.max_edges, "lists have at most max_edges edges")
-        self.biases = np.array(state.array("bias", np.float64))
-        state.require(self.biases.size == n_labels, "each label has a bias")
+        self.biases_ = np.array(state.array("bias", np.float64))
+        state.require(self.biases_.size == n_labels, "each label has a bias")
         if "vector_weights" in state.arrays:
             self._vectors_from_arrays(state)
-        self.n_vector_ = len(self.vector_weights)
+        self.n_vector_ = len(self.vector_weights_)
         as_set = (self.vector or 0) in (0, self.n_vector_)
         state.require(as_set, "its vectors are as long as its parameters say")
-        finite = np.isfinite(self.biases).all() and np.isfinite(self.vector_weights).all()
+        finite = np.isfinite(self.biases_).all() and np.isfinite(self.vector_weights_).all()
         state.require(bool(finite), "biases and weights are finite")
-        self.running_counts = np.array(state.array("counts", np.float64))
-        state.require(are_counts(self.running_counts, LABELS + 1), "it has its counts")
+        self.running_counts_ = np.array(state.array("counts", np.float64))
+        state.require(are_counts(self.running_counts_, LABELS + 1), "it has its counts")
         pass_number = state.array("pass", np.int64)
         one_pass = pass_number.size == 1 and bool((pass_number >= 0).all())
         state.require(one_pass, "it says which pass it is in")
-        self.passes_through(self.n_examples_, int(self.running_counts[LABELS]))
-        self.pass_number = int(pass_number[0])
-        self.ring = replay_buffer.from_arrays(
+        self.passes_through(self.n_examples_, int(self.running_counts_[LABELS]))
+        self.pass_number_ = int(pass_number[0])
+        self.ring_ = replay_buffer.from_arrays(
             state,
             self.index_.features.size,
             n_labels,
@@ -599,13 +599,13 @@ class TunedIndex(IndexLearner):
         )
 
     def _vectors_from_arrays(self, state: State) -> None:
-        self.vector_weights = np.array(state.array("vector_weights", np.float32, ndim=2))
-        n_columns = self.vector_weights.shape[1]
+        self.vector_weights_ = np.array(state.array("vector_weights", np.float32, ndim=2))
+        n_columns = self.vector_weights_.shape[1]
         state.require(n_columns == len(self.label_index_), "each label has weights of vectors")
         share = state.array("vector_share", np.float64)
         is_share = share.size == 1 and bool(((share > 0.0) & (share < 1.0)).all())
         state.require(is_share, "vectors have their share")
-        self.vector_share = float(share[0])
+        self.vector_share_ = float(share[0])
 
 
 # The corrections of indexes that were learned separately.
