@@ -1,46 +1,34 @@
-"""The base class of all learners of categories: the steps of the port (port.py) put together.
-
-Users give a matrix and labels; these are checked once, when the batch is made. Models, which have
-checked batches already, call ``fit_batch``, ``learn_batch``, ``rank_rows`` and ``explain_row``.
-"""
+"""The base class of all learners of categories, as users call them."""
 
 from __future__ import annotations
 
 import copy
-import sys
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist import concurrency
-from shortlist.compiled.kernels import Floats, Ints, Longs, count_up
-from shortlist.concurrency import nothing_if_refused, runs, stop_here, uninterrupted
+from shortlist.compiled.kernels import Floats, Ints
+from shortlist.concurrency import nothing_if_refused, uninterrupted
 from shortlist.data.batch import RowBatch
 from shortlist.data.label_input import (
     Columns,
     Label,
     LabelsLike,
-    as_array,
     class_list,
     joined_columns,
 )
-from shortlist.data.labels import LabelIndex, LabelSets, NumberedLabels
+from shortlist.data.labels import LabelIndex
 from shortlist.data.ranking import Explanation, Ranking
-from shortlist.data.rows import MatrixLike, Rows, RowStore, check_nonnegative, grown
+from shortlist.data.rows import MatrixLike, Rows, RowStore, check_nonnegative
 from shortlist.data.validation import (
     MOST_AMOUNT,
-    Names,
-    as_jobs,
     as_rows,
-    as_seed,
     as_whole,
     check_columns,
     column_names,
@@ -50,30 +38,15 @@ from shortlist.data.validation import (
     one_row,
 )
 from shortlist.errors import InputError
-from shortlist.estimators import Estimator, available_if, not_fitted
+from shortlist.estimators import available_if
 from shortlist.files.container import Later, text_to_array
 from shortlist.files.store import State, save_learner
-from shortlist.learners.port import KnowsColumns, Learner, Observer, RankedAhead
-from shortlist.learners.predictions import (
-    best_or_most_frequent,
-    indicator_matrix,
-    mean_number_of_labels,
-    share_of_hits,
-)
+from shortlist.learners.batch_learner import BatchLearner
 
 Value = TypeVar("Value")
-ROWS_A_THREAD = 256  # at least, when rows are ranked by several threads
-MOST_SCORES = 1 << 20  # held at a time
 
 
-class Allowed(NamedTuple):
-    """For each label whether it may be ranked, and a factor for its score if that is above 0."""
-
-    labels: NDArray[np.bool_]
-    factors: Floats | None = None  # 1 for all labels
-
-
-class CategoryLearner(Learner, Estimator):
+class CategoryLearner(BatchLearner):
     """Base class of the learners of categories.
 
     X is a sparse or dense matrix. Y holds the labels: a list of label lists, one label for each
@@ -100,14 +73,9 @@ class CategoryLearner(Learner, Estimator):
         The names of the columns, where they have names.
     """
 
-    predicts_labels = True
-    n_features_in_: int
-    feature_names_in_: Names
-    label_columns_: Columns | None  # of the indicator matrices that all labels came as
-    in_stream_ = False  # whether examples are learned once, as they come
     save = save_learner
 
-    # Learning.
+    # Verbs, as scikit-learn has them. Here, and only here, users' arrays are checked.
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
         """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state``
@@ -133,257 +101,10 @@ class CategoryLearner(Learner, Estimator):
             note_names(self, names)
             return self.learn_batch(RowBatch(rows, batch.labels))
 
-    def expect_labels(self, labels: list[list[Label]]) -> None:
-        """Number these labels, each in a list of its own, before any example of them is seen."""
-        self.check_updatable()
-        if not self.__sklearn_is_fitted__():
-            self.reset()
-        if labels:
-            self.label_index_.learn(labels, len(labels))
-            self.labels_expected()
-
-    def fit_batch(
-        self, batch: RowBatch, names: Names | None = None, observer: Observer | None = None
-    ) -> Self:
-        """``fit`` on a checked batch, whose columns have these names."""
-        before = dict(self.__dict__)  # fitting makes new arrays
-        try:
-            self.reset()
-            for _ in self.learn_passes(batch, observer):
-                pass
-            note_names(self, names)
-        except BaseException:
-            self.__dict__ = before
-            raise
-        return self
-
-    def learn_passes(self, batch: RowBatch, observer: Observer | None = None) -> Iterator[int]:
-        """Learn more rows as ``fit`` does, several times and shuffled, without forgetting.
-
-        Yields the number of each pass that is done; the observer is told of the first.
-        """
-        rows, labels = batch
-        if rows.n_rows == 0:
-            raise InputError(
-                "there are no rows to learn from: found 0 samples where at least 1 is needed"
-            )
-        if not self.__sklearn_is_fitted__():
-            self.reset()
-        self.check_judged(labels)
-        self.check_learnable(rows)
-        label_sets = self._take_up(rows, labels, shuffled=True)
-        passes = self.passes_through(rows.n_rows, label_sets.n_labels)
-        if isinstance(rows, Rows):
-            rows = self.prepare(rows)
-        generator = None
-        seed = as_seed(getattr(self, "random_state", None))
-        if seed is not None:
-            generator = np.random.default_rng(seed)
-        for n_pass in range(passes):
-            order = np.arange(rows.n_rows, dtype=np.int64)
-            if generator is not None:
-                order = generator.permutation(order)
-            if n_pass == 0:
-                self._learn_observed(rows, label_sets, order, observer)
-            else:
-                self.update(rows, label_sets, order, False)  # type: ignore[arg-type]
-            yield n_pass + 1
-
-    def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
-        """The number of passes of ``fit`` through that many rows with so many labels in all."""
-        return as_whole(getattr(self, "passes", 1), "passes", least=1)
-
-    def learn_batch(self, batch: RowBatch, observer: Observer | None = None) -> Self:
-        """``partial_fit`` of a checked batch."""
-        self.check_updatable()
-        self.check_judged(batch.labels)
-        with nothing_if_refused(self):
-            if not self.__sklearn_is_fitted__():
-                self.reset()
-            self.check_learnable(batch.rows)
-            self.in_stream_ = True
-            try:
-                prepared = self.prepare(batch.rows)  # type: ignore[arg-type]
-                for rows, labels in portions(prepared, batch.labels):
-                    label_sets = self._take_up(rows, labels)
-                    order = np.arange(rows.n_rows, dtype=np.int64)
-                    self._learn_observed(rows, label_sets, order, observer)
-                    stop_here()
-            finally:
-                del self.in_stream_
-        return self
-
-    def _learn_observed(
-        self, rows: Any, labels: LabelSets, order: Longs, observer: Observer | None
-    ) -> None:
-        """Learn examples for the first time, in the stretches that an observer wants."""
-        if observer is None or not self.takes_pieces:
-            self.update(rows, labels, order, True)
-            return
-        for first, last, ranked in observer.plan(self, labels, order):
-            which = order[ranked]
-            if which.size == 0:
-                self.update(rows, labels, order[first:last], True)
-                continue
-            rankings = self.rank_ahead(rows, which, observer.depth, observer.counts_unknown)
-            self.update(rows, labels, order[first:last], True)
-            observer.note(rankings, labels.chosen(which))
-        observer.finish(self, rows, labels, order)
-
-    def rank_ahead(
-        self, rows: Rows | RowStore, which: Longs, k: int, counts_unknown: bool = False
-    ) -> RankedAhead:
-        """Rankings of rows that are not learned yet, without the features that no example had.
-
-        With ``counts_unknown`` these count for the length of a row. A learner that
-        ``ranks_while_learning`` fills the arrays in the next ``update``.
-        """
-        chosen = rows.take(which) if isinstance(rows, Rows) else rows.chosen(which)
-        known_shares, known_rows = self.known_part(chosen)
-        ranking = self.rank_rows(chosen if counts_unknown else known_rows, k)
-        return RankedAhead(ranking.ids, ranking.scores, known_shares)
-
-    def known_part(self, rows: Rows) -> tuple[NDArray[np.float32], Rows]:
-        """The share of the features of each row that earlier examples had, and the rows without
-        the other features.
-
-        The share is 1 for empty rows, and where the learner cannot tell.
-        """
-        shares = np.ones(rows.n_rows, dtype=np.float32)
-        if not isinstance(self, KnowsColumns):
-            return shares, rows
-        is_known = self.has_seen(rows.indices)
-        if is_known.all():
-            return shares, rows
-        known_rows = rows.only(is_known)
-        lengths = rows.lengths()
-        np.divide(known_rows.lengths(), lengths, out=shares, where=lengths > 0, casting="same_kind")
-        return shares, known_rows
-
-    def check_judged(self, labels: NumberedLabels) -> None:
-        """Refuse partial judgements if the learner cannot leave labels alone."""
-        if labels.sets.partial.complete.size and not self.takes_partial:
-            raise InputError(
-                f"{type(self).__name__} learns only from complete judgements, not from some labels "
-                "of an example; use TunedIndex, MMP or TopicPerceptron"
-            )
-
-    def check_updatable(self) -> None:
-        """Refuse to go on learning if the learner has ``fit`` only."""
-        if not self.updatable:
-            raise InputError(
-                f"a {type(self).__name__} learns all its examples at once and cannot go on; use fit"
-            )
-
-    def reset(self) -> None:
-        """Forget everything learned."""
-        self.n_threads()  # checks n_jobs
-        as_seed(getattr(self, "random_state", None))
-        self.begin()
-        self.label_index_ = LabelIndex()
-        self.counts_by_label_ = np.zeros(0, dtype=np.int64)
-        self.label_columns_ = None
-        self.n_examples_ = 0
-        self.n_features_in_ = 0
-        note_names(self, None)
-
-    def _take_up(
-        self, rows: Rows | RowStore, labels: NumberedLabels, shuffled: bool = False
-    ) -> LabelSets:
-        """Number the labels of some rows, and count labels and rows."""
-        self._take_up_columns(labels.columns)
-        label_sets = self.label_index_.learn_right(labels, rows.n_rows, shuffled)
-        self.counts_by_label_ = grown(self.counts_by_label_, len(self.label_index_))
-        count_up(label_sets.ids, self.counts_by_label_)
-        self.n_examples_ += rows.n_rows
-        self.n_features_in_ = max(self.n_features_in_, rows.n_features)
-        return label_sets
-
-    def _take_up_columns(self, columns: Columns | None) -> None:
-        """Number the labels of an indicator matrix in the order of its columns, whether they
-        occur or not.
-        """
-        known = columns if self.n_examples_ == 0 else self.label_columns_
-        joined = joined_columns(known, columns)
-        if joined is not None and len(joined) > len(self.label_columns_ or ()):
-            self.label_index_.learn([[column] for column in joined], len(joined))
-            self.labels_expected()
-        self.label_columns_ = joined
-
-    # Ranking.
-
     def rank(self, X: MatrixLike, k: int = 10) -> Ranking:
         """The k best labels of each row. Ties go to the label that appeared first."""
         self.check_fitted()
         return self.rank_rows(self.check_rows(X), k)
-
-    def rank_rows(self, rows: Rows, k: int = 10, allowed: Allowed | None = None) -> Ranking:
-        """``rank`` on checked rows, restricted to the allowed labels if given."""
-        self.check_fitted()
-        k = min(as_whole(k, "k", least=1, most=sys.maxsize), max(len(self.label_index_), 1))
-        rows = self.prepare(rows)
-        ids = np.full((rows.n_rows, k), -1, dtype=np.int32)
-        scores = np.full((rows.n_rows, k), np.nan)
-        if allowed is not None:
-            self.best_allowed_labels(rows, allowed, ids, scores)
-        elif rows.n_rows < 2 * ROWS_A_THREAD:
-            self.best_labels(rows, ids, scores)
-        else:
-            self._best_labels_by_threads(rows, ids, scores)
-        return Ranking(ids, scores, self.label_index_.names)
-
-    def _best_labels_by_threads(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        """Kernels release the interpreter's lock, and the result of each row is its own."""
-        n_threads = min(self.n_threads(), rows.n_rows // ROWS_A_THREAD)
-        edges = np.linspace(0, rows.n_rows, n_threads + 1).astype(int)
-        with ThreadPoolExecutor(n_threads) as pool:
-            tasks = [
-                pool.submit(self.best_labels, rows.block(a, b), ids[a:b], scores[a:b])
-                for a, b in pairwise(edges)
-            ]
-        for task in tasks:
-            task.result()
-
-    def best_allowed_labels(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        """``best_labels`` of allowed labels.
-
-        If a learner knows nothing better, all are ranked, and the others left out.
-        """
-        n_labels = max(len(self.label_index_), 1)
-        all_ids = np.full((rows.n_rows, n_labels), -1, dtype=np.int32)
-        all_scores = np.full((rows.n_rows, n_labels), np.nan)
-        self.best_labels(rows, all_ids, all_scores)
-        is_usable = (all_ids >= 0) & allowed.labels[all_ids]
-        if allowed.factors is not None:
-            weighted = all_scores * allowed.factors[all_ids]
-            all_scores = np.where(all_scores > 0.0, weighted, all_scores)
-        all_scores = np.where(is_usable, all_scores, -np.inf)
-        best = np.lexsort((all_ids, -all_scores), axis=1)[:, : ids.shape[1]]
-        is_usable = np.take_along_axis(is_usable, best, axis=1)
-        ids[:] = np.where(is_usable, np.take_along_axis(all_ids, best, axis=1), -1)
-        scores[:] = np.where(is_usable, np.take_along_axis(all_scores, best, axis=1), np.nan)
-
-    def rank_by_scores(
-        self, rows: Rows, ids: Ints, scores: Floats, *, width: int = 0, above: float = -np.inf
-    ) -> None:
-        """``best_labels`` for a learner that has the scores of all labels.
-
-        Only scores above a limit count. ``width`` is how many numbers a row takes while its scores
-        are made, if more than there are labels.
-        """
-        n_rows_at_a_time = max(1, MOST_SCORES // max(width, len(self.label_index_), 1))
-        for first in range(0, rows.n_rows, n_rows_at_a_time):
-            part = slice(first, min(first + n_rows_at_a_time, rows.n_rows))
-            all_scores = self.all_scores(rows.block(part.start, part.stop))
-            best = np.argsort(-all_scores, axis=1, kind="stable")[:, : ids.shape[1]]
-            best_scores = np.take_along_axis(all_scores, best, axis=1)
-            is_above = best_scores > above
-            ids[part, : best.shape[1]] = np.where(is_above, best, -1)
-            scores[part, : best.shape[1]] = np.where(is_above, best_scores, np.nan)
-
-    def n_threads(self) -> int:
-        """How many threads the user allows."""
-        return as_jobs(getattr(self, "n_jobs", None))
 
     def decision_function(self, X: MatrixLike) -> Floats:
         """The score of every label for every row: n × number of labels, dense. ``rank`` needs far
@@ -391,8 +112,6 @@ class CategoryLearner(Learner, Estimator):
         """
         self.check_fitted()
         return self.all_scores(self.prepare(self.check_rows(X)))
-
-    # Predicting.
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The best label of each row; the most frequent label where none is retrieved.
@@ -404,32 +123,12 @@ class CategoryLearner(Learner, Estimator):
         self.check_fitted()
         return self.predict_rows(self.check_rows(X))
 
-    def predict_rows(self, rows: Rows) -> NDArray[Any]:
-        """``predict`` on checked rows."""
-        if self.label_columns_ is not None:
-            k = mean_number_of_labels(self.label_counts_, self.n_examples_)
-            ids = self.rank_rows(rows, k).ids
-            return indicator_matrix(ids, self.label_index_.names, self.label_columns_)
-        best = self.rank_rows(rows, k=1).ids[:, 0]
-        if not len(self.label_index_):
-            raise InputError(
-                f"this {type(self).__name__} has learned no label yet, and can predict none"
-            )
-        return best_or_most_frequent(best, self.classes_, self.label_counts_)
-
     def score(self, X: MatrixLike, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """R1: the share of rows whose best label is one of theirs (accuracy, where each row has one
         label).
         """
         self.check_fitted()
         return self.score_rows(self.check_rows(X), Y, sample_weight)
-
-    def score_rows(
-        self, rows: Rows, Y: LabelsLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """``score`` on checked rows."""
-        best = self.rank_rows(rows, k=1).ids[:, 0]
-        return share_of_hits(best, self.label_index_.look_up(Y, best.size), sample_weight)
 
     def explain(self, x: MatrixLike, label: Label) -> Explanation:
         """The votes of each column of one row for a label. They sum to the label's score."""
@@ -438,72 +137,6 @@ class CategoryLearner(Learner, Estimator):
         if row.n_rows != 1:
             raise InputError(f"explain takes one row, not {row.n_rows}")
         return self.explain_row(row, label)
-
-    def explain_row(self, row: Rows, label: Label) -> Explanation:
-        """``explain`` on one checked row."""
-        columns, votes = self.votes(self.prepare(row), self.label_index_.find(label))
-        score = 0.0
-        for vote in votes.tolist():  # one by one, as the kernels add: the same sum to the last bit
-            score += vote
-        heaviest = np.argsort(-np.abs(votes), kind="stable")
-        pairs = zip(columns[heaviest].tolist(), votes[heaviest].tolist(), strict=True)
-        return Explanation(label, score, list(pairs))
-
-    # What was learned.
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """All labels, in order of first appearance."""
-        self.check_fitted()
-        return as_array(self.label_index_.names)
-
-    @property
-    def label_counts_(self) -> Longs:
-        """In how many examples each label of ``classes_`` was seen."""
-        self.check_fitted()
-        return self.counts_by_label_[: len(self.label_index_)]
-
-    def all_label_counts(self) -> Longs:
-        """``label_counts_``, with a 0 for each label that is known without an example."""
-        n_labels = len(self.label_index_)
-        return grown(self.label_counts_, n_labels)[:n_labels]
-
-    def label_numbers(self, Y: LabelsLike) -> LabelSets:
-        """The labels of Y as numbers in ``classes_``, for measuring; labels never learned get the
-        numbers behind.
-        """
-        self.check_fitted()
-        return self.label_index_.look_up(Y, n_examples(Y))
-
-    # Changes of labels. Each gives a changed copy; the learner itself stays as it was.
-
-    def with_label_renamed(self, old: Label, new: Label) -> Self:
-        """A copy with another name for a label."""
-        names = list(self.label_index_.names)
-        names[self.label_index_.find(old)] = new
-        changed = copy.copy(self)
-        changed.label_index_ = LabelIndex(names)
-        changed.label_columns_ = None
-        return changed
-
-    def with_labels_merged(self, labels: Sequence[Label], into: Label) -> Self:
-        """A copy with the weights of several labels added to those of one of them.
-
-        A merged label keeps its number, without weights, so that numbers held elsewhere stay valid.
-        """
-        raise InputError(f"{type(self).__name__} keeps no sums that could be merged; train it anew")
-
-    def with_label_split(self, label: Label, new: Label) -> Self:
-        """A copy with a new label, which begins with the weights of another one."""
-        raise InputError(
-            f"{type(self).__name__} has no index from which a label could be split off"
-        )
-
-    def without_recent_examples(self, labels: Sequence[Label]) -> Self:
-        """A copy that will not learn examples of these labels again."""
-        return self
-
-    # Checks.
 
     def check_rows(self, X: MatrixLike) -> Rows:
         """The checked rows of X; refused if its columns are not those learned."""
@@ -523,15 +156,6 @@ class CategoryLearner(Learner, Estimator):
         if self.nonnegative:
             check_nonnegative(rows, called)  # type: ignore[arg-type]
         return rows
-
-    def check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(
-                f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first"
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "label_index_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -668,21 +292,6 @@ class Made:
         return Made, ()  # a copy makes its own
 
 
-def portions(rows: Rows, labels: NumberedLabels) -> Iterator[tuple[Rows, NumberedLabels]]:
-    """The rows and their labels in runs, which share memory with them."""
-    if rows.n_rows <= concurrency.RUN:
-        yield rows, labels
-        return
-    for run in runs(rows.n_rows):
-        indptr = rows.indptr[run.start : run.stop + 1]
-        inside = slice(indptr[0], indptr[-1])
-        indices = rows.indices[inside]
-        width = rows.n_features
-        if run.stop < rows.n_rows:  # of this run alone, since learning may stop after it
-            width = int(indices.max(initial=-1)) + 1
-        yield Rows(indptr - indptr[0], indices, rows.data[inside], width), labels[run]
-
-
 def as_one_row(x: MatrixLike) -> MatrixLike:
     """A vector as a matrix of one row."""
     if is_sparse(x):
@@ -692,11 +301,6 @@ def as_one_row(x: MatrixLike) -> MatrixLike:
     except ValueError as problem:
         raise InputError(" ".join(str(problem).split())) from None
     return array.reshape(1, -1) if array.ndim == 1 else array
-
-
-def n_examples(Y: LabelsLike) -> int:
-    """How many examples these are the labels of."""
-    return int(Y.shape[0]) if hasattr(Y, "shape") else len(Y)  # type: ignore[arg-type]
 
 
 def label_columns_of(state: State, labels: LabelIndex) -> Columns | None:

@@ -30,6 +30,13 @@ from shortlist.files.store import State
 BIAS = -1  # the column of the bias among votes
 
 
+class Allowed(NamedTuple):
+    """For each label whether it may be ranked, and a factor for its score if that is above 0."""
+
+    labels: NDArray[np.bool_]
+    factors: Floats | None = None  # 1 for all labels
+
+
 class Learner(ABC):
     """The steps of a learner, and what it can do. ``label_index_`` has the labels so far."""
 

@@ -9,7 +9,8 @@ from shortlist.data.label_input import Label, shown
 from shortlist.data.labels import NumberedLabels
 from shortlist.errors import InputError
 from shortlist.label_vocabulary import LabelVocabulary
-from shortlist.learners.category_learner import Allowed, CategoryLearner
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.port import Allowed
 from shortlist.models.rules import Kinds, KnownRules, Rules
 
 

@@ -21,7 +21,8 @@ from shortlist.data.ranking import Ranking
 from shortlist.data.validation import as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.label_vocabulary import LabelVocabulary
-from shortlist.learners.category_learner import Allowed, CategoryLearner
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.port import Allowed
 
 Labels = Iterable[Label]
 # which labels are of a kind, and how many of them there may be

@@ -22,7 +22,7 @@ from shortlist.data.labels import LabelIndex, LabelSets
 from shortlist.data.rows import MatrixLike, Rows, RowStore
 from shortlist.data.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.files.store import State
-from shortlist.learners.category_learner import Allowed, MergingLearner
+from shortlist.learners.category_learner import MergingLearner
 from shortlist.learners.index import scoring
 from shortlist.learners.index.edges import (
     ALMOST_ALL,
@@ -44,6 +44,7 @@ from shortlist.learners.index.edges import (
     with_slots,
 )
 from shortlist.learners.index.scoring import Dense
+from shortlist.learners.port import Allowed
 from shortlist.learners.top_labels import DONE, WANTS_EDGES, WANTS_SLOTS
 
 LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # values are clipped to the range of float32 weights

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from shortlist.compiled.kernels import Floats, Ints, Longs, fetch, kernel, loop, part
 from shortlist.data.rows import Rows
 from shortlist.errors import InputError
-from shortlist.learners.category_learner import Allowed
 from shortlist.learners.index.edges import Index
-from shortlist.learners.port import BIAS
+from shortlist.learners.port import BIAS, Allowed
 from shortlist.learners.top_labels import LEAST, Scratch, keep_best, room_for_touched
 
 Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an example has none

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,19 +14,18 @@ from numpy.typing import NDArray
 from shortlist.compiled.kernels import Floats, Ints, Longs
 from shortlist.data.batch import RowBatch
 from shortlist.data.label_input import Label, LabelsLike
-from shortlist.data.labels import SINGLE, LabelSets, NumberedLabels, sorting
-from shortlist.data.rows import MatrixLike, Rows, RowStore, Vectors, check_nonnegative, grown
+from shortlist.data.labels import SINGLE, LabelSets
+from shortlist.data.rows import MatrixLike, Rows, RowStore, grown
 from shortlist.data.validation import as_real, as_whole, column_names
 from shortlist.errors import InputError
-from shortlist.estimators import clone
 from shortlist.files.store import State
 from shortlist.learners.index import replay_buffer, scoring
 from shortlist.learners.index.edges import Index, are_counts, are_rows, cut_lists
-from shortlist.learners.index.index_learner import IndexLearner
 from shortlist.learners.index.replay_buffer import NO_RING, Ring
-from shortlist.learners.index.scoring import Dense, room_for_rankings
+from shortlist.learners.index.scoring import room_for_rankings
 from shortlist.learners.index.training import EXAMPLES, LABELS, Learned, Rules, learn, least_share
-from shortlist.learners.port import Observer, RankedAhead
+from shortlist.learners.index.vectors import VectorIndexLearner
+from shortlist.learners.port import RankedAhead
 from shortlist.learners.top_labels import make_scratch
 
 # How many rows all passes of ``fit`` see together, and the most passes: where examples have one
@@ -38,7 +37,7 @@ MOST_STEP = 10.0  # of rows of unit length 2 are too many
 WHOLE = 2.0  # a share that no edge has
 
 
-class TunedIndex(IndexLearner):
+class TunedIndex(VectorIndexLearner):
     """Feature-Focus with corrected votes: as accurate as a linear classifier for each label, in few
     quick passes.
 
@@ -90,12 +89,8 @@ class TunedIndex(IndexLearner):
     ['up']
     """
 
-    nonnegative = False  # words must be, vectors need not: ``checked_signs``
     takes_partial = True
     leakage = True  # dropped edges still count in the total of a feature
-    n_vector_ = 0
-    labels_to_seed_: Sequence[Label] = ()  # ranked by their names before any example of them
-    vectors_of_names_: Callable[[Sequence[Label]], Vectors] | None = None
 
     def __init__(
         self,
@@ -124,7 +119,7 @@ class TunedIndex(IndexLearner):
     def begin(self) -> None:
         super().begin()
         as_real(self.step, "step", least=0, most=MOST_STEP)
-        self._take_vectors(0 if self.vector is None else as_whole(self.vector, "vector"))
+        self.take_vectors(0 if self.vector is None else as_whole(self.vector, "vector"))
         self.vector_share_ = scoring.SHARE
         self.biases_ = np.zeros(0)
         self.running_counts_ = np.zeros(LABELS + 1)
@@ -134,24 +129,7 @@ class TunedIndex(IndexLearner):
         self.planned_passes_ = FEWEST_PASSES
         self.pass_number_ = 0
 
-    def _take_vectors(self, n_columns: int) -> None:
-        self.n_vector_ = n_columns
-        self.vector_weights_ = np.zeros((n_columns, 0), dtype=np.float32)
-
-    # Words and vectors.
-
-    def with_vectors(self, n_columns: int | None) -> Self:
-        """An unfitted copy that takes vectors of that many columns."""
-        learner: Self = clone(self)
-        return learner.set_params(vector=n_columns)
-
-    def checked_signs(
-        self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
-    ) -> Any:
-        n_vector = self.n_vector_ if self._has_learned() else self.vector
-        if n_vector is not None:
-            check_nonnegative(rows, called, as_whole(n_vector, "vector"))  # type: ignore[arg-type]
-        return rows
+    # Learning.
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
         """Forget everything and learn all rows, ``passes`` times, shuffled by ``random_state``
@@ -159,159 +137,9 @@ class TunedIndex(IndexLearner):
         """
         return self.fit_batch(RowBatch.of(X, Y), column_names(X))  # signs as for a new model
 
-    def check_learnable(
-        self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
-    ) -> None:
-        super().check_learnable(rows, called)
-        self._check_vector()
-        if not self._has_learned():
-            n_vector = self._vector_columns_of(rows)
-            if n_vector != self.n_vector_:
-                self._take_vectors(n_vector)
-        if isinstance(rows, Rows):
-            check_nonnegative(rows, called, self.n_vector_)
-
-    def check_rows(self, X: MatrixLike) -> Rows:
-        self.check_fitted()
-        self._check_vector()
-        return super().check_rows(X)
-
-    def _check_vector(self) -> None:
-        if self.vector is not None and self._has_learned() and self.vector != self.n_vector_:
-            raise InputError(
-                f"vector was {self.n_vector_} when the model learned and is {self.vector} now; set "
-                "it back, or fit anew"
-            )
-
-    def _has_learned(self) -> bool:
-        return self.__sklearn_is_fitted__() and self.n_examples_ > 0
-
-    def _vector_columns_of(self, rows: Rows | RowStore) -> int:
-        """How many columns are those of a vector, where these are the first rows."""
-        if self.vector is not None or not isinstance(rows, Rows):
-            return self.vector or 0
-        has_negative_values = rows.data.size > 0 and rows.data.min() < 0
-        return rows.n_features if has_negative_values else 0
-
-    def prepare(self, rows: Rows) -> Rows:
-        if self.n_vector_:
-            return rows  # prepared once words and vectors are apart
-        return super().prepare(rows)
-
-    def _prepared_apart(self, rows: Rows) -> tuple[Rows, Vectors]:
-        """The words and the vectors of rows, prepared."""
-        words, vectors = scoring.split(rows, self.n_vector_)
-        if self.n_vector_:
-            words = super().prepare(words)
-            if self.values == "l2":
-                scoring.balance(words.indptr, words.data, vectors, self.vector_share_)
-        return words, vectors
-
-    def _best_vector_share(self, rows: Rows | RowStore, labels: LabelSets) -> float:
-        """The share of vectors beside words, by a sample of the examples with one label each."""
-        which = np.flatnonzero(np.diff(labels.indptr) == 1)
-        if not which.size or not labels.single or self.values != "l2":
-            return scoring.SHARE
-        n_labels = int(labels.ids.max() + 1)
-        n_examples = min(scoring.SAMPLE, 1 + scoring.CELLS // n_labels)
-        which = which[:: -(-which.size // n_examples)]
-        sample = rows.take(which) if isinstance(rows, Rows) else rows.chosen(which)
-        words, vectors = scoring.split(sample, self.n_vector_)
-        if not words.indices.size:
-            return scoring.SHARE
-        sample_labels = labels.chosen(which).ids
-        return scoring.share_of_vector(super().prepare(words), vectors, sample_labels)
-
-    # Labels that begin with the vector of their name.
-
-    def seed_labels(
-        self, labels: Sequence[Label], vectors_of: Callable[[Sequence[Label]], Vectors]
-    ) -> None:
-        """Rank these labels by the vectors of their names before any example of them.
-
-        The vector of its name, NAMED long or NAMED_BESIDE times as long as learned weights, is the
-        initial weight vector of a label. An empty learner waits for ``fit``, which seeds all labels
-        that it meets (NAMED_IN_FIT).
-        """
-        self.labels_to_seed_ = list(labels)
-        self.vectors_of_names_ = vectors_of
-        if self.__sklearn_is_fitted__():
-            self._seed_unused_labels()
-
-    def _seed_unused_labels(self) -> None:
-        learned = np.flatnonzero(self.counts_by_label_)
-        learned_names = {self.label_index_.names[number] for number in learned.tolist()}
-        length = scoring.NAMED
-        if learned_names and self.labels_to_seed_:
-            have_several = self.running_counts_[LABELS] > SINGLE * self.running_counts_[EXAMPLES]
-            mean_length = np.linalg.norm(self.vector_weights_[:, learned], axis=0).mean()
-            length = scoring.NAMED_BESIDE[int(have_several)] * mean_length
-        unused = [label for label in self.labels_to_seed_ if label not in learned_names]
-        self._seed(unused, length)
-
-    def _seed(self, labels: list[Label], length: float) -> None:
-        """Give labels initial weights of that length, if their names have vectors."""
-        if self.vectors_of_names_ is None or not labels:
-            return
-        # first, since it may fail
-        weights = np.float32(length) * scoring.unit(self.vectors_of_names(labels))
-        if weights.shape[1] != self.n_vector_:
-            raise InputError(
-                f"the names of labels have vectors of {weights.shape[1]} numbers, not "
-                f"{self.n_vector_}"
-            )
-        n_labels = len(self.label_index_) + len(labels)
-        self.vector_weights_ = scoring.widened(self.vector_weights_, n_labels)
-        self.expect_labels([[label] for label in labels])
-        self.counts_by_label_ = grown(self.counts_by_label_, len(self.label_index_))
-        numbers = [self.label_index_.find(label) for label in labels]
-        self.vector_weights_[:, numbers] = weights.T
-
-    # Learning.
-
     @property
     def ranks_while_learning(self) -> bool:  # type: ignore[override]
         return self.n_vector_ == 0
-
-    def _take_up(
-        self, rows: Rows | RowStore, labels: NumberedLabels, shuffled: bool = False
-    ) -> LabelSets:
-        # first, since it may raise
-        n_labels = len(self.label_index_) + len(labels.names)
-        weights = scoring.widened(self.vector_weights_, n_labels)
-        if shuffled and self.n_vector_ and not self._has_learned():
-            self.vector_share_ = self._best_vector_share(rows, labels.sets)
-        if shuffled and self.labels_to_seed_:
-            self._expect_seeded_labels(labels)
-        label_sets = super()._take_up(rows, labels, shuffled)
-        self.vector_weights_ = weights
-        if self.n_vector_:
-            self._note_first_examples(label_sets, shuffled)
-        return label_sets
-
-    def _expect_seeded_labels(self, labels: NumberedLabels) -> None:
-        """Number the labels of ``fit`` and those to seed together, in sorted order."""
-        names = {labels.names[number] for number in labels.sets.ids.tolist()}
-        if not all(isinstance(name, str) for name in names):
-            self.labels_to_seed_ = []
-        every_name = sorted(names.union(self.labels_to_seed_), key=sorting)
-        self.expect_labels([[name] for name in every_name])
-
-    def _note_first_examples(self, label_sets: LabelSets, shuffled: bool) -> None:
-        """Note which labels have examples, and seed those that have their first ones in ``fit``."""
-        counts = self.counts_by_label_[: len(self.label_index_)]
-        counts_before = counts - np.bincount(label_sets.ids, minlength=counts.size)
-        if not shuffled:
-            self.has_examples_ = counts_before > 0
-            return
-        new = np.flatnonzero((counts_before == 0) & (counts > 0))
-        new_names = [self.label_index_.names[number] for number in new.tolist()]
-        self._seed(new_names, scoring.NAMED_IN_FIT)
-        self.has_examples_ = counts > 0
-
-    def learn_passes(self, batch: RowBatch, observer: Observer | None = None) -> Iterator[int]:
-        yield from super().learn_passes(batch, observer)
-        self._seed_unused_labels()
 
     def passes_through(self, n_rows: int, n_labels: int = 0) -> int:
         """How often ``fit`` goes through that many rows, which have so many labels together."""
@@ -344,7 +172,7 @@ class TunedIndex(IndexLearner):
     def learn_until_full(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
-        words, vectors = self._prepared_apart(rows)
+        words, vectors = self.prepared_apart(rows)
         n_labels = len(self.label_index_)
         has_examples = scoring.EVERY
         if self.has_examples_.size == n_labels:
@@ -407,19 +235,9 @@ class TunedIndex(IndexLearner):
         self.wanted_rankings_ = wanted
         return RankedAhead(wanted.ids, wanted.scores, wanted.known)
 
-    # Ranking.
-
     def label_biases(self) -> Floats:
         n_labels = len(self.label_index_)
         return grown(self.biases_, n_labels)[:n_labels]
-
-    def words_and_vectors(self, rows: Rows) -> tuple[Rows, Dense]:
-        words, vectors = self._prepared_apart(rows)
-        weights = scoring.widened(self.vector_weights_, len(self.label_index_))
-        return words, Dense(vectors, weights)
-
-    def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
-        return super().has_seen(columns) | (columns < self.n_vector_)
 
     # Bounds.
 
@@ -443,7 +261,7 @@ class TunedIndex(IndexLearner):
 
     def merge_sums(self, other: Any, numbers: Ints) -> None:
         if self.n_examples_ == 0 and self.vector is None:
-            self._take_vectors(other.n_vector_)
+            self.take_vectors(other.n_vector_)
         elif other.n_vector_ != self.n_vector_:
             raise InputError(
                 f"vectors of {other.n_vector_} columns cannot be merged into those of "
@@ -461,23 +279,10 @@ class TunedIndex(IndexLearner):
         share = 1.0
         if self.n_examples_:
             share = other.n_examples_ / (self.n_examples_ + other.n_examples_)
-        self._average_vectors(other, numbers, share)
+        self.average_vectors(other, numbers, share)
         is_long = self.running_counts_[EXAMPLES] >= replay_buffer.MOST_EXAMPLES
         ring = NO_RING if is_long else replay_buffer.joined(self.ring_, other.ring_, numbers)
         self.ring_ = ring if self._fits(ring) else NO_RING
-
-    def _average_vectors(self, other: Any, numbers: Ints, share: float) -> None:
-        """Average biases, weights and shares of vectors; ``share``: how much the other counts."""
-        n_labels = len(self.label_index_)
-        self.vector_share_ = (1.0 - share) * self.vector_share_ + share * other.vector_share_
-        self.biases_ = (1.0 - share) * grown(self.biases_, n_labels)
-        np.add.at(self.biases_, numbers, share * other.label_biases())
-        own_weights = scoring.widened(self.vector_weights_, n_labels)
-        self.vector_weights_ = own_weights * np.float32(1.0 - share)
-        if self.n_vector_:
-            weights = scoring.widened(other.vector_weights_, numbers.size)
-            for label, number in enumerate(numbers.tolist()):  # several may have become one
-                self.vector_weights_[:, number] += np.float32(share) * weights[:, label]
 
     def after_label_merge(self, before: Self, numbers: Ints) -> None:
         super().after_label_merge(before, numbers)
@@ -576,7 +381,7 @@ class TunedIndex(IndexLearner):
         self.biases_ = np.array(state.array("bias", np.float64))
         state.require(self.biases_.size == n_labels, "each label has a bias")
         if "vector_weights" in state.arrays:
-            self._vectors_from_arrays(state)
+            self.vectors_from_arrays(state)
         self.n_vector_ = len(self.vector_weights_)
         as_set = (self.vector or 0) in (0, self.n_vector_)
         state.require(as_set, "its vectors are as long as its parameters say")
@@ -597,15 +402,6 @@ class TunedIndex(IndexLearner):
             self.values,
             float(self.step),
         )
-
-    def _vectors_from_arrays(self, state: State) -> None:
-        self.vector_weights_ = np.array(state.array("vector_weights", np.float32, ndim=2))
-        n_columns = self.vector_weights_.shape[1]
-        state.require(n_columns == len(self.label_index_), "each label has weights of vectors")
-        share = state.array("vector_share", np.float64)
-        is_share = share.size == 1 and bool(((share > 0.0) & (share < 1.0)).all())
-        state.require(is_share, "vectors have their share")
-        self.vector_share_ = float(share[0])
 
 
 # The corrections of indexes that were learned separately.
