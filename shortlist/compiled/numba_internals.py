@@ -89,13 +89,13 @@ def fetch(array: Any, i: Any) -> None:
 
 @overload(fetch)
 def _fetch(array: Any, i: Any) -> Any:
-    if not has_internals:
-        return lambda array, i: None
-
-    def compiled(array: Any, i: Any) -> Any:
+    def prefetched(array: Any, i: Any) -> Any:
         prefetch(array, i)
 
-    return compiled
+    def not_prefetched(array: Any, i: Any) -> Any:
+        pass
+
+    return prefetched if has_internals else not_prefetched
 
 
 def folders_of(function: Callable[..., object]) -> list[Path]:

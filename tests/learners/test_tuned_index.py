@@ -510,7 +510,7 @@ def test_words_and_vector_have_their_shares_of_a_row():
         (V, 0 * X, 0.0, 1.0),
         (0 * V, X, 1.0, 0.0),
     ]:
-        words, vectors = learner._split(learner.check_rows(3 * np.hstack([v, x])))
+        words, vectors = learner.prepared_apart(learner.check_rows(3 * np.hstack([v, x])))
         np.testing.assert_allclose((vectors.astype(float) ** 2).sum(axis=1), of_vector, atol=1e-6)
         squares = (
             np.add.reduceat(np.append(words.data**2, 0.0), words.indptr[:-1])

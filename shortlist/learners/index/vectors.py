@@ -162,7 +162,7 @@ class VectorIndexLearner(IndexLearner):
         if self.vectors_of_names_ is None or not labels:
             return
         # first, since it may fail
-        weights = np.float32(length) * scoring.unit(self.vectors_of_names(labels))
+        weights = np.float32(length) * scoring.unit(self.vectors_of_names_(labels))
         if weights.shape[1] != self.n_vector_:
             raise InputError(
                 f"the names of labels have vectors of {weights.shape[1]} numbers, not "
