@@ -31,7 +31,8 @@ from shortlist.measures import evaluate, paired_bootstrap, wilcoxon
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.model import Table, named
 from shortlist.models.text_batches import default_text
-from shortlist.text.vectorizer import PLAIN, TextVectorizer
+from shortlist.text.text_settings import PLAIN
+from shortlist.text.vectorizer import TextVectorizer
 
 # The search. The usual model and each candidate learn the same examples and are measured on the
 # same held-out part; where there are many examples, first on a sample, then the best few on all.

@@ -17,7 +17,8 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.learners.category_learner import BIAS
 from shortlist.text.counts import CountedRows
-from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
+from shortlist.text.text_settings import ALL_AUTO
+from shortlist.text.vectorizer import TextVectorizer
 
 Batch: TypeAlias = Examples | tuple[Sequence[Document], LabelsLike]  # texts and their labels
 

@@ -99,7 +99,7 @@ def test_columns_that_are_kept():
 def test_many_rows_change_nothing(monkeypatch):
     """Then memory is given back."""
     few = TextVectorizer(idf="smooth").fit(TEXTS)
-    monkeypatch.setattr("shortlist.text.vectorizer.MANY", 2)
+    monkeypatch.setattr("shortlist.text.vectorizer.MANY_ENTRIES", 2)
     many = TextVectorizer(idf="smooth")
     kept = many.fit_counts([TEXTS])
     assert np.array_equal(kept.all().to_matrix().toarray(), few.transform(TEXTS).toarray())
