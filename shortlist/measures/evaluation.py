@@ -174,7 +174,7 @@ class Evaluation:
             value_cell = f"{value:.4f}" if np.isfinite(value) else "–"
             low, high = self.intervals.get(entry.name, (np.nan, np.nan))
             interval_cell = f"{low:.4f} – {high:.4f}" if np.isfinite(low) else ""
-            better = entry.better
+            better: str = entry.better
             limit = self.highest.get(entry.name, np.nan)
             if limit < 1:
                 better += f" (at most {limit:.4f})"
