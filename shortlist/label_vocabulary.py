@@ -122,7 +122,9 @@ class LabelVocabulary:
     def name(self, label: Label) -> str:
         """Return the name of a label; the label itself if it has none."""
         concept = self.get(label)
-        return str(label) if concept is None else concept.name
+        if concept is None:
+            return str(label)
+        return concept.name
 
     @property
     def broader(self) -> dict[Label, tuple[str, ...]]:
@@ -159,7 +161,9 @@ class LabelVocabulary:
     def of_name(self, name: str) -> str | None:
         """Return the label with exactly this name, if there is only one."""
         hits = self._of_name.get(name, ())
-        return hits[0] if len(hits) == 1 else None
+        if len(hits) != 1:
+            return None
+        return hits[0]
 
     def renamed(self, old: str, new: str) -> LabelVocabulary:
         """Return the vocabulary with a label renamed, unless the new label exists already."""
@@ -312,10 +316,10 @@ def read_vocabulary(
     file = Path(path)
     if not file.is_file():
         raise InputError(f"there is no vocabulary file {file}")
-    endings = [ending.lower() for ending in file.suffixes]
-    while endings and endings[-1] in COMPRESSIONS:
-        endings.pop()
-    ending = endings[-1] if endings else ""
+    plain = file
+    while plain.suffix.lower() in COMPRESSIONS:
+        plain = plain.with_suffix("")
+    ending = plain.suffix.lower()
     source = Source(file, Progress())
     try:
         source.decode_as("utf-8")

@@ -24,10 +24,11 @@ from shortlist.data.rows import Rows, give_back
 from shortlist.data.texts import Document, as_documents, blocks
 from shortlist.data.validation import MOST_AMOUNT
 from shortlist.errors import InputError
-from shortlist.estimators import Estimator, clone, not_fitted
+from shortlist.estimators import clone
 from shortlist.files.store import State
 from shortlist.text.counts import CountedRows, Weighting, needs_counts
 from shortlist.text.feature_names import Vocabulary
+from shortlist.text.named_columns import NamedColumns
 from shortlist.text.text_columns import TextColumns
 from shortlist.text.text_settings import TextSettings
 
@@ -47,155 +48,24 @@ class Taken(NamedTuple):
     new_n_features: int
 
 
-class TextVectorizer(Estimator):
-    """Texts to rows of weighted features, with a vocabulary that grows as texts arrive.
+class TextLearning(NamedColumns):
+    """The part of a vectorizer that learns from texts, forgets, and makes rows and model files."""
 
-    With the defaults, the counts are those of scikit-learn's ``CountVectorizer``; columns are in
-    order of first appearance.
-
-    Learning online: ``partial_fit`` and ``learn_rows`` first take up all their texts (new features,
-    m, u and pivot), and ``learn_rows`` then weighs the rows with the counts as they are after the
-    whole batch. Given one text at a time, the rows are those that a learner on a stream can know:
-    weighted by what came so far, the text itself included. Rows given earlier stay as they were. A
-    ``fit`` that fails, or learning that is stopped, leaves all as it was.
-
-    Parameters
-    ----------
-    lowercase : bool, default True
-        Whether to lower-case words.
-    composed : bool, default False
-        Whether letters and the marks on them are put together first (Unicode's normal form C):
-        "naïve" is one word then, however it is written.
-    min_length : int, default 2
-        The fewest letters that a word has.
-    fold_digits : bool, default False
-        Whether every word of digits, however short, counts as the one feature ``<digit>``.
-    stop_words : {None, "english"} or list of str, default None
-        Words to leave out; "english" is scikit-learn's list. They are lower-cased and folded as the
-        words of texts are. N-grams reach across a word left out.
-    ngrams : int or "auto", default 1
-        The longest run of words that is a feature; all lengths from 1 on are. "auto": where the
-        first texts learned are short (under 400 letters on average), pairs too, and five-letter
-        prefixes or, where labels come up again and again (``settle``: each text has one, or the
-        first thousand have at most half as many), words of one letter, four-letter prefixes and
-        runs of three characters that weigh 0.7; otherwise single words. Texts that are written
-        without spaces get runs of characters. ``min_length``, ``prefix``, ``characters`` and
-        ``character_weight`` are left to it, too, unless they are set; each of them may be "auto"
-        itself, whatever n-grams there are.
-    prefix : int or None, default None
-        If a number, prefixes of that many letters are features too (``expor*``).
-    characters : tuple of two int or None, default None
-        If two numbers, as (3, 4), all runs of that many characters inside words, punctuation
-        included, and over their edges, are features too (``" wh"``): those of scikit-learn's
-        ``analyzer="char_wb"``.
-    character_weight : float, default 1.0
-        What the values of runs of characters are multiplied by before a row is scaled. In hashed
-        columns, which they share with words, it is 1.
-    min_df : int, default 1
-        The fewest documents that a feature must have been seen in. Until then its column stays
-        empty; ``fit`` leaves no such columns behind.
-    hashed : int or None, default None
-        If a number, there are always that many columns, and a hash of the feature chooses its
-        column: nothing grows, whatever arrives. Different features may share a column. Without idf,
-        pivoted norm or min_df there is nothing to learn, and no need to ``fit``.
-    tf : {"count", "log", "boolean"}, default "count"
-        d, 1 + log d, or 1, for a feature that a document has d times.
-    idf : {None, "plain", "smooth"}, default None
-        "plain" is log(m/u), "smooth" is log((1+m)/(1+u)) + 1 (as scikit-learn), for a feature that
-        u of the m documents learned from have. What weighs 0 is not stored.
-    norm : {None, "l2", "pivoted"}, default None
-        "l2" scales each row to Euclidean length 1; "pivoted" divides it by tf(avg) · [(1 − slope) +
-        slope · m_i/pivot], where avg is the mean count of its m_i features and pivot the mean of
-        m_i over the documents learned from.
-    slope : float, default 0.3
-        Of the pivoted norm. ``tf="log", idf="plain", norm="pivoted"`` is the weighting of Singhal
-        et al.
-
-    fields : list of str or None, default None
-        The fields of texts that have several (``{"title": …, "body": …}``), the longest first.
-        Words are features wherever they stand, and once more as words of their field (``title:
-        wheat``), but those of the longest. None: as the first texts have them.
-
-    Attributes
-    ----------
-    vocabulary_ : Vocabulary
-        The features, numbered by column.
-    n_features_ : int
-        The number of columns.
-
-    References
-    ----------
-    Singhal, A., Buckley, C. and Mitra, M. (1996). Pivoted document length normalization. SIGIR.
-
-    Examples
-    --------
-    >>> from shortlist import TextVectorizer
-    >>> vectorizer = TextVectorizer()
-    >>> vectorizer.fit_transform(["wheat and corn", "corn prices"]).toarray()
-    array([[1., 1., 1., 0.],
-           [0., 0., 1., 1.]])
-    >>> vectorizer.get_feature_names_out().tolist()
-    ['wheat', 'and', 'corn', 'prices']
-    """
-
-    columns_: TextColumns
+    hashed: int | None
+    idf: str | None
+    norm: str | None
+    min_df: int
     _weighting: Weighting
 
-    def __init__(
-        self,
-        *,
-        lowercase: bool = True,
-        composed: bool = False,
-        min_length: int | str = 2,
-        fold_digits: bool = False,
-        stop_words: str | Sequence[str] | None = None,
-        ngrams: int | str = 1,
-        prefix: int | str | None = None,
-        characters: tuple[int, int] | str | None = None,
-        character_weight: float | str = 1.0,
-        min_df: int = 1,
-        hashed: int | None = None,
-        tf: str = "count",
-        idf: str | None = None,
-        norm: str | None = None,
-        slope: float = 0.3,
-        fields: Sequence[str] | None = None,
-    ) -> None:
-        self.lowercase = lowercase
-        self.composed = composed
-        self.min_length = min_length
-        self.fold_digits = fold_digits
-        self.stop_words = stop_words
-        self.ngrams = ngrams
-        self.prefix = prefix
-        self.characters = characters
-        self.character_weight = character_weight
-        self.min_df = min_df
-        self.hashed = hashed
-        self.tf = tf
-        self.idf = idf
-        self.norm = norm
-        self.slope = slope
-        self.fields = fields
+    @property
+    def requires_fit(self) -> bool:
+        """Whether there is anything to learn before texts can become rows."""
+        return self.hashed is None or needs_counts(self.idf, self.norm, self.min_df)
 
-    def fit(self, texts: Iterable[Document], y: object = None) -> Self:
-        """Learn from these texts alone."""
-        self.fit_counts([as_documents(texts)])
-        return self
-
-    def fit_transform(self, texts: Iterable[Document], y: object = None) -> scipy.sparse.csr_array:
-        """Learn from these texts alone and return their rows; each text is read once."""
-        return self.fit_counts([as_documents(texts)]).all().to_matrix()
-
-    def partial_fit(self, texts: Iterable[Document], y: object = None) -> Self:
-        """Go on learning from more texts. Features that were there keep their columns."""
-        self.take(texts)
-        return self
-
-    def settled(self, texts: Sequence[Document], recurring: bool = False) -> TextVectorizer:
+    def settled(self, texts: Sequence[Document], recurring: bool = False) -> Self:
         """Return an unfitted copy with the settings that it would choose for these texts."""
         settings = TextSettings.of(self).suiting(texts, recurring)
-        return clone(self) if settings.undecided else TextVectorizer(**settings.saved())
+        return clone(self) if settings.undecided else type(self)(**settings.saved())
 
     def settle(self, texts: Sequence[Document], recurring: bool = False) -> None:
         """Choose the settings that are "auto"; ``recurring``: labels come up again and again."""
@@ -203,7 +73,7 @@ class TextVectorizer(Estimator):
         self.columns_.settings = self.settings_.suiting(texts, recurring)
 
     @merging
-    def merge(self, other: TextVectorizer) -> Self:
+    def merge(self, other: Self) -> Self:
         """Learn exactly what another vectorizer of the same parameters has learned, as if its
         texts had come next.
         """
@@ -227,10 +97,6 @@ class TextVectorizer(Estimator):
         marks = self._weighting.counts(self.n_features_) >= self.settings_.min_df
         self.forget_columns(marks)
         return marks
-
-    def transform(self, texts: Iterable[Document]) -> scipy.sparse.csr_array:
-        """Return the rows of these texts; features never seen in learning count as nothing."""
-        return self.rows(as_documents(texts)).to_matrix()
 
     @writing
     def fit_counts(self, batches: Iterable[Sequence[Document]], n_jobs: int = 1) -> CountedRows:
@@ -330,7 +196,7 @@ class TextVectorizer(Estimator):
     @reading
     def rows(self, texts: Sequence[Document], n_jobs: int = 1) -> Rows:
         """Return the rows of these texts, without learning; the same for any number of threads."""
-        if not self._is_fitted and self._requires_fit:
+        if not self.is_fitted and self.requires_fit:
             self.check_fitted()
         self._begin_once()
         documents = as_documents(texts)
@@ -342,100 +208,8 @@ class TextVectorizer(Estimator):
         parts = list(spread(rows_of, blocks(documents), n_jobs))
         return Rows.stack(parts or [rows_of(slice(0, 0))])
 
-    @property
-    def settings_(self) -> TextSettings:
-        """The settings that texts are read with."""
-        return self.columns_.settings
-
-    @property
-    def vocabulary_(self) -> Vocabulary:
-        """The features, numbered by column."""
-        return self.columns_.vocabulary
-
-    @property
-    def n_features_(self) -> int:
-        """The number of columns so far."""
-        return len(self.columns_)
-
-    def __sklearn_tags__(self) -> Tags:
-        from sklearn.utils import TransformerTags
-
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.transformer_tags = TransformerTags()
-        tags.requires_fit = self._requires_fit
-        return tags
-
-    @property
-    def _requires_fit(self) -> bool:
-        return self.hashed is None or needs_counts(self.idf, self.norm, self.min_df)
-
-    @property
-    def _is_fitted(self) -> bool:
-        return "columns_" in self.__dict__
-
-    def check_fitted(self) -> None:
-        """Raise an error unless something was learned."""
-        if not self._is_fitted:
-            raise not_fitted(
-                "this TextVectorizer has learned nothing yet; call fit or partial_fit first"
-            )
-
-    # Single texts: features, their names and their places.
-
-    @reading
-    def names(self, columns: Iterable[int], text: Document | None = None) -> list[str]:
-        """The feature behind each column.
-
-        With ``hashed=...`` a column has no name of its own: given a ``text``, its features that
-        fall into the column are named, with " | " between them, otherwise the column's number, as
-        "#7".
-        """
-        self.check_fitted()
-        return self.columns_.names(columns, text)
-
-    @reading
-    def spans(self, text: Document) -> dict[int, list[tuple[int, int]]]:
-        """Where the features of each column stand in a text: first letter and the one after the
-        last, by column.
-
-        The fields of a text are joined, with a line feed between two fields.
-        """
-        return self.columns_.spans(text)
-
-    @reading
-    def has_known_word(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether any word of each text is known.
-
-        Only needed with runs of characters, some of which are known in nearly every text. Without
-        them, in hashed columns and beside runs of one or two characters, every text counts as
-        known.
-        """
-        return self.columns_.has_known_word(texts)
-
-    @reading
-    def known_share(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The known share of the different features of each text; 1 if it has none, and in
-        hashed columns.
-        """
-        return self.columns_.known_share(texts)
-
-    @reading
-    def values(self, first: int = 0) -> list[tuple[str, str, bool]]:
-        """The categories and numbers learned from column ``first`` on: field, value, and
-        whether it is a number.
-        """
-        return self.columns_.values(first)
-
-    @reading
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """The feature behind each column, in order."""
-        self.check_fitted()
-        return np.array(self.names(range(self.n_features_)), dtype=object)
-
     def _begin_once(self) -> None:
-        if not self._is_fitted:
+        if not self.is_fitted:
             self._begin()
 
     def _begin(self) -> None:
@@ -479,3 +253,160 @@ class TextVectorizer(Estimator):
         state.require(possible, "no feature is in more documents than there are")
         vectorizer._weighting.restore(m, u)
         return vectorizer
+
+
+class TextVectorizer(TextLearning):
+    """Texts to rows of weighted features, with a vocabulary that grows as texts arrive.
+
+    With the defaults, the counts are those of scikit-learn's ``CountVectorizer``; columns are in
+    order of first appearance.
+
+    Learning online: ``partial_fit`` and ``learn_rows`` first take up all their texts (new features,
+    m, u and pivot), and ``learn_rows`` then weighs the rows with the counts as they are after the
+    whole batch. Given one text at a time, the rows are those that a learner on a stream can know:
+    weighted by what came so far, the text itself included. Rows given earlier stay as they were. A
+    ``fit`` that fails, or learning that is stopped, leaves all as it was.
+
+    Parameters
+    ----------
+    lowercase : bool, default True
+        Whether to lower-case words.
+    composed : bool, default False
+        Whether letters and the marks on them are put together first (Unicode's normal form C):
+        "naïve" is one word then, however it is written.
+    min_length : int, default 2
+        The fewest letters that a word has.
+    fold_digits : bool, default False
+        Whether every word of digits, however short, counts as the one feature ``<digit>``.
+    stop_words : {None, "english"} or list of str, default None
+        Words to leave out; "english" is scikit-learn's list. They are lower-cased and folded as the
+        words of texts are. N-grams reach across a word left out.
+    ngrams : int or "auto", default 1
+        The longest run of words that is a feature; all lengths from 1 on are. "auto": where the
+        first texts learned are short (under 400 letters on average), pairs too, and five-letter
+        prefixes or, where labels come up again and again (``settle``: each text has one, or the
+        first thousand have at most half as many), words of one letter, four-letter prefixes and
+        runs of three characters that weigh 0.7; otherwise single words. Texts that are written
+        without spaces get runs of characters. ``min_length``, ``prefix``, ``characters`` and
+        ``character_weight`` are left to it, too, unless they are set; each of them may be "auto"
+        itself, whatever n-grams there are.
+    prefix : int or None, default None
+        If a number, prefixes of that many letters are features too (``expor*``).
+    characters : tuple of two int or None, default None
+        If two numbers, as (3, 4), all runs of that many characters inside words, punctuation
+        included, and over their edges, are features too (``" wh"``): those of scikit-learn's
+        ``analyzer="char_wb"``.
+    character_weight : float, default 1.0
+        What the values of runs of characters are multiplied by before a row is scaled. In hashed
+        columns, which they share with words, it is 1.
+    min_df : int, default 1
+        The fewest documents that a feature must have been seen in. Until then its column stays
+        empty; ``fit`` leaves no such columns behind.
+    hashed : int or None, default None
+        If a number, there are always that many columns, and a hash of the feature chooses its
+        column: nothing grows, whatever arrives. Different features may share a column. Without idf,
+        pivoted norm or min_df there is nothing to learn, and no need to ``fit``.
+    tf : {"count", "log", "boolean"}, default "count"
+        d, 1 + log d, or 1, for a feature that a document has d times.
+    idf : {None, "plain", "smooth"}, default None
+        "plain" is log(m/u), "smooth" is log((1+m)/(1+u)) + 1 (as scikit-learn), for a feature that
+        u of the m documents learned from have. What weighs 0 is not stored.
+    norm : {None, "l2", "pivoted"}, default None
+        "l2" scales each row to Euclidean length 1; "pivoted" divides it by tf(avg) · [(1 − slope) +
+        slope · m_i/pivot], where avg is the mean count of its m_i features and pivot the mean of
+        m_i over the documents learned from.
+    slope : float, default 0.3
+        Of the pivoted norm. ``tf="log", idf="plain", norm="pivoted"`` is the weighting of Singhal
+        et al.
+
+    fields : list of str or None, default None
+        The fields of texts that have several (``{"title": …, "body": …}``), the longest first.
+        Words are features wherever they stand, and once more as words of their field (``title:
+        wheat``), but those of the longest. None: as the first texts have them.
+
+    Attributes
+    ----------
+    vocabulary_ : Vocabulary
+        The features, numbered by column.
+    n_features_ : int
+        The number of columns.
+
+    References
+    ----------
+    Singhal, A., Buckley, C. and Mitra, M. (1996). Pivoted document length normalization. SIGIR.
+
+    Examples
+    --------
+    >>> from shortlist import TextVectorizer
+    >>> vectorizer = TextVectorizer()
+    >>> vectorizer.fit_transform(["wheat and corn", "corn prices"]).toarray()
+    array([[1., 1., 1., 0.],
+           [0., 0., 1., 1.]])
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['wheat', 'and', 'corn', 'prices']
+    """
+
+    def __init__(
+        self,
+        *,
+        lowercase: bool = True,
+        composed: bool = False,
+        min_length: int | str = 2,
+        fold_digits: bool = False,
+        stop_words: str | Sequence[str] | None = None,
+        ngrams: int | str = 1,
+        prefix: int | str | None = None,
+        characters: tuple[int, int] | str | None = None,
+        character_weight: float | str = 1.0,
+        min_df: int = 1,
+        hashed: int | None = None,
+        tf: str = "count",
+        idf: str | None = None,
+        norm: str | None = None,
+        slope: float = 0.3,
+        fields: Sequence[str] | None = None,
+    ) -> None:
+        self.lowercase = lowercase
+        self.composed = composed
+        self.min_length = min_length
+        self.fold_digits = fold_digits
+        self.stop_words = stop_words
+        self.ngrams = ngrams
+        self.prefix = prefix
+        self.characters = characters
+        self.character_weight = character_weight
+        self.min_df = min_df
+        self.hashed = hashed
+        self.tf = tf
+        self.idf = idf
+        self.norm = norm
+        self.slope = slope
+        self.fields = fields
+
+    def fit(self, texts: Iterable[Document], y: object = None) -> Self:
+        """Learn from these texts alone."""
+        self.fit_counts([as_documents(texts)])
+        return self
+
+    def fit_transform(self, texts: Iterable[Document], y: object = None) -> scipy.sparse.csr_array:
+        """Learn from these texts alone and return their rows; each text is read once."""
+        return self.fit_counts([as_documents(texts)]).all().to_matrix()
+
+    def partial_fit(self, texts: Iterable[Document], y: object = None) -> Self:
+        """Go on learning from more texts. Features that were there keep their columns."""
+        self.take(texts)
+        return self
+
+    def transform(self, texts: Iterable[Document]) -> scipy.sparse.csr_array:
+        """Return the rows of these texts; features never seen in learning count as nothing."""
+        return self.rows(as_documents(texts)).to_matrix()
+
+    def __sklearn_tags__(self) -> Tags:
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.transformer_tags = TransformerTags()
+        tags.requires_fit = self.requires_fit
+        return tags

@@ -173,8 +173,8 @@ class RankingRisk:
         # number a.
         place = (starts[:-1] + relevant)[group] + above[entry]
         passed = np.cumsum(np.bincount(place, minlength=above.size + 1))
-        after = np.repeat(relevant + passed[starts[:-1]], sizes) - passed[:-1]
-        return np.where(self._is_relevant, 0, after)
+        n_after = np.repeat(relevant + passed[starts[:-1]], sizes) - passed[:-1]
+        return np.where(self._is_relevant, 0, n_after)
 
 
 @kernel

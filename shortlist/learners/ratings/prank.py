@@ -82,8 +82,10 @@ class PRank(RatingLearner):
         elif 0 < number <= n:
             new = b[:, number - 1]
         else:
-            width = np.ceil((b[0, -1] - b[0, 0]) / max(n - 1, 1))
-            new = b[:, 0] - [width, 0.0] if number == 0 else b[:, -1] + [width, 0.0]
+            width = [np.ceil((b[0, -1] - b[0, 0]) / max(n - 1, 1)), 0.0]
+            new = b[:, -1] + width
+            if number == 0:
+                new = b[:, 0] - width
         self.biases_ = np.insert(b, min(number, n), new, axis=1)
 
 

@@ -79,27 +79,26 @@ def step_numbers(steps: Steps, ratings: Ratings) -> Longs:
     return numbers
 
 
-def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
+def _numbers_or_texts(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.dtype == object:
-        kinds = {
-            str if isinstance(value, str) else type(value) for value in array.reshape(-1).tolist()
-        }
-        if kinds <= {str}:
+        values = array.reshape(-1).tolist()
+        if all(isinstance(value, str) for value in values):
             return array.astype(str)
+        kinds = set(map(type, values))
         if kinds <= {int, float, bool}:
             try:
                 array = array.astype(np.float64 if float in kinds else np.int64)
             except OverflowError:
                 raise InputError(
-                    f"the {what} must hold numbers below 2**63, and one of these is larger"
+                    f"the {name} must hold numbers below 2**63, and one of these is larger"
                 ) from None
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         number = int(np.argmin(np.isfinite(array.reshape(-1))))
         value = "NaN" if np.isnan(array.reshape(-1)[number]) else "infinity"
-        raise InputError(f"{what} {number} is {value}, which has no place on a scale")
+        raise InputError(f"{name} {number} is {value}, which has no place on a scale")
     if array.dtype.kind not in "biufU":
         raise InputError(
-            f"the {what} must hold numbers only or text only, not {array.dtype} or a mixture"
+            f"the {name} must hold numbers only or text only, not {array.dtype} or a mixture"
         )
     if array.dtype.kind == "f":
         # −0 becomes 0: which of two equal ratings stays after sorting depends on the processor.
