@@ -42,7 +42,7 @@ HYPOTHESES = ("last", "averaged")
 ROWS_A_COLUMN = 2000  # over all passes, where ``passes`` is None
 MOST_PASSES = 20
 ROWS_TOGETHER = 16  # when a pass is shuffled
-LARGEST_VALUE = 1e100  # of a row
+LARGEST_RATED_VALUE = 1e100  # of a row
 
 
 class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
@@ -412,12 +412,12 @@ def checked_rows(X: MatrixLike) -> Rows:
 def check_size(rows: Rows) -> Rows:
     """The same rows, refused if a value is too large for sums of products."""
     data = rows.data
-    if data.size and max(data.max(), -data.min()) > LARGEST_VALUE:
+    if data.size and max(data.max(), -data.min()) > LARGEST_RATED_VALUE:
         place = int(np.argmax(np.abs(data)))
         row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
         raise InputError(
             f"the value {data[place]:g} in row {row}, column {rows.indices[place]}, is too large; "
-            f"scale the columns so that no value is beyond {LARGEST_VALUE:g}"
+            f"scale the columns so that no value is beyond {LARGEST_RATED_VALUE:g}"
         )
     return rows
 
