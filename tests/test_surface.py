@@ -27,7 +27,7 @@ ANY = {
     "data/ranking.py: Ranking.__getitem__(return)": (
         "a pair or a Ranking: NumPy types no number of dimensions"
     ),
-    "text/vectorizer.py: Settings.of(given)": (
+    "text/text_settings.py: TextSettings.of(vectorizer)": (
         "scikit-learn: the parameters of an estimator have no types"
     ),
 }

@@ -44,7 +44,8 @@ from shortlist.models.answers import JudgedRanking
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.model import Model
-from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
+from shortlist.text.text_settings import LEFT_OPEN, TextSettings
+from shortlist.text.vectorizer import TextVectorizer
 
 
 def left_of_each(counts: Sequence[int]) -> list[int]:
@@ -418,7 +419,7 @@ def count_hits(
 
 def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> TextVectorizer:
     """Return the text part with the settings that the first texts choose, as on one machine."""
-    if not Settings.of(text).left:
+    if not TextSettings.of(text).undecided:
         return text
     for part in parts:
         (found,) = cluster.each(begin, lambda _: (part, text), [digest("begin", part, text)])  # noqa: B023

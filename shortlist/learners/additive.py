@@ -71,14 +71,15 @@ class AdditiveLearner(MergingLearner):
         """All sums, features × labels; of each feature in the order of the labels."""
         with lock_of(self).making:
             shape = (self.totals.size, len(self.label_index_))
-            held = self._sums
-            if held.pending or held.added.shape != shape:
-                for matrix in [held.added, *held.pending]:
+            sums = self._sums
+            if sums.pending or sums.added.shape != shape:
+                for matrix in [sums.added, *sums.pending]:
                     matrix.resize(shape)
-                sums = sum(held.pending, held.added).tocsr()
-                sums.sort_indices()
-                held.added, held.pending = sums, []
-            return held.added
+                total = sum(sums.pending, sums.added).tocsr()
+                total.sort_indices()
+                sums.added = total
+                sums.pending = []
+            return sums.added
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Sums are added up before, and SciPy has noted that none is there twice: others may be
@@ -98,21 +99,19 @@ class AdditiveLearner(MergingLearner):
         }
 
     def from_arrays(self, state: State) -> None:
-        self.totals, sums = state.array("totals", self.number), state.array("sums", self.number)
+        self.totals = state.array("totals", self.number)
+        sums = state.array("sums", self.number)
         labels = state.array("sums_label", np.int32)
         indptr = state.offsets("sums_indptr", self.totals.size, sums.size)
         state.require(self.totals.size == self.n_features_in_, "each feature has a total")
-        finite = np.isfinite(sums).all() and np.isfinite(self.totals).all()
-        state.require(
-            bool(finite and (sums > 0).all() and (self.totals >= 0).all()), "sums are positive"
-        )
-        matrix = scipy.sparse.csr_array(
-            (sums, labels, indptr), (self.totals.size, len(self.label_index_))
-        )
+        positive = np.isfinite(sums) & (sums > 0)
+        not_negative = np.isfinite(self.totals) & (self.totals >= 0)
+        state.require(bool(positive.all() and not_negative.all()), "sums are positive")
+        shape = (self.totals.size, len(self.label_index_))
+        matrix = scipy.sparse.csr_array((sums, labels, indptr), shape)
         matrix.check_format(full_check=True)
-        state.require(
-            bool((self.counts_by_label_[labels] > 0).all()), "labels with a sum have been seen"
-        )
+        are_seen = self.counts_by_label_[labels] > 0
+        state.require(bool(are_seen.all()), "labels with a sum have been seen")
         matrix.sort_indices()
         state.require(matrix.has_canonical_format, "a feature has one sum for each label")
         self._sums = Sums(matrix)

@@ -153,11 +153,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings, columns)
-        before = self.learner_.clock
+        before = self.learner_.clock_
         try:
             self._learn(X, ratings, columns)
         finally:
-            self.n_examples_ += self.learner_.clock - before
+            self.n_examples_ += self.learner_.clock_ - before
         return self
 
     def _learn(self, X: Any, ratings: ArrayLike, columns: Sequence[str] | None) -> None:
@@ -404,13 +404,13 @@ class TextRater(Rater):
     def _learn(self, X: Any, ratings: ArrayLike, columns: object) -> None:
         """Learn texts, and their new words."""
         texts, vectors = self._encoded(X)
-        taken, before = self.text_.take(texts), self.learner_.clock
+        taken, before = self.text_.take(texts), self.learner_.clock_
         try:
             self.learner_.partial_fit(
                 _beside(vectors, self.text_.weighted(taken.rows).to_matrix()), ratings
             )
         finally:
-            if self.learner_.clock == before:
+            if self.learner_.clock_ == before:
                 self.text_.give_back(taken)
 
     def _given_in(self, batch: Examples) -> Sequence[Document]:

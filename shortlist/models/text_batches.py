@@ -14,7 +14,8 @@ from shortlist.data.rows import Vectors
 from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.text.counts import CountedRows
-from shortlist.text.vectorizer import ALL_AUTO, TextVectorizer
+from shortlist.text.text_settings import ALL_AUTO
+from shortlist.text.vectorizer import TextVectorizer
 
 TextsAndLabels: TypeAlias = Examples | tuple[Sequence[Any], LabelsLike]
 

@@ -15,7 +15,7 @@ from fastapi import Query, Request, Response
 
 from shortlist.data.labels import judged
 from shortlist.errors import InputError, counted
-from shortlist.models.auditing import PARTS, Audit, audit, same
+from shortlist.models.auditing import AUDIT_PARTS, Audit, audit, same
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.label_changes import Change
 from shortlist.models.model import learners
@@ -230,7 +230,7 @@ def audit_of(folder: Path) -> Audit:
     lessons, changes = lessons_of(folder)
     fields = cast("Categorizer", open_model(folder / snapshots.BASE)).fields_
     texts = alike([lesson.text for lesson in lessons], fields)
-    if len(set(map(same, texts))) < PARTS:  # too few to say anything
+    if len(set(map(same, texts))) < AUDIT_PARTS:  # too few to say anything
         return Audit(len(texts), 0, [], [], [])
     labels = judged(
         [cast("list[Any]", one.labels) for one in lessons],

@@ -177,19 +177,19 @@ def test_rules_that_were_asked_before_are_at_hand_until_something_changes():
     saved, asked = sl.Rules(but=["c0"]), sl.Rules(but=["c1"])
     model.set_rules(saved).rank(text, 10, asked)
     before = model.allowed_labels_.known
-    assert [one.rules for one in before.known] == [asked, saved]
+    assert [one.rules for one in before._cached] == [asked, saved]
     model.rank(text, 10, sl.Rules(but=["c1"]))
     model.rank(text, 10)
     assert model.allowed_labels_.known is before
-    assert len(before.known) == 2
+    assert len(before._cached) == 2
     model.rank(text, 10, sl.Rules(but=["c2"]))
-    assert len(before.known) == 3
-    mine = next(one for one in before.known if one.rules is saved)
+    assert len(before._cached) == 3
+    mine = next(one for one in before._cached if one.rules is saved)
     for n in range(40):
         model.rank(text, 10, sl.Rules(at_most={f"c{n % 10}": n}))
-    assert len(before.known) == 16
+    assert len(before._cached) == 16
     # asked for each time, and never worked out again
-    assert any(one is mine for one in before.known)
+    assert any(one is mine for one in before._cached)
     for change in (
         lambda: model.learn("wheat lorry", ["c0", "new"]),
         lambda: model.retire_labels(["c2"]),
