@@ -77,19 +77,19 @@ def reading(verb: Verb) -> Verb:
         thread, readers = get_ident(), lock.readers
         if (thread in readers and readers[thread].locked()) or lock.writer == thread:
             return verb(self, *args, **kwargs)
-        mine = Lock()
-        with mine:
-            readers[thread] = mine
+        reader_lock = Lock()
+        with reader_lock:
+            readers[thread] = reader_lock
             try:
                 if not lock.gate.locked():
                     return verb(self, *args, **kwargs)
             finally:
                 del readers[thread]
-        mine = Lock()  # a writer may be waiting for the lock of the first attempt
-        with mine:
+        reader_lock = Lock()  # a writer may be waiting for the lock of the first attempt
+        with reader_lock:
             try:
                 with lock.turn, lock.gate:
-                    lock.readers[thread] = mine
+                    lock.readers[thread] = reader_lock
                 return verb(self, *args, **kwargs)
             finally:
                 lock.readers.pop(thread, None)
@@ -205,16 +205,16 @@ class Learns(Protocol):
 
 
 @contextmanager
-def nothing_if_refused(one: Learns) -> Iterator[None]:
+def nothing_if_refused(model: Learns) -> Iterator[None]:
     """Restore an unfitted model if its first examples are refused; after Ctrl-C it keeps what
     it has learned.
     """
-    before = None if one.__sklearn_is_fitted__() else dict(one.__dict__)
+    state_before = None if model.__sklearn_is_fitted__() else dict(model.__dict__)
     try:
         yield
     except Exception:
-        if before is not None:
-            one.__dict__ = before
+        if state_before is not None:
+            model.__dict__ = state_before
         raise
 
 

@@ -88,7 +88,7 @@ class Voted(OnlinePrototypes):
             out = int(np.argmin(self._lives))
             del self._voters[out]
             self._lives = np.delete(self._lives, out)
-        now = self.prototypes
+        now = self.prototypes_
         self._voters.append(
             pack(*now.entries(), now.background.copy(), now.background_moment.copy())
         )
@@ -102,7 +102,7 @@ class Voted(OnlinePrototypes):
         total = np.zeros((rows.n_rows, n_labels))
         one = np.empty((rows.n_rows, n_labels))
         lives = [*self._lives.tolist(), self._life()]
-        for life, voter in zip(lives, [*self._voters, self.prototypes], strict=True):
+        for life, voter in zip(lives, [*self._voters, self.prototypes_], strict=True):
             all_scores(rows, voter, make_scratch(n_labels), one)
             if rows.n_rows:
                 total += life * (scipy.stats.rankdata(one, axis=1) - 1)
@@ -268,16 +268,18 @@ class ExtendedMMP(Voted, MMP):
             int(self._counts[EXAMPLES_SEEN]),
             self.budget,
         ):
-            self.prototypes = self.prototypes.for_features(len(supports))
+            self.prototypes_ = self.prototypes_.for_features(len(supports))
             own = labels.chosen(turn.members)
             self._learn_stream(
                 turn.read, turn.write, turn.square, own, np.arange(turn.members.size), known
             )
-            everyone = [one.for_features(len(supports)) for one in (self.prototypes, *self._voters)]
+            everyone = [
+                one.for_features(len(supports)) for one in (self.prototypes_, *self._voters)
+            ]
             used = np.any([used_features(one, len(supports)) for one in everyone], axis=0)
-            norms = feature_norms(self.prototypes, len(supports), int(self._counts[LABELS_KNOWN]))
+            norms = feature_norms(self.prototypes_, len(supports), int(self._counts[LABELS_KNOWN]))
             kept = supports.drop(used, norms, turn.most)
-            self.prototypes, *self._voters = [of_features(one, kept) for one in everyone]
+            self.prototypes_, *self._voters = [of_features(one, kept) for one in everyone]
 
     def all_scores(self, rows: Rows) -> Floats:
         if self._supports is not None:

@@ -285,12 +285,12 @@ if has_internals:
         def compile_so(signature: Any) -> Any:
             codegen = cpu_target.target_context.codegen()
             with global_compiler_lock:
-                before = codegen._library_class
+                library_before = codegen._library_class
                 codegen._library_class = library
                 try:
                     return compile_one(signature)
                 finally:
-                    codegen._library_class = before
+                    codegen._library_class = library_before
 
         return compile_so
 

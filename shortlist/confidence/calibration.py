@@ -90,12 +90,15 @@ def features(scores: Floats, k: int) -> Floats:
     """The features but the first, which is 1, of the first k ≤ WIDTH places: n × k × 4, NaN
     where there is no label.
     """
-    own = scores[:, :k]
-    x = np.empty((*own.shape, FEATURES - 1))
-    x[:, :, 0], x[:, :, 1] = own, np.sqrt(np.maximum(0.0, own))
-    x[:, 1:, 2], x[:, 1:, 3] = own[:, :-1] - own[:, 1:], own[:, :1] - own[:, 1:]
+    scores_of_places = scores[:, :k]
+    x = np.empty((*scores_of_places.shape, FEATURES - 1))
+    x[:, :, 0], x[:, :, 1] = scores_of_places, np.sqrt(np.maximum(0.0, scores_of_places))
+    x[:, 1:, 2], x[:, 1:, 3] = (
+        scores_of_places[:, :-1] - scores_of_places[:, 1:],
+        scores_of_places[:, :1] - scores_of_places[:, 1:],
+    )
     if k:
-        best, together = own[:, 0], np.fmax(0.0, scores[:, :TOGETHER]).sum(axis=1)
+        best, together = scores_of_places[:, 0], np.fmax(0.0, scores[:, :TOGETHER]).sum(axis=1)
         second = scores[:, 1] if scores.shape[1] > 1 else np.full_like(best, np.nan)
         x[:, 0, 2] = best - np.where(np.isnan(second), np.minimum(0.0, best), second)
         x[:, 0, 3] = np.where(together > 0.0, best / np.where(together > 0.0, together, 1.0), 1.0)
@@ -121,15 +124,14 @@ def probabilities(scores: Floats, k: int, curves: Curves) -> Floats:
 
     NaN where there is no label.
     """
-    near = min(k, WIDTH)
+    n_near = min(k, WIDTH)
     with np.errstate(over="ignore"):  # infinite features are cut
-        found = np.minimum.accumulate(
-            on_curves(features(scores, near), slice(near), curves), axis=1
-        )
+        near = on_curves(features(scores, n_near), slice(n_near), curves)
+        near = np.minimum.accumulate(near, axis=1)
         if k <= WIDTH:
-            return found
+            return near
         deep = deep_probabilities(scores[:, WIDTH:k], scores[:, :1], np.arange(WIDTH, k), curves)
-    return np.hstack([found, np.minimum(found[:, -1:], deep)])
+    return np.hstack([near, np.minimum(near[:, -1:], deep)])
 
 
 def deep_probabilities(
@@ -150,13 +152,13 @@ def fit_curves(seen: Seen, start: Curves) -> Curves:
     weights, centre, scale = curves
     every = features(seen.scores_or_nan(), WIDTH)
     for place in range(WIDTH):
-        there = seen.ids[:, place] >= 0
-        if not there.any():
+        is_ranked = seen.ids[:, place] >= 0
+        if not is_ranked.any():
             if place > 0:
                 for array in curves:
                     array[place] = array[place - 1]
             continue
-        x, hits = every[there, place], seen.hits[there, place].astype(np.float64)
+        x, hits = every[is_ranked, place], seen.hits[is_ranked, place].astype(np.float64)
         centre[place, 1:] = x.sum(axis=0) / len(x)
         deviation = np.sqrt(np.square(x - centre[place, 1:]).sum(axis=0) / len(x))
         varied = (deviation > 1e-12) & (deviation < np.inf)
@@ -218,14 +220,14 @@ class Bin(NamedTuple):
 
 def reliability(probabilities: Floats, hits: NDArray[np.bool_]) -> list[Bin]:
     """The bins of equal width that are not empty; probabilities that are NaN do not count."""
-    known = ~np.isnan(probabilities)
-    p, right = probabilities[known], hits[known]
+    is_known = ~np.isnan(probabilities)
+    p, right = probabilities[is_known], hits[is_known]
     which = np.minimum((p * BINS).astype(np.int64), BINS - 1)
     groups = (which == b for b in range(BINS))
     return [
-        Bin(float(p[own].mean()), float(right[own].mean()), int(own.sum()))
-        for own in groups
-        if own.any()
+        Bin(float(p[is_in_bin].mean()), float(right[is_in_bin].mean()), int(is_in_bin.sum()))
+        for is_in_bin in groups
+        if is_in_bin.any()
     ]
 
 
@@ -233,9 +235,11 @@ def calibration_error(probabilities: Floats, hits: NDArray[np.bool_]) -> float:
     """Σ_b n_b/n · |right_b − probability_b|, the expected calibration error; NaN without
     probabilities.
     """
-    found = reliability(probabilities, hits)
-    n = sum(own.n for own in found)
-    return sum(own.n * abs(own.right - own.probability) for own in found) / n if n else np.nan
+    bins = reliability(probabilities, hits)
+    n = sum(group.n for group in bins)
+    return (
+        sum(group.n * abs(group.right - group.probability) for group in bins) / n if n else np.nan
+    )
 
 
 # How long a list must be to hold all true labels: conformal prediction over the stream.
@@ -263,18 +267,18 @@ def limit(ascending: Floats, alpha: Floats | float) -> Floats:
     """The ⌈(n + 1)(1 − α)⌉-th of n numbers; infinite if there are too few."""
     n = ascending.size
     at = np.ceil((n + 1) * (1.0 - np.asarray(alpha)) - 1e-9).astype(np.int64) - 1
-    found: Floats = np.append(ascending, np.inf)[np.minimum(np.maximum(at, 0), n)]
-    return found
+    limits: Floats = np.append(ascending, np.inf)[np.minimum(np.maximum(at, 0), n)]
+    return limits
 
 
 def move_levels(strange: Floats, ascending: Floats, since: int, levels: Floats) -> Floats:
     """The levels (float64, in place of α) after new examples; ``since``: examples between the
     last drift and these.
     """
-    for m, one in enumerate(strange.tolist(), since + 1):
+    for m, strangeness in enumerate(strange.tolist(), since + 1):
         root = math.sqrt(m)
         step = STEP / (root * math.sqrt(math.sqrt(root)))
-        moved = levels + step * (LEVELS - (one > limit(ascending, levels)))
+        moved = levels + step * (LEVELS - (strangeness > limit(ascending, levels)))
         levels = np.minimum(np.maximum(moved, 0.0), 1.0)  # several times as fast as np.clip
     return levels
 
@@ -369,8 +373,8 @@ def find_threshold(aim: Aim, seen: Seen, probabilities: Floats) -> float:
         labels, or −1.
         """
         wrong = more + np.cumsum(1.0 - right)
-        kept = np.maximum(1.0, wrong) <= (1.0 - aim.share) * (counts + 1) + 1e-9
-        return int(np.flatnonzero((kept & ends)[:n]).max(initial=-1))
+        is_met = np.maximum(1.0, wrong) <= (1.0 - aim.share) * (counts + 1) + 1e-9
+        return int(np.flatnonzero((is_met & ends)[:n]).max(initial=-1))
 
     at = last_precise(hits, 1.0, falling.size)
     if at < 0:

@@ -101,9 +101,9 @@ class FirstPass:
         Call this after the last pass, before columns are renumbered.
         """
         if self._level is not None:
-            level, before = self._level
+            level, level_before = self._level
             self._level = None
-            shift = moved_level(before, level())
+            shift = moved_level(level_before, level())
             self._seen = [seen.moved(shift) for seen in self._seen]
 
     def confidence(self) -> Confidence:
@@ -216,14 +216,14 @@ def rows_of_few_labels(order: Longs, starts: Longs) -> Longs:
     return order[places[np.arange(n) * places.size // max(1, n)]]
 
 
-def moved_level(before: Floats, after: Floats) -> float:
+def moved_level(first: Floats, second: Floats) -> float:
     """By how much the level of the same rows differs in two rankings.
 
     Scores are n × at most WIDTH, NaN for no label.
     """
-    width = min(before.shape[1], after.shape[1], WIDTH)
-    differences = (after[:, TOGETHER:width] - before[:, TOGETHER:width]).ravel()
-    known = differences[~np.isnan(differences)]
-    if not known.size:
+    width = min(first.shape[1], second.shape[1], WIDTH)
+    differences = (second[:, TOGETHER:width] - first[:, TOGETHER:width]).ravel()
+    moves = differences[~np.isnan(differences)]
+    if not moves.size:
         return 0.0
-    return math.fsum(known.tolist()) / known.size  # the same sum on all machines
+    return math.fsum(moves.tolist()) / moves.size  # the same sum on all machines

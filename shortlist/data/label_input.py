@@ -33,52 +33,56 @@ def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
 
     A label is text or a number: what can be stored and compared.
     """
-    given: Any = Y
-    if type(given) is list and len(given) == n_rows:
-        kinds = set(map(type, given))
+    Y_given: Any = Y
+    if type(Y_given) is list and len(Y_given) == n_rows:
+        kinds = set(map(type, Y_given))
         if kinds <= {str}:
-            return [[label] for label in given]
-        if kinds <= {list} and set(map(type, chain.from_iterable(given))) <= {str, int}:
-            return given  # the usual case: there is nothing to look at
+            return [[label] for label in Y_given]
+        if kinds <= {list} and set(map(type, chain.from_iterable(Y_given))) <= {str, int}:
+            return Y_given  # the usual case: there is nothing to look at
     # a column of Arrow's, whose own texts are no Python texts
-    if hasattr(given, "to_pylist") and not is_matrix(given):
-        given = given.to_pylist()
-    if type(given) is np.ndarray and given.ndim == 1 and given.dtype != object:
-        lists = [[label] for label in given.tolist()]
-    elif is_sparse(given):
-        rows = compressed(given, "Y")
+    if hasattr(Y_given, "to_pylist") and not is_matrix(Y_given):
+        Y_given = Y_given.to_pylist()
+    if type(Y_given) is np.ndarray and Y_given.ndim == 1 and Y_given.dtype != object:
+        lists = [[label] for label in Y_given.tolist()]
+    elif is_sparse(Y_given):
+        rows = compressed(Y_given, "Y")
         lists = (
             [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])]
-            if given.shape[0]
+            if Y_given.shape[0]
             else []
         )
-    elif isinstance(columns := indicator_columns(given), list):
-        lists = [[columns[at] for at in np.flatnonzero(row).tolist()] for row in _indicators(given)]
+    elif isinstance(columns := indicator_columns(Y_given), list):
+        lists = [
+            [columns[at] for at in np.flatnonzero(row).tolist()] for row in _indicators(Y_given)
+        ]
     else:
         # a column of a pandas or polars frame, say
-        if hasattr(given, "to_numpy") or hasattr(given, "__array__"):
-            given = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
+        if hasattr(Y_given, "to_numpy") or hasattr(Y_given, "__array__"):
+            Y_given = Y_given.to_numpy() if hasattr(Y_given, "to_numpy") else np.asarray(Y_given)
         if (
-            isinstance(given, np.ndarray)
-            and given.ndim == 2
-            and given.shape[1] == 1
-            and given.dtype != object
+            isinstance(Y_given, np.ndarray)
+            and Y_given.ndim == 2
+            and Y_given.shape[1] == 1
+            and Y_given.dtype != object
         ):
-            given = given[:, 0]
-        if isinstance(given, np.ndarray) and given.ndim == 2:
-            lists = [np.flatnonzero(row).tolist() for row in _indicators(given)]
-        elif isinstance(given, np.ndarray) and given.dtype != object:
-            lists = [[label] for label in given.tolist()]
-        elif isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
-            what = (
-                "; this requires y to be passed, but the target y is None" if given is None else ""
+            Y_given = Y_given[:, 0]
+        if isinstance(Y_given, np.ndarray) and Y_given.ndim == 2:
+            lists = [np.flatnonzero(row).tolist() for row in _indicators(Y_given)]
+        elif isinstance(Y_given, np.ndarray) and Y_given.dtype != object:
+            lists = [[label] for label in Y_given.tolist()]
+        elif isinstance(Y_given, (str, bytes)) or not hasattr(Y_given, "__len__"):
+            hint = (
+                "; this requires y to be passed, but the target y is None"
+                if Y_given is None
+                else ""
             )
             raise InputError(
                 "the labels must come as a list of label lists, or as one label for each "
-                f"example{what}"
+                f"example{hint}"
             )
         else:
-            lists = [one_example(labels) for labels in given]
+            lists = [one_example(labels) for labels in Y_given]
     check_count(len(lists), n_rows)
     for row, labels in enumerate(lists):
         for label in labels:
@@ -211,16 +215,16 @@ def as_array(names: Sequence[Label]) -> NDArray[np.generic]:
 def shown(value: object) -> str:
     """A value as a sentence shows it: on one line, and not at full length."""
     try:
-        said = " ".join(repr(value).split())
+        text = " ".join(repr(value).split())
     except ValueError:  # a whole number of too many digits
-        said = "a very large number"
-    return said if len(said) <= 60 else f"{said[:59]}…"
+        text = "a very large number"
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def check_count(found: int, n_rows: int) -> None:
-    if found != n_rows:
+def check_count(n_found: int, n_rows: int) -> None:
+    if n_found != n_rows:
         raise InputError(
-            f"{there_are(n_rows, 'examples')} but labels for {found}; each example needs its own"
+            f"{there_are(n_rows, 'examples')} but labels for {n_found}; each example needs its own"
         )
 
 
@@ -230,11 +234,11 @@ def one_example(labels: object) -> list[Label]:
     if isinstance(labels, np.ndarray):
         return list(map(as_label, labels.tolist())) if labels.ndim else [as_label(labels.item())]
     if isinstance(labels, (set, frozenset)):
-        own = list(map(as_label, labels))
-        if all(map(is_label, own)):
+        unique = list(map(as_label, labels))
+        if all(map(is_label, unique)):
             # a set's own order changes from run to run
-            own.sort(key=lambda label: (str(type(label)), label))
-        return own
+            unique.sort(key=lambda label: (str(type(label)), label))
+        return unique
     return [as_label(labels)]
 
 

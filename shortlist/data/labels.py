@@ -68,7 +68,7 @@ class LabelSets(NamedTuple):
     @classmethod
     def of(cls, sets: Iterable[Iterable[int]]) -> LabelSets:
         """From lists of label numbers."""
-        lists = [list(dict.fromkeys(one)) for one in sets]
+        lists = [list(dict.fromkeys(label_set)) for label_set in sets]
         return cls(_offsets(lists), np.fromiter(chain.from_iterable(lists), dtype=np.int32))
 
     def row(self, i: int) -> NDArray[np.int32]:
@@ -173,7 +173,7 @@ class NumberedLabels(Sequence[list[Label]]):
             partial = partial._replace(ids=numbers[partial.ids])
         if ids.size > 1 and repeats(indptr, ids):
             return LabelSets.of(
-                numbers[own].tolist() for own in np.split(ids, indptr[1:-1])
+                numbers[row_ids].tolist() for row_ids in np.split(ids, indptr[1:-1])
             )._replace(partial=partial)
         if ids.size > FEW and np.array_equal(numbers, np.arange(numbers.size)):
             return LabelSets(indptr, ids, partial)  # no copy
@@ -224,7 +224,8 @@ class LabelIndex:
 
         shuffled: the examples are learned in another order, with all their labels known.
         """
-        labels, before = numbered(Y, n_rows), len(self)
+        labels = numbered(Y, n_rows)
+        n_before = len(self)
         numbers, partial = (
             self._learn(labels.names, labels.sets.ids, labels.sorted),
             labels.sets.partial,
@@ -236,7 +237,7 @@ class LabelIndex:
         sets = labels.numbered_as(numbers)
         return sets._replace(
             partial=sets.partial.among_known(
-                sets.indptr, sets.ids, len(self) if shuffled else before
+                sets.indptr, sets.ids, len(self) if shuffled else n_before
             )
         )
 
@@ -266,8 +267,8 @@ class LabelIndex:
         before, numbers = self._met
         first = numbers.size if before is names else 0
         if first < len(names) or before is not names:
-            known = map(self.number.get, islice(names, first, None), repeat(-1))
-            more = np.fromiter(known, dtype=np.int32, count=len(names) - first)
+            numbers_of_names = map(self.number.get, islice(names, first, None), repeat(-1))
+            more = np.fromiter(numbers_of_names, dtype=np.int32, count=len(names) - first)
             numbers = np.append(numbers[:first], more) if first else more
         self._met = names, numbers
         return numbers
@@ -330,13 +331,16 @@ def judged(
     if wrong is None and complete is None:
         return labels
     crossed = [[] for _ in range(n_rows)] if wrong is None else label_lists(wrong, n_rows)
-    given = (
+    completeness = (
         [complete] * n_rows
         if complete is None or isinstance(complete, (bool, np.bool_))
         else list(complete)
     )
-    check_count(len(given), n_rows)
-    whole = [not out if one is None else bool(one) for one, out in zip(given, crossed, strict=True)]
+    check_count(len(completeness), n_rows)
+    whole = [
+        not out if whole_or_none is None else bool(whole_or_none)
+        for whole_or_none, out in zip(completeness, crossed, strict=True)
+    ]
     for row, (right, out) in enumerate(zip(labels, crossed, strict=True)):
         for label in out:
             if label in right:
@@ -377,5 +381,5 @@ def _in_order(ids: NDArray[np.int32]) -> list[int]:
 
 def repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:
     """Whether a label occurs twice in one example."""
-    own = np.sort((np.repeat(np.arange(indptr.size - 1), np.diff(indptr)) << 32) + ids)
-    return bool((own[1:] == own[:-1]).any())
+    pairs = np.sort((np.repeat(np.arange(indptr.size - 1), np.diff(indptr)) << 32) + ids)
+    return bool((pairs[1:] == pairs[:-1]).any())

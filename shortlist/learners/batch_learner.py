@@ -75,14 +75,14 @@ class BatchLearner(Learner, Estimator):
         self, batch: RowBatch, names: Names | None = None, observer: Observer | None = None
     ) -> Self:
         """``fit`` on a checked batch, whose columns have these names."""
-        before = dict(self.__dict__)  # fitting makes new arrays
+        state_before = dict(self.__dict__)  # fitting makes new arrays
         try:
             self.reset()
             for _ in self.learn_passes(batch, observer):
                 pass
             note_names(self, names)
         except BaseException:
-            self.__dict__ = before
+            self.__dict__ = state_before
             raise
         return self
 
@@ -217,8 +217,8 @@ class BatchLearner(Learner, Estimator):
         """Number the labels of an indicator matrix in the order of its columns, whether they
         occur or not.
         """
-        known = columns if self.n_examples_ == 0 else self.label_columns_
-        joined = joined_columns(known, columns)
+        columns_before = columns if self.n_examples_ == 0 else self.label_columns_
+        joined = joined_columns(columns_before, columns)
         if joined is not None and len(joined) > len(self.label_columns_ or ()):
             self.label_index_.learn([[column] for column in joined], len(joined))
             self.labels_expected()

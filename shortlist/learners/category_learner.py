@@ -258,7 +258,7 @@ class MergingLearner(CategoryLearner):
         changed.after_label_merge(self, numbers)
         return changed
 
-    def after_label_merge(self, before: Self, numbers: Ints) -> None:
+    def after_label_merge(self, earlier: Self, numbers: Ints) -> None:
         """Take up what sums do not hold from the learner as it was before labels were merged."""
 
 

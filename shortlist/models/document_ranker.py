@@ -214,19 +214,19 @@ class DocumentRanker(Model[JudgedDocuments]):
         every_score, every_relevance, every_query = zip(*judged, strict=True)
         scores, relevance = np.concatenate(every_score), np.concatenate(every_relevance)
         query = [name for names in every_query for name in names]
-        found = Report(evaluate_documents(scores, relevance, query, measures))
+        report = Report(evaluate_documents(scores, relevance, query, measures))
         if details:
-            own = found.measures.per_instance
+            per_query = report.measures.per_instance
             names = list(dict.fromkeys(query))
             table = [
-                {"query": name} | {m: finite_or_none(own[m][n]) for m in own}
+                {"query": name} | {m: finite_or_none(per_query[m][n]) for m in per_query}
                 for n, name in enumerate(names)
             ]
-            found.tables = [
-                Table("", ["query", *own], [list(row.values()) for row in table], "queries")
+            report.tables = [
+                Table("", ["query", *per_query], [list(row.values()) for row in table], "queries")
             ]
-            found.details = {"queries": table}
-        return found
+            report.details = {"queries": table}
+        return report
 
     @property
     def feature_names_in_(self) -> Names:

@@ -29,18 +29,18 @@ class Change(NamedTuple):
     into: Label | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Change:
+    def of(cls, fields: Mapping[str, Any]) -> Change:
         """A change from JSON, checked."""
-        what, labels, into = given["change"], tuple(given["labels"]), given.get("into")
-        if what not in CHANGES:
-            raise InputError(f"labels can be changed by {', '.join(CHANGES)}, not by {what!r}")
+        kind, labels, into = fields["change"], tuple(fields["labels"]), fields.get("into")
+        if kind not in CHANGES:
+            raise InputError(f"labels can be changed by {', '.join(CHANGES)}, not by {kind!r}")
         if (
             not labels
-            or (into is None) == (what in CHANGES[:3])
-            or (what in ("rename", "split") and len(labels) > 1)
+            or (into is None) == (kind in CHANGES[:3])
+            or (kind in ("rename", "split") and len(labels) > 1)
         ):
-            raise InputError(f"{what} takes {NEEDS[what]}")
-        return cls(what, labels, into)
+            raise InputError(f"{kind} takes {NEEDS[kind]}")
+        return cls(kind, labels, into)
 
     def to_dict(self) -> dict[str, Any]:
         return {"change": self.what, "labels": list(self.labels)} | (

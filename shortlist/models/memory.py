@@ -64,14 +64,14 @@ class Bound:
         max_memory: str | int,
         text: TextVectorizer,
         learner: CategoryLearner,
-        before: Bound | None = None,
+        present: Bound | None = None,
     ) -> None:
         self.given = max_memory
         self.size = as_size(max_memory, "max_memory", least=LEAST)
         self.text, self.words_forgotten, self._warned = text, 0, False
         # the same model after a change of labels, say
-        if before is not None and before.text is text:
-            self.words_forgotten, self._warned = before.words_forgotten, before._warned
+        if present is not None and present.text is text:
+            self.words_forgotten, self._warned = present.words_forgotten, present._warned
         if not isinstance(learner, BoundsMemory):
             raise InputError(
                 "max_memory needs a learner that can make room, such as FeatureFocus, not "
@@ -124,26 +124,26 @@ class Bound:
         of_labels = (MOST.label + MOST.weight * self.n_vector) * n_labels + MOST.name_byte * n_bytes
         of_examples = MOST_BYTES
         of_examples += self.learner.replay_bytes(self.n_vector)
-        left = 3 * self.size // 4 - of_examples - of_labels
-        if left < self.size // 4:
+        room = 3 * self.size // 4 - of_examples - of_labels
+        if room < self.size // 4:
             raise InputError(
                 f"max_memory is too small for {counted(n_labels, 'labels')}; give at least twice "
                 "as much"
             )
-        if self.text.hashed is not None and MOST.word * self.text.hashed > left // 2:
+        if self.text.hashed is not None and MOST.word * self.text.hashed > room // 2:
             raise InputError(
                 f"max_memory is too small for hashed={self.text.hashed}; give more, or fewer "
                 "columns"
             )
-        return left // 2
+        return room // 2
 
     def _forget_rarest(self, n: int) -> None:
         seen = self.learner.times_seen()[self.n_vector :]
-        kept = np.ones(self.text.n_features_, dtype=bool)
-        kept[np.argsort(seen, kind="stable")[: max(n, 1)]] = False
-        self.text.forget_columns(kept)
-        self.learner.forget_columns(np.append(np.ones(self.n_vector, dtype=bool), kept))
-        self.words_forgotten += int((~kept).sum())
+        is_kept = np.ones(self.text.n_features_, dtype=bool)
+        is_kept[np.argsort(seen, kind="stable")[: max(n, 1)]] = False
+        self.text.forget_columns(is_kept)
+        self.learner.forget_columns(np.append(np.ones(self.n_vector, dtype=bool), is_kept))
+        self.words_forgotten += int((~is_kept).sum())
 
     def learn_windows(
         self,
@@ -175,7 +175,7 @@ class Bound:
             recurring = all_labels.add(labels).recurring
             rows.add(self.text.take(texts, recurring=recurring).rows)
             vectors += [] if some_vectors is None else [some_vectors]
-            n_bytes = sum(one.nbytes for one in vectors)
+            n_bytes = sum(matrix.nbytes for matrix in vectors)
             held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows + 2 * n_bytes
             if held > self.size // ROWS or self._words() > self._share():
                 yield behind(vectors, rows), all_labels.all()

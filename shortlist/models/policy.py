@@ -48,8 +48,8 @@ class AllowedLabels:
         """Which labels may be ranked, and the kinds of labels that rules limit."""
         labels = learner.label_index_
         state = (labels, len(labels), policy.vocabulary, policy.retired)
-        known = self.known
-        if known is None or known.of != state:
-            known = KnownRules(state)
-            self.known = known
-        return known.joined(rules, learner)
+        current = self.known
+        if current is None or current.of != state:
+            current = KnownRules(state)
+            self.known = current
+        return current.joined(rules, learner)

@@ -153,11 +153,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings, columns)
-        before = self.learner_.clock_
+        clock_before = self.learner_.clock_
         try:
             self._learn(X, ratings, columns)
         finally:
-            self.n_examples_ += self.learner_.clock_ - before
+            self.n_examples_ += self.learner_.clock_ - clock_before
         return self
 
     def _learn(self, X: Any, ratings: ArrayLike, columns: Sequence[str] | None) -> None:
@@ -191,10 +191,10 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         every = list(batches)
         if not every:
             raise InputError("there are no examples")
-        ratings = [own[0] for batch in every for own in batch.labels or ()]
+        ratings = [labels[0] for batch in every for labels in batch.labels or ()]
         parts = [self._given_in(batch) for batch in every]
-        given = stacked(parts) if self.takes_texts else Rows.stack(parts)
-        return given, as_values(ratings, scale), every[0].feature_names
+        inputs = stacked(parts) if self.takes_texts else Rows.stack(parts)
+        return inputs, as_values(ratings, scale), every[0].feature_names
 
     # Rating.
 
@@ -244,15 +244,15 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def report_on(
         self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False
     ) -> Report:
-        ((given, true),) = judged
+        ((ratings, true),) = judged
         scale = self.classes_.tolist()
-        table = confusion(given, true, scale).tolist()
+        table = confusion(ratings, true, scale).tolist()
         rows = [[str(step), *row] for step, row in zip(scale, table, strict=True)]
         shown = Table(
             "Rows are true ratings, columns those given", ["", *map(str, scale)], rows, "ratings"
         )
-        found = evaluate_ratings(given, true, measures, scale=scale)
-        return Report(found, [shown], {"scale": scale, "confusion": table})
+        measures_found = evaluate_ratings(ratings, true, measures, scale=scale)
+        return Report(measures_found, [shown], {"scale": scale, "confusion": table})
 
     # What was learned.
 
@@ -404,13 +404,13 @@ class TextRater(Rater):
     def _learn(self, X: Any, ratings: ArrayLike, columns: object) -> None:
         """Learn texts, and their new words."""
         texts, vectors = self._encoded(X)
-        taken, before = self.text_.take(texts), self.learner_.clock_
+        taken, clock_before = self.text_.take(texts), self.learner_.clock_
         try:
             self.learner_.partial_fit(
                 _beside(vectors, self.text_.weighted(taken.rows).to_matrix()), ratings
             )
         finally:
-            if self.learner_.clock_ == before:
+            if self.learner_.clock_ == clock_before:
                 self.text_.give_back(taken)
 
     def _given_in(self, batch: Examples) -> Sequence[Document]:
@@ -460,7 +460,7 @@ class TextRater(Rater):
         text = build(state.parts["text"])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
         encoder, digest = state.settings["encoder"], state.settings["encoder_digest"]
-        named = all(one is None or isinstance(one, str) for one in (encoder, digest))
+        named = all(value is None or isinstance(value, str) for value in (encoder, digest))
         state.require(named, "its encoder has a name and a digest")
         n_vector = as_whole(state.settings["vector"], "vector", most=MOST_AMOUNT)
         rater = cls(None, clone(text), None if digest is None else encoder)

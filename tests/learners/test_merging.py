@@ -227,7 +227,7 @@ def with_weights(learner, weights, known):
     new = copy.copy(learner)
     nothing = np.zeros(weights.shape[0])
     parts = feature, label.astype(np.int32), listed, np.zeros(listed.size), nothing, nothing.copy()
-    new.prototypes = pack(*parts).with_room(10_000)
+    new.prototypes_ = pack(*parts).with_room(10_000)
     new._counts = np.array([weights.shape[1] if known else 0, 0, 0])
     new._total_losses, new._loss_curve = np.zeros(3), np.zeros((0, 4))
     return new

@@ -131,13 +131,13 @@ class Index(NamedTuple):
         """
         feature, edges = self.all_edges()
         weights = edges["weight"][edges["label"] == label].astype(np.float64)
-        own = feature[edges["label"] == label]
-        shares = weights / self.features["total"][own]
+        features = feature[edges["label"] == label]
+        shares = weights / self.features["total"][features]
         everywhere = weights.sum() / max(self.features["total"].sum(), np.finfo(np.float64).tiny)
-        says = shares * (shares * self.features["seen"][own]) * (shares - everywhere)
-        best = np.lexsort((own, -says))[:n]
+        says = shares * (shares * self.features["seen"][features]) * (shares - everywhere)
+        best = np.lexsort((features, -says))[:n]
         return list(
-            zip(own[best].tolist(), shares[best].tolist(), says[best].tolist(), strict=True)
+            zip(features[best].tolist(), shares[best].tolist(), says[best].tolist(), strict=True)
         )
 
     def leaks(self, n: int, least_seen: int = 10) -> list[tuple[int, float]]:
@@ -146,9 +146,9 @@ class Index(NamedTuple):
         """
         feature, edges = self.all_edges()
         total, seen = self.features["total"], self.features["seen"]
-        kept = np.bincount(feature, edges["weight"], minlength=total.size)
+        kept_weight = np.bincount(feature, edges["weight"], minlength=total.size)
         with np.errstate(invalid="ignore"):
-            leak = np.where(seen >= least_seen, 1 - kept / total, np.nan)
+            leak = np.where(seen >= least_seen, 1 - kept_weight / total, np.nan)
         worst = np.lexsort((-seen, -leak))[:n]
         return [
             (f, lost)
@@ -158,8 +158,8 @@ class Index(NamedTuple):
 
     def edges_touched(self, rows: Rows, max_edges: int) -> float:
         """d, the mean number of edges that vote for each active feature of some rows."""
-        known = rows.indices[rows.indices < self.features.size]
-        touched = np.minimum(self.features["length"][known], max_edges)
+        columns = rows.indices[rows.indices < self.features.size]
+        touched = np.minimum(self.features["length"][columns], max_edges)
         return float(touched.sum(dtype=np.int64)) / max(rows.indices.size, 1)
 
     def to_arrays(self, n_features: int) -> dict[str, Any]:
@@ -193,8 +193,8 @@ class Index(NamedTuple):
             int(length.sum(dtype=np.int64)) == labels.size == weights.size, "lists and edges agree"
         )
         state.require(labels.size <= MOST_SLOTS, "there are not too many edges")
-        known = not labels.size or (labels.min() >= 0 and labels.max() < n_labels)
-        state.require(known, "edges lead to known labels")
+        is_known = not labels.size or (labels.min() >= 0 and labels.max() < n_labels)
+        state.require(is_known, "edges lead to known labels")
         offsets = np.append(0, np.cumsum(length, dtype=np.int64))
         state.require(
             not labels.size or not repeats(offsets, labels), "no list has two edges to a label"
@@ -295,9 +295,9 @@ def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> N
 
 @kernel
 def add_lists(
-    one: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]
+    index: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]
 ) -> int:
-    """The lists of one + times·other, feature after feature, heaviest edge first; gives the number
+    """The lists of one + times·other, feature after feature, heaviest index first; gives the number
     of edges.
 
     place: int64[labels], all −1; length: int32[features]; edges: zeros, with room for the edges of
@@ -307,9 +307,9 @@ def add_lists(
     for f in range(length.size):
         begin = end
         for e in range(
-            one.features[f]["start"], one.features[f]["start"] + one.features[f]["length"]
+            index.features[f]["start"], index.features[f]["start"] + index.features[f]["length"]
         ):
-            edges[end] = one.edges[e]
+            edges[end] = index.edges[e]
             place[edges[end]["label"]] = end
             end += 1
         for e in range(

@@ -83,8 +83,8 @@ class IndependentIndex(AdditiveLearner):
         self.n_jobs = n_jobs
 
     def begin(self) -> None:
-        given = CANDIDATES[0] if self.threshold is None else self.threshold
-        self.threshold_ = as_real(given, "threshold", least=0, most=1)
+        threshold = CANDIDATES[0] if self.threshold is None else self.threshold
+        self.threshold_ = as_real(threshold, "threshold", least=0, most=1)
         super().begin()
 
     def learn_passes(self, batch: RowBatch, observer: Observer | None = None) -> Iterator[int]:
@@ -121,7 +121,7 @@ class IndependentIndex(AdditiveLearner):
         held_out_counts.resize(self.label_sums().shape)
         counts = self.label_sums() - held_out_counts
         counts.eliminate_zeros()
-        seen = added(self.totals, -held_out.totals)
+        seen = added(self.totals_, -held_out.totals_)
         truth = self.label_index_.learn(batch.labels, rows.n_rows)
         biases = np.zeros(len(self.label_index_))
         hits = np.zeros(len(CANDIDATES), dtype=np.int64)
@@ -136,16 +136,16 @@ class IndependentIndex(AdditiveLearner):
     def choose_threshold(self, hits: Longs) -> None:
         """Take the candidate with the most hits on all held-out rows; the smallest of equals."""
         self.threshold_ = CANDIDATES[int(np.argmax(hits))]
-        self.derived = Made()
+        self.derived_ = Made()
 
     def prepare(self, rows: Rows) -> Rows:
         return rows._replace(data=np.ones_like(rows.data))
 
     def _made_of_sums(self) -> Index:
-        return proportions(self.label_sums(), self.totals, self.threshold_)
+        return proportions(self.label_sums(), self.totals_, self.threshold_)
 
     def index_(self) -> Index:
-        return self.derived.of(self._made_of_sums)
+        return self.derived_.of(self._made_of_sums)
 
     def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         scoring.rank(
@@ -181,9 +181,9 @@ class IndependentIndex(AdditiveLearner):
         threshold = state.array("threshold", np.float64)
         state.require(threshold.size == 1, "there is one threshold")
         self.threshold_ = as_real(threshold[0], "threshold", least=0, most=1)
-        most = np.repeat(self.totals, np.diff(self.label_sums().indptr))
+        most = np.repeat(self.totals_, np.diff(self.label_sums().indptr))
         state.require(bool((self.label_sums().data <= most).all()), "shares are at most 1")
-        state.require(bool((self.totals <= MOST_AMOUNT).all()), "counts can be counted up from")
+        state.require(bool((self.totals_ <= MOST_AMOUNT).all()), "counts can be counted up from")
 
 
 def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -> Index:
@@ -192,8 +192,8 @@ def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -
     """
     counts = counts.tocoo()
     feature, label, number = counts.row, counts.col, counts.data
-    kept = number / seen[feature] >= threshold
-    feature, label, number = feature[kept], label[kept], number[kept]
+    is_kept = number / seen[feature] >= threshold
+    feature, label, number = feature[is_kept], label[is_kept], number[is_kept]
     order = np.lexsort((label, -number, feature))
     length = np.bincount(feature, minlength=seen.size).astype(np.int32)
     weights = number[order].astype(np.float64)

@@ -152,10 +152,10 @@ class IndexLearner(MergingLearner):
             return run, self.prepare(rows.chosen(order[run]))
 
         # Threads make rows ahead of the thread that learns.
-        wanted = self.wanted_rankings_
+        rankings = self.wanted_rankings_
         for run, piece in spread(made, runs(order.size, ROWS_AT_A_TIME), self.n_threads()):
-            place = wanted.place[order[run]] if wanted.place.size else wanted.place
-            self.wanted_rankings_ = wanted._replace(place=place)
+            place = rankings.place[order[run]] if rankings.place.size else rankings.place
+            self.wanted_rankings_ = rankings._replace(place=place)
             yield piece, labels.chosen(order[run]), np.arange(run.stop - run.start)
 
     # Ranking.
@@ -206,9 +206,9 @@ class IndexLearner(MergingLearner):
         self._drop_weakest(self.edge_cap())
 
     def _drop_weakest(self, keep: int) -> None:
-        before = self.index_.n_edges
+        n_before = self.index_.n_edges
         drop_weakest(self.index_, keep, self.rare, self.leakage)
-        self.edges_dropped_ += before - self.index_.n_edges
+        self.edges_dropped_ += n_before - self.index_.n_edges
 
     def replay_bytes(self, n_vector: int) -> int:
         """The most memory that examples take which are learned again."""
@@ -226,10 +226,10 @@ class IndexLearner(MergingLearner):
         is_known[is_known] = features["seen"][columns[is_known]] > 0
         return is_known
 
-    def forget_columns(self, kept: NDArray[np.bool_]) -> None:
+    def forget_columns(self, is_kept: NDArray[np.bool_]) -> None:
         """Forget all columns but those kept, which are renumbered in their order."""
-        self.index_ = forget_features(self.index_.for_features(kept.size), kept)
-        self.n_features_in_ = int(kept.sum())
+        self.index_ = forget_features(self.index_.for_features(is_kept.size), is_kept)
+        self.n_features_in_ = int(is_kept.sum())
 
     # Merging.
 
@@ -241,9 +241,9 @@ class IndexLearner(MergingLearner):
         n_labels = len(self.label_index_)
         self.index_ = self._within_limits(added(self.index_, renumbered, 1.0, n_labels))
 
-    def after_label_merge(self, before: Self, numbers: Ints) -> None:
-        self.edge_limit_ = before.edge_limit_
-        self.edges_dropped_ = before.edges_dropped_
+    def after_label_merge(self, earlier: Self, numbers: Ints) -> None:
+        self.edge_limit_ = earlier.edge_limit_
+        self.edges_dropped_ = earlier.edges_dropped_
         bound_weights(self.index_)  # weights copied by a split are in no total
 
     def with_label_split(self, label: Label, new: Label) -> Self:

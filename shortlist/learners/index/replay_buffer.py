@@ -78,18 +78,20 @@ def ring_of(rows: Rows, vectors: Vectors, labels: LabelSets) -> Ring:
     return ring
 
 
-def joined(one: Ring, other: Ring, numbers: Ints) -> Ring:
+def joined(ring: Ring, other: Ring, numbers: Ints) -> Ring:
     """The ring of two streams, the other one last; its label i has the number numbers[i] here."""
     (rows, vectors, labels), (other_rows, other_vectors, other_labels) = (
-        one.examples(),
+        ring.examples(),
         other.examples(),
     )
     width = max(vectors.shape[1], other_vectors.shape[1])  # where one is empty, it has none
-    theirs = other_labels._replace(ids=numbers[other_labels.ids].astype(np.int32))
-    all_vectors = np.zeros((labels.n_rows + theirs.n_rows, width), dtype=np.float32)
+    renumbered = other_labels._replace(ids=numbers[other_labels.ids].astype(np.int32))
+    all_vectors = np.zeros((labels.n_rows + renumbered.n_rows, width), dtype=np.float32)
     all_vectors[: labels.n_rows, : vectors.shape[1]] = vectors
     all_vectors[labels.n_rows :, : other_vectors.shape[1]] = other_vectors
-    return ring_of(Rows.stack([rows, other_rows]), all_vectors, LabelSets.stack([labels, theirs]))
+    return ring_of(
+        Rows.stack([rows, other_rows]), all_vectors, LabelSets.stack([labels, renumbered])
+    )
 
 
 def without_label(ring: Ring, label: int) -> Ring:
@@ -99,13 +101,13 @@ def without_label(ring: Ring, label: int) -> Ring:
     return ring_of(rows.take(stays), vectors[stays], labels.chosen(stays))
 
 
-def with_columns(ring: Ring, kept: NDArray[np.bool_]) -> Ring:
+def with_columns(ring: Ring, is_kept: NDArray[np.bool_]) -> Ring:
     """The ring with some columns only, renumbered in their order."""
     rows, vectors, labels = ring.examples()
-    rows = rows.only(kept[rows.indices])
-    numbers = (np.cumsum(kept) - 1).astype(np.int32)
+    rows = rows.only(is_kept[rows.indices])
+    numbers = (np.cumsum(is_kept) - 1).astype(np.int32)
     return ring_of(
-        rows._replace(indices=numbers[rows.indices], n_features=int(kept.sum())), vectors, labels
+        rows._replace(indices=numbers[rows.indices], n_features=int(is_kept.sum())), vectors, labels
     )
 
 
@@ -122,8 +124,8 @@ def to_arrays(ring: Ring) -> dict[str, Any]:
     if rows.n_rows == 0:
         return {}
     data = rows.data.astype(np.float32)
-    found = dict(zip(ARRAYS, (rows.indptr[1:], rows.indices, data, labels.ids), strict=False))
-    return found | ({"recent_vectors": vectors} if vectors.shape[1] else {})
+    arrays = dict(zip(ARRAYS, (rows.indptr[1:], rows.indices, data, labels.ids), strict=False))
+    return arrays | ({"recent_vectors": vectors} if vectors.shape[1] else {})
 
 
 def from_arrays(
@@ -161,8 +163,8 @@ def from_arrays(
         bool(((ids >= 0) & (ids < n_labels)).all()), "its last examples have labels of its own"
     )
     squares = np.square(vectors, dtype=np.float64).sum(axis=1)
-    known = vectors.shape[1] == n_vector and bool(np.isfinite(squares).all())
-    state.require(known, "its last examples have vectors as long as its own")
+    have_length = vectors.shape[1] == n_vector and bool(np.isfinite(squares).all())
+    state.require(have_length, "its last examples have vectors as long as its own")
     starts = np.append(0, ends).astype(np.int64)
     row = np.repeat(np.arange(n), np.diff(starts))
     squares += np.bincount(row, data * data, n)

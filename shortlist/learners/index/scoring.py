@@ -48,10 +48,10 @@ def no_vectors(n_rows: int) -> Vectors:
     return np.zeros((n_rows, 0), dtype=np.float32)
 
 
-def unit(own: Vectors) -> Vectors:
+def unit(vectors: Vectors) -> Vectors:
     """The vectors scaled to unit length; zeros stay zeros."""
-    length = np.linalg.norm(own, axis=1, keepdims=True)
-    return (own / np.where(length > 0.0, length, 1.0)).astype(np.float32)
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(length > 0.0, length, 1.0)).astype(np.float32)
 
 
 def split(rows: Rows, n_vector: int) -> tuple[Rows, Vectors]:
@@ -110,8 +110,10 @@ def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
     """
     import scipy.sparse  # takes a quarter of a second
 
-    _, own, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    members = scipy.sparse.csr_array((np.ones(own.size), (own, np.arange(own.size))))
+    _, label_of_row, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    members = scipy.sparse.csr_array(
+        (np.ones(label_of_row.size), (label_of_row, np.arange(label_of_row.size)))
+    )
     of_words = scipy.sparse.csr_array(
         (words.data, words.indices, words.indptr), (words.n_rows, words.n_features)
     )
@@ -120,23 +122,26 @@ def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
     # by one thread, in a fixed order
     by_vectors = np.einsum("ij,kj->ik", of_vectors, members @ of_vectors)
     wrong = [
-        float((~are_nearest(one, own))[counts[own] > 1].sum()) for one in (by_words, by_vectors)
+        float((~are_nearest(products, label_of_row))[counts[label_of_row] > 1].sum())
+        for products in (by_words, by_vectors)
     ]
     ratio = (wrong[0] + ASSUMED[0]) / (wrong[1] + ASSUMED[1])
     return SHARE + min(MORE, max(0.0, ratio - AHEAD))
 
 
-def are_nearest(products: Floats, own: Longs) -> NDArray[np.bool_]:
+def are_nearest(products: Floats, label_of_row: Longs) -> NDArray[np.bool_]:
     """Whether each row is nearest to the mean of its own label, without itself.
 
     products: of each row, which has unit length, with the sum of each label's rows.
     """
-    at = np.arange(own.size)
-    mine = products[at, own]
-    squares = np.bincount(own, mine)  # of the lengths of the sums
+    at = np.arange(label_of_row.size)
+    own_product = products[at, label_of_row]
+    squares = np.bincount(label_of_row, own_product)  # of the lengths of the sums
     cosines = products / np.sqrt(np.maximum(squares, TINY))
-    cosines[at, own] = (mine - 1.0) / np.sqrt(np.maximum(squares[own] - 2.0 * mine + 1.0, TINY))
-    nearest: NDArray[np.bool_] = cosines.argmax(axis=1) == own
+    cosines[at, label_of_row] = (own_product - 1.0) / np.sqrt(
+        np.maximum(squares[label_of_row] - 2.0 * own_product + 1.0, TINY)
+    )
+    nearest: NDArray[np.bool_] = cosines.argmax(axis=1) == label_of_row
     return nearest
 
 
@@ -184,9 +189,10 @@ def add_vector_votes(
     not 0. met: bool[labels]; all others get ``less``. Empty for ranking, where nobody does.
     """
     for g in range(vector.size):
-        v, own = np.float64(vector[g]), weights[g]
+        v = np.float64(vector[g])
+        weights_of_column = weights[g]
         for c in range(scores.size):
-            scores[c] += v * own[c]
+            scores[c] += v * weights_of_column[c]
     n = 0
     for c in range(scores.size):
         if bias[c] != 0.0 or scores[c] != 0.0:
@@ -244,7 +250,8 @@ def rank(
     """
     factors = NONE if allowed.factors is None else allowed.factors
     dense = dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
-    own, touched = np.zeros(bias.size), room_for_touched(bias.size)
+    label_scores = np.zeros(bias.size)
+    touched = room_for_touched(bias.size)
     best_labels(
         rows,
         dense,
@@ -254,7 +261,7 @@ def rank(
         rare,
         allowed.labels,
         factors,
-        own,
+        label_scores,
         touched,
         ids,
         scores,
@@ -276,9 +283,9 @@ def all_scores(
         retrieved = touched[
             : retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)
         ]
-        own = scores[retrieved] + bias[retrieved]
-        scores[:] = min(0.0, own.min(initial=0.0))
-        scores[retrieved] = own
+        retrieved_scores = scores[retrieved] + bias[retrieved]
+        scores[:] = min(0.0, retrieved_scores.min(initial=0.0))
+        scores[retrieved] = retrieved_scores
     return all_of_them
 
 
@@ -369,17 +376,17 @@ def add_votes(
             continue
         feature, x = index.features[rows.indices[j]], rows.data[j]
         share, first = share_of(feature, x, rare), feature["start"]
-        own = index.edges[first : first + min(feature["length"], max_edges)]
+        voting_edges = index.edges[first : first + min(feature["length"], max_edges)]
         if n == scores.size:
-            for edge in own:
+            for edge in voting_edges:
                 scores[edge["label"]] += share * edge["weight"] + x * edge["tuned"]
             continue
-        for edge in own:
+        for edge in voting_edges:
             c = edge["label"]
-            before = scores[c]
+            score_before = scores[c]
             touched[np.uint64(n)] = c  # to be overwritten by the next one, unless c is new
-            n += before == 0.0
-            score = before + (share * edge["weight"] + x * edge["tuned"])
+            n += score_before == 0.0
+            score = score_before + (share * edge["weight"] + x * edge["tuned"])
             scores[c] = score if score != 0.0 else LEAST
     if n == scores.size:
         for c in range(n):
@@ -409,20 +416,22 @@ def best_labels(
     (float64[labels], or empty). scores: float64[labels], all 0; touched: int32[labels + 1].
     """
     for i in range(rows.indptr.size - 1):
-        found = touched[: retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)]
+        retrieved = touched[
+            : retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)
+        ]
         n = 0
-        for a in range(found.size):
-            c = found[a]
+        for a in range(retrieved.size):
+            c = retrieved[a]
             scores[c] += bias[c]
             if factors.size and scores[c] > 0.0:
                 scores[c] *= factors[c]
             if allowed.size == 0 or allowed[c]:
-                found[n] = c
+                retrieved[n] = c
                 n += 1
             else:
                 scores[c] = 0.0
-        keep_best(found[:n], scores, ids[i], best[i])
-        for c in found[:n]:
+        keep_best(retrieved[:n], scores, ids[i], best[i])
+        for c in retrieved[:n]:
             scores[c] = 0.0
 
 
@@ -478,18 +487,18 @@ def rank_ahead(
     """Write the ranking of row i, which has votes for n labels, if it is wanted."""
     if ahead.place.size == 0 or ahead.place[i] < 0:
         return
-    at, known, square = ahead.place[i], 0, 0.0
+    at, n_known, square = ahead.place[i], 0, 0.0
     first, last = rows.indptr[i], rows.indptr[i + 1]
     for j in range(first, last):
         if index.features[rows.indices[j]]["seen"] > 0:
-            known += 1
+            n_known += 1
             square += rows.data[j] * rows.data[j]
     length = 1.0
-    if known < last - first:
-        ahead.known[at] = known / (last - first)
+    if n_known < last - first:
+        ahead.known[at] = n_known / (last - first)
         if ahead.unit_length and square > 0.0:
             length = np.sqrt(square)
-    found = scratch.touched[:n]
-    for c in found:
+    retrieved = scratch.touched[:n]
+    for c in retrieved:
         scratch.kept[c] = scratch.scores[c] / length + bias[c]
-    keep_best(found, scratch.kept, ahead.ids[at], ahead.scores[at])
+    keep_best(retrieved, scratch.kept, ahead.ids[at], ahead.scores[at])

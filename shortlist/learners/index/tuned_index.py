@@ -155,8 +155,8 @@ class TunedIndex(VectorIndexLearner):
     def begin_pass(self, n_rows: int, first_pass: bool) -> None:
         self.pass_number_ = 0 if first_pass else self.pass_number_ + 1
         further = max(1, self.planned_passes_ - 1)
-        left = further + 1 - self.pass_number_
-        self.rows_to_come_ = np.array([left, further]) * float(n_rows)
+        passes_to_come = further + 1 - self.pass_number_
+        self.rows_to_come_ = np.array([passes_to_come, further]) * float(n_rows)
         self.biases_ = grown(self.biases_, len(self.label_index_))
         self.vector_weights_ = scoring.widened(self.vector_weights_, len(self.label_index_))
 
@@ -231,9 +231,9 @@ class TunedIndex(VectorIndexLearner):
             return super().rank_ahead(rows, which, k, counts_unknown)
         k = min(k, max(len(self.label_index_), 1))
         unit_length = self.values == "l2" and not counts_unknown
-        wanted = room_for_rankings(rows.n_rows, which, k, unit_length=unit_length)
-        self.wanted_rankings_ = wanted
-        return RankedAhead(wanted.ids, wanted.scores, wanted.known)
+        rankings = room_for_rankings(rows.n_rows, which, k, unit_length=unit_length)
+        self.wanted_rankings_ = rankings
+        return RankedAhead(rankings.ids, rankings.scores, rankings.known)
 
     def label_biases(self) -> Floats:
         n_labels = len(self.label_index_)
@@ -251,9 +251,9 @@ class TunedIndex(VectorIndexLearner):
         cut_lists(index, self.max_edges, WHOLE, leakage=True)
         cut_lists(index, 0, self.least_share(), leakage=True)
 
-    def forget_columns(self, kept: NDArray[np.bool_]) -> None:
-        super().forget_columns(kept)
-        self.ring_ = replay_buffer.with_columns(self.ring_, kept)
+    def forget_columns(self, is_kept: NDArray[np.bool_]) -> None:
+        super().forget_columns(is_kept)
+        self.ring_ = replay_buffer.with_columns(self.ring_, is_kept)
 
     # Merging: counts add. Corrections of a feature are averaged over the learners that have seen
     # it, or those of rare features would shrink; biases and weights of vectors are averaged over
@@ -284,13 +284,13 @@ class TunedIndex(VectorIndexLearner):
         ring = NO_RING if is_long else replay_buffer.joined(self.ring_, other.ring_, numbers)
         self.ring_ = ring if self._fits(ring) else NO_RING
 
-    def after_label_merge(self, before: Self, numbers: Ints) -> None:
-        super().after_label_merge(before, numbers)
-        self.pass_number_ = before.pass_number_
-        self.planned_passes_ = before.planned_passes_
-        self.running_counts_ = before.running_counts_.copy()
+    def after_label_merge(self, earlier: Self, numbers: Ints) -> None:
+        super().after_label_merge(earlier, numbers)
+        self.pass_number_ = earlier.pass_number_
+        self.planned_passes_ = earlier.planned_passes_
+        self.running_counts_ = earlier.running_counts_.copy()
         self.biases_ = np.zeros(numbers.size)
-        np.add.at(self.biases_, numbers, before.label_biases())
+        np.add.at(self.biases_, numbers, earlier.label_biases())
 
     def with_label_split(self, label: Label, new: Label) -> Self:
         number = self.label_index_.find(label)
@@ -338,12 +338,12 @@ class TunedIndex(VectorIndexLearner):
     def _average_corrections(self, shards: list[Any]) -> None:
         """Weigh the corrections of each feature in the shards that have met it."""
         n_features = max(shard.index_.features.size for shard in shards)
-        before = self.index_.for_features(n_features)
-        met = np.array([has_met(shard.index_, before) for shard in shards], dtype=np.float64)
+        earlier = self.index_.for_features(n_features)
+        met = np.array([has_met(shard.index_, earlier) for shard in shards], dtype=np.float64)
         met[0, met.sum(axis=0) == 0] = 1.0  # unseen by all: every shard still has the initial list
         for shard, factor in zip(shards, met / met.sum(axis=0), strict=True):
             shard.index_ = tuned_by(shard.index_, factor)
-        self.index_ = tuned_by(self.index_, np.zeros(before.features.size))
+        self.index_ = tuned_by(self.index_, np.zeros(earlier.features.size))
 
     # Model files.
 
@@ -419,14 +419,14 @@ def tuned_by(index: Index, factors: Floats) -> Index:
     return index.with_edges(edges)
 
 
-def has_met(index: Index, before: Index) -> NDArray[np.bool_]:
+def has_met(index: Index, earlier: Index) -> NDArray[np.bool_]:
     """Which features of ``before`` have changed in ``index``, a later state of it. Later passes
     never move an edge.
     """
-    n = before.features.size
-    now, then = index.for_features(n).features[:n], before.features
+    n = earlier.features.size
+    now, then = index.for_features(n).features[:n], earlier.features
     met: NDArray[np.bool_] = (now["seen"] != then["seen"]) | (now["length"] != then["length"])
-    (feature, edges), (feature_then, edges_then) = index.all_edges(), before.all_edges()
+    (feature, edges), (feature_then, edges_then) = index.all_edges(), earlier.all_edges()
     same, same_then = ~met[feature], ~met[feature_then]
     met[feature[same][edges["tuned"][same] != edges_then["tuned"][same_then]]] = True
     return met

@@ -157,7 +157,7 @@ class MMP(OnlinePrototypes):
             float(self.margin),
             float(self.C),
         )
-        return learn(stream, position, self.prototypes, scratch, rule)
+        return learn(stream, position, self.prototypes_, scratch, rule)
 
 
 class Rule(NamedTuple):

@@ -78,7 +78,7 @@ class OnlinePrototypes(PrototypeLearner):
         as_choice(self.hypothesis, "hypothesis", self.hypotheses)
         if self.max_weights is not None:
             as_whole(self.max_weights, "max_weights", least=1, most=MOST_AMOUNT)
-        self.prototypes = no_prototypes()
+        self.prototypes_ = no_prototypes()
         self._average = Made()
         self._counts = np.zeros(2, dtype=np.int64)
         self._total_losses = np.zeros(3)
@@ -91,7 +91,7 @@ class OnlinePrototypes(PrototypeLearner):
         of_row = np.repeat(np.arange(rows.n_rows), rows.lengths())
         squares = rows.data[rows.indptr[0] : rows.indptr[-1]] ** 2
         square = np.bincount(of_row, squares, rows.n_rows).astype(np.float64)
-        self.prototypes = self.prototypes.for_features(rows.n_features)
+        self.prototypes_ = self.prototypes_.for_features(rows.n_features)
         self._learn_stream(rows, rows, square, labels, order, self._known())
 
     def _known(self) -> NDArray[np.uint8]:
@@ -132,9 +132,9 @@ class OnlinePrototypes(PrototypeLearner):
             while why != DONE:
                 n_done, why, slots = self._run(part, n_done, scratch)
                 if why == WANTS_SLOTS:
-                    self.prototypes = self.prototypes.with_room(slots)
-                if self.prototypes.used[LISTED] > cap:
-                    self.prototypes = self.prototypes.without_lightest(cap - cap // DROPPED_SHARE)
+                    self.prototypes_ = self.prototypes_.with_room(slots)
+                if self.prototypes_.used[LISTED] > cap:
+                    self.prototypes_ = self.prototypes_.without_lightest(cap - cap // DROPPED_SHARE)
         self._note_losses(losses, seen)
         self._average = Made()
 
@@ -142,7 +142,7 @@ class OnlinePrototypes(PrototypeLearner):
 
     def shard(self, n: int) -> OnlinePrototypes:
         shard = copy.copy(self)
-        shard.prototypes = self.prototypes.copied()
+        shard.prototypes_ = self.prototypes_.copied()
         shard._counts = self._counts.copy()
         shard._total_losses = np.zeros(3)
         if self.max_weights is not None:
@@ -152,10 +152,10 @@ class OnlinePrototypes(PrototypeLearner):
 
     def mix_shards(self, shards: list[OnlinePrototypes]) -> None:
         seen = int(self._counts[EXAMPLES_SEEN])
-        parts = [shard.prototypes for shard in shards]
-        self.prototypes = mixed(parts, self.prototypes, seen, len(self.label_index_))
-        if self.max_weights is not None and self.prototypes.used[LISTED] > self.max_weights:
-            self.prototypes = self.prototypes.without_lightest(self.max_weights)
+        parts = [shard.prototypes_ for shard in shards]
+        self.prototypes_ = mixed(parts, self.prototypes_, seen, len(self.label_index_))
+        if self.max_weights is not None and self.prototypes_.used[LISTED] > self.max_weights:
+            self.prototypes_ = self.prototypes_.without_lightest(self.max_weights)
         self._counts[LABELS_KNOWN] = len(self.label_index_)
         self._counts[EXAMPLES_SEEN] += sum(
             int(shard._counts[EXAMPLES_SEEN]) - seen for shard in shards
@@ -168,8 +168,8 @@ class OnlinePrototypes(PrototypeLearner):
 
     def _hypothesis(self) -> Prototypes:
         if self.hypothesis != "averaged":
-            return self.prototypes
-        return self._average.of(lambda: self.prototypes.averaged(int(self._counts[EXAMPLES_SEEN])))
+            return self.prototypes_
+        return self._average.of(lambda: self.prototypes_.averaged(int(self._counts[EXAMPLES_SEEN])))
 
     # The losses.
 
@@ -208,7 +208,7 @@ class OnlinePrototypes(PrototypeLearner):
     # Model files.
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        return self.prototypes.to_arrays(self._width()) | {
+        return self.prototypes_.to_arrays(self._width()) | {
             "counts": self._counts,
             "loss_curve": self._loss_curve,
             "total_losses": self._total_losses,
@@ -235,7 +235,7 @@ class OnlinePrototypes(PrototypeLearner):
             bool(finite and (np.diff(times) >= 0).all()),
             "its losses are those of examples seen, in order",
         )
-        self.prototypes = Prototypes.from_arrays(state, self._width(), len(self.label_index_))
+        self.prototypes_ = Prototypes.from_arrays(state, self._width(), len(self.label_index_))
 
     def _width(self) -> int:
         """What the prototypes' weights belong to: so many columns."""

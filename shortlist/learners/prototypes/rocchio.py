@@ -62,7 +62,7 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         super().begin()
 
     def _hypothesis(self) -> Prototypes:
-        return self.derived.of(self._made_of_sums)
+        return self.derived_.of(self._made_of_sums)
 
     def _made_of_sums(self) -> Prototypes:
         sums = self.label_sums().tocoo()
@@ -71,7 +71,7 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         with_label = self.label_counts_[label]
         # where there are none, their sum is 0
         without = np.maximum(self.n_examples_ - with_label, 1)
-        rest = self.totals[term] - sums.data
+        rest = self.totals_[term] - sums.data
         weight = np.maximum(0.0, self.beta / with_label * sums.data - self.gamma / without * rest)
         norm = np.sqrt(np.bincount(label, weight**2, minlength=len(self.label_index_)))
         positive = weight > 0
@@ -79,5 +79,5 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         label = label[positive]
         weight = weight[positive] / norm[label]
         no_moments = np.zeros(weight.size)
-        n_terms = self.totals.size
+        n_terms = self.totals_.size
         return pack(term, label, weight, no_moments, np.zeros(n_terms), np.zeros(n_terms))

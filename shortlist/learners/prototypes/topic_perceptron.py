@@ -71,4 +71,4 @@ class TopicPerceptron(OnlinePrototypes):
         self.n_jobs = n_jobs
 
     def _run(self, stream: TrainingStream, position: int, scratch: Scratch) -> tuple[int, int, int]:
-        return learn(stream, position, self.prototypes, scratch, Rule(PERCEPTRONS))
+        return learn(stream, position, self.prototypes_, scratch, Rule(PERCEPTRONS))
