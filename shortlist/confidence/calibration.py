@@ -1,7 +1,7 @@
 """Scores to probabilities, lists that hold all true labels, and thresholds for assigning labels.
 
-Everything here is computed from the calibration examples (``Seen`` in confidence.py): rankings that
-were made before their examples were learned.
+Everything here is computed from the calibration examples (examples.py): rankings that were made
+before their examples were learned.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shortlist.data.validation import as_real
 from shortlist.files.store import State
 
 if TYPE_CHECKING:
-    from shortlist.confidence.confidence import Seen
+    from shortlist.confidence.examples import CalibrationExamples
 
 # Probabilities: at each place of a ranking, a logistic function of the score and of its distances.
 #
@@ -146,7 +146,7 @@ def deep_probabilities(
     return on_curves(x, slice(WIDTH - 1, WIDTH), curves) * WIDTH / (places + 1)
 
 
-def fit_curves(seen: Seen, start: Curves) -> Curves:
+def fit_curves(seen: CalibrationExamples, start: Curves) -> Curves:
     """The most likely curves for calibration examples, found from the curves ``start``."""
     curves = Curves(*(array.copy() for array in start))
     weights, centre, scale = curves
@@ -352,7 +352,7 @@ Aim = F1 | Precision
 NOTHING = np.inf  # a threshold that no label reaches
 
 
-def find_threshold(aim: Aim, seen: Seen, probabilities: Floats) -> float:
+def find_threshold(aim: Aim, seen: CalibrationExamples, probabilities: Floats) -> float:
     """The threshold for an aim, from calibration examples and their probabilities (n × WIDTH,
     NaN for no label).
     """

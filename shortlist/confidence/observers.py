@@ -27,7 +27,8 @@ import numpy as np
 
 from shortlist.compiled.kernels import Floats, Longs
 from shortlist.confidence.calibration import TOGETHER, WIDTH
-from shortlist.confidence.confidence import SIZE, Confidence, Seen, look
+from shortlist.confidence.confidence import Confidence
+from shortlist.confidence.examples import SIZE, CalibrationExamples, look
 from shortlist.data.labels import LabelSets
 from shortlist.data.rows import Rows, RowStore
 from shortlist.learners.category_learner import CategoryLearner
@@ -65,7 +66,7 @@ class FirstPass:
 
     def __init__(self, counts_unknown: bool = False) -> None:
         self.counts_unknown = counts_unknown
-        self._seen: list[Seen] = []
+        self._seen: list[CalibrationExamples] = []
         # the scores of some rows: now, and at the end of the first pass
         self._level: tuple[Callable[[], Floats], Floats] | None = None
 
@@ -111,7 +112,7 @@ class FirstPass:
         self.follow_level()
         confidence = Confidence()
         if self._seen:
-            confidence.fit(Seen.stack(self._seen))
+            confidence.fit(CalibrationExamples.stack(self._seen))
         return confidence
 
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shortlist.compiled.kernels import Longs
-from shortlist.confidence.confidence import Confidence, Seen, look
+from shortlist.confidence.confidence import Confidence
+from shortlist.confidence.examples import CalibrationExamples, look
 from shortlist.confidence.observers import DEPTH, how_many
 from shortlist.data.batch import RowBatch
 from shortlist.data.label_input import Label
@@ -237,12 +238,14 @@ class Learning:
             lambda i: (loaded(asked[i]), there, asked[i], left[asked[i]], self.whole),
             keys,
         )
-        like = Seen.room(0)._asdict()
+        like = CalibrationExamples.room(0)._asdict()
         every = [
-            Seen(*(one.array(name, own.dtype, own.ndim) for name, own in like.items()))
+            CalibrationExamples(
+                *(one.array(name, own.dtype, own.ndim) for name, own in like.items())
+            )
             for one in found
         ]
-        seen = Seen.stack(every)
+        seen = CalibrationExamples.stack(every)
         self.confidence.fit(seen.take(np.random.default_rng(0).permutation(seen.true.size)))
 
     def _keys(self, *things: Any) -> list[str]:
