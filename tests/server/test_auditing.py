@@ -5,8 +5,8 @@ import json
 import shortlist as sl
 from shortlist.label_vocabulary import Concept, LabelVocabulary
 from shortlist.server import snapshots
+from shortlist.server.journal_audit import present_judgements
 from shortlist.server.people import Role, changing
-from shortlist.server.reporting_routes import lessons_of
 from tests.models.test_auditing import WRONG, examples
 from tests.server.servers import EXAMPLES, in_thread
 
@@ -61,7 +61,7 @@ def test_labels_have_the_names_that_they_have_now(tmp_path):
             "learn", examples=[{"text": "one more", "labels": ["money"], "wrong": ["metal"]}]
         )
         server.ask("undo", number=1)
-        lessons, changes = lessons_of(folder)
+        lessons, changes = present_judgements(folder)
         assert [one.number for one in lessons] == [*range(2, 31), 34]
         assert {label for one in lessons for label in one.labels} == {"metal", "money"}
         assert [change.what for change in changes] == ["rename", "merge", "retire"]

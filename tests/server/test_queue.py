@@ -70,10 +70,10 @@ def test_of_two_who_want_the_same_text_one_gets_it(server, folder):
     server.ask("queue", texts=TEXTS[:2])
     one, other = Queue(folder), Queue(folder)
     first, second = (item.number for item in one.free("date", "anna", 2))
-    assert one.lease([first], "anna", 900).number == first
-    assert other.lease([first], "ben", 900) is None
-    assert other.lease([first, second], "ben", 900).number == second
-    assert one.lease([first], "anna", 900).number == first, "who has it can have it again"
+    assert one.reserve([first], "anna", 900).number == first
+    assert other.reserve([first], "ben", 900) is None
+    assert other.reserve([first, second], "ben", 900).number == second
+    assert one.reserve([first], "anna", 900).number == first, "who has it can have it again"
     one.close()
     other.close()
 
@@ -84,7 +84,7 @@ def test_who_does_not_judge_loses_the_text_after_a_while(server, folder, order):
     item = take(server, "anna", order)
     assert take(server, "ben", order) is None
     queue = Queue(folder)
-    with queue.writing():
+    with queue.transaction():
         queue.db.execute("UPDATE items SET until = until - 1000")
     queue.close()
     assert take(server, "ben", order)["id"] == item["id"]
@@ -173,7 +173,7 @@ def test_the_journal_says_what_is_judged(server, folder):
     server.ask("queue", texts=TEXTS[:3])
     judge(server, take(server))
     queue = Queue(folder)
-    with queue.writing():
+    with queue.transaction():
         queue.db.execute("DELETE FROM items")
     assert server.ask("queue")["total"] == 0
     server.ask("queue", texts=TEXTS[:4])
@@ -181,7 +181,7 @@ def test_the_journal_says_what_is_judged(server, folder):
         "judged": 1,
         "waiting": 3,
     }
-    with queue.writing():
+    with queue.transaction():
         queue.db.execute("UPDATE items SET state = 'judged', example = 17 WHERE state = 'waiting'")
         queue.db.execute("UPDATE followed SET seal = 'of another journal'")
     assert server.ask("queue")["judged"] == 1
