@@ -222,7 +222,7 @@ def counts_in(state: Path) -> dict[str, int]:
     from shortlist.server.journal import Journal
     from shortlist.server.review_queue import Queue
 
-    with closing(Journal(state)) as journal, closing(Queue(state)) as queue:
+    with closing(Journal(state, read_only=True)) as journal, closing(Queue(state)) as queue:
         queue.follow(journal)
         return queue.counts()
 
