@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from shortlist.models.label_changes import Change
 from shortlist.server import journal_file
 from shortlist.server.entries import Judge, Judgement, LabelChange
 from shortlist.server.exporting import exported
-from shortlist.server.journal import Journal, Version, check_journal
+from shortlist.server.journal import Journal, Receipt, Version, check_journal
 from shortlist.server.journal_errors import JournalError
 from shortlist.server.journal_file import JOURNAL_FILE
 from shortlist.server.journal_history import History
@@ -61,6 +62,19 @@ def test_the_checksums_hold_and_go_on(old):
         journal.undo([1])
         assert journal.version() == (12, 3)
     check_journal(old)
+
+
+@pytest.mark.parametrize(
+    ("number", "entry"),
+    [
+        (1, Judgement("wheat exports rose", ["grain", "trade"], "key-1", 3, person="anna")),
+        (4, LabelChange(Change("rename", ("money",), "finance"), "key-4")),
+        (5, Judgement("bank rates", ["finance"], "queue-5", person="anna", judge=Judge.MODEL)),
+    ],
+)
+def test_what_is_sent_again_with_its_key_is_known(old, number, entry):
+    with contextlib.closing(Journal(old)) as journal:
+        assert journal.append([entry]) == [Receipt(number, new=False)]
 
 
 def test_who_judged_and_what_changed_have_columns(old):
