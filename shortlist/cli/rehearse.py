@@ -45,7 +45,8 @@ def rehearse(
     those that the model was trained from, unless they are named. The server may go on meanwhile.
     shortlist promote serves the candidate.
     """
-    from shortlist.server.rehearsals import candidate_like, only_one, opened, rehearsed, taught
+    from shortlist.server.candidates import candidate_like, opened, taught
+    from shortlist.server.rehearsals import only_one, rehearsed
     from shortlist.server.snapshots import check_state
 
     say_when_compiling()
@@ -117,11 +118,11 @@ def show(state: Path, found: dict[str, Any]) -> None:
 def say_passed(passed: dict[int, str]) -> None:
     """Say which examples of the journal a model that is served now cannot learn."""
     if passed:
-        from shortlist.server.replica import listed
+        from shortlist.server.replica import in_words
 
         say(
             f"it cannot learn {counted(len(passed), 'examples')} of the journal: "
-            f"{listed(list(passed))}"
+            f"{in_words(list(passed))}"
         )
 
 
@@ -137,9 +138,9 @@ def promote(
     The server must be stopped. What it has learned is learned anew by the candidate; the earlier
     model is kept for shortlist go-back.
     """
-    from shortlist.server import rehearsals
+    from shortlist.server import promotion
 
-    report, passed = rehearsals.promote(state, force)
+    report, passed = promotion.promote(state, force)
     found = report["all"]
     say_passed(passed)
     print(
@@ -160,9 +161,9 @@ def go_back(
     The server must be stopped. Nothing that it has learned is lost: the earlier model learns it
     anew. Going back again serves the promoted one.
     """
-    from shortlist.server import rehearsals
+    from shortlist.server import promotion
 
-    say_passed(rehearsals.go_back(state, force))
+    say_passed(promotion.go_back(state, force))
     print(f"The earlier model is back. Next: shortlist serve --state {state}")
 
 
@@ -176,7 +177,7 @@ def backup(
     the journal in the middle of a write. It holds the people with the hashes of their tokens: keep
     it as safe as the folder itself.
     """
-    from shortlist.server.exporting import back_up
+    from shortlist.server.backup import back_up
 
     back_up(state, target)
     print(f"Copied {state} to {target}. shortlist serve --state {target} serves the copy.")

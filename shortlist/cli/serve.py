@@ -88,13 +88,13 @@ def serve(
         if find_spec(needed) is None:
             raise InputError(f"serving needs {needed}; {installing('server')}")
     from shortlist.server.app import serve as run
-    from shortlist.server.settings import Limits, Settings, read_token
+    from shortlist.server.settings import Limits, ServerSettings, read_token
     from shortlist.server.snapshots import is_new
 
     if state is None and model_file is not None and not read_only:
         state = Path(f"{model_file}.state")
     with tempfile.TemporaryDirectory(prefix="shortlist-") as temporary:
-        settings = Settings(
+        settings = ServerSettings(
             folder=state or Path(temporary),
             host=host,
             port=port,
@@ -173,7 +173,7 @@ def queue(
     from shortlist.server.client import Server
 
     if action == "add":
-        from shortlist.server.review_queue import preferring, texts_in
+        from shortlist.server.queue_files import preferring, texts_in
 
         known = None
         if reading.text_column is None:
@@ -198,7 +198,7 @@ def queue(
 def known_in(state: Path) -> list[str] | None:
     """Return the text columns that the model in a state folder was trained from."""
     from shortlist.models.training_settings import open_model
-    from shortlist.server.review_queue import columns_of
+    from shortlist.server.queue_files import columns_of
     from shortlist.server.snapshots import BASE, check_state
 
     check_state(state)
@@ -220,10 +220,10 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
 def counts_in(state: Path) -> dict[str, int]:
     """Return the counts of the queue in a state folder."""
     from shortlist.server.journal import Journal
-    from shortlist.server.review_queue import Queue, follow
+    from shortlist.server.review_queue import Queue
 
-    with closing(Journal(state)) as journal, closing(Queue(state)) as queue:
-        follow(queue, journal)
+    with closing(Journal(state, read_only=True)) as journal, closing(Queue(state)) as queue:
+        queue.follow(journal)
         return queue.counts()
 
 
@@ -264,14 +264,14 @@ def people(
     not there yet. From the first person on, the server asks everybody for a token. remove NAME and
     role NAME hold from the next request on; nothing need be started again.
     """
-    from shortlist.server.people import FILE, People, Role, changing
+    from shortlist.server.people import PEOPLE_FILE, People, Role, changing
 
     if action not in ACTIONS:
         raise InputError(f"people can be asked to {', '.join(ACTIONS)}, not to {action!r}")
     if (action == "list") == bool(name):
         raise InputError("list takes no name" if name else f"{action} needs the name of a person")
     if action == "list":
-        everyone = People(state / FILE).everyone.values()
+        everyone = People(state / PEOPLE_FILE).everyone.values()
         if as_json:
             shown = [
                 {"name": one.name, "role": str(one.role), "since": one.since} for one in everyone
