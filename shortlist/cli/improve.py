@@ -286,10 +286,10 @@ def audit(
 def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any]) -> Categorizer:
     """Return a new model with the settings of a model file, or with these."""
     from shortlist.models.categorizer import Categorizer
-    from shortlist.models.training_settings import Settings, open_model
+    from shortlist.models.training_settings import TrainingSettings, open_model
 
     if path is None:
-        found = Settings("categories", learner, None, values).model(of_texts=True)
+        found = TrainingSettings("categories", learner, None, values).model(of_texts=True)
     elif learner or values:
         raise InputError(
             "--model has a learner and settings; leave out --learner and --set, or --model"

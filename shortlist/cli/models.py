@@ -224,7 +224,7 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
         f"{counted(facts['examples'], 'examples')}: "
         f"{facts_in_words(numbers)}"
     )
-    print(f"Settings: {facts['settings']}")
+    print(f"TrainingSettings: {facts['settings']}")
     if "search" in facts:
         tried = facts["search"]["tried"]
         print(

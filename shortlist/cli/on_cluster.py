@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shortlist.distributed import Cluster, Part
     from shortlist.inputs import Stream
     from shortlist.models.model import Model, Report
-    from shortlist.models.training_settings import Settings
+    from shortlist.models.training_settings import TrainingSettings
 
 
 class OnCluster:
@@ -27,7 +27,7 @@ class OnCluster:
         self.format = parts[0].format
         self.holds_texts = "texts" in FORMATS[self.format].carries
 
-    def train(self, asked: Settings) -> Model[Any]:
+    def train(self, asked: TrainingSettings) -> Model[Any]:
         """Fit the model to all parts."""
         from shortlist.distributed import train
 
@@ -64,7 +64,7 @@ def answered(
     return {"lines": np.frombuffer(found.encode("utf-8", "surrogatepass"), dtype=np.uint8)}
 
 
-def check_cluster(options: Clustering, asked: Settings) -> None:
+def check_cluster(options: Clustering, asked: TrainingSettings) -> None:
     """Refuse models that a cluster does not train, before one is started."""
     if options.asked and asked.max_memory is not None:
         raise InputError("--max-memory is for one machine; leave out --workers and --dask")

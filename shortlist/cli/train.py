@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from shortlist.label_vocabulary import LabelVocabulary
     from shortlist.models.model import Model
     from shortlist.models.model_search import Found
-    from shortlist.models.training_settings import Settings
+    from shortlist.models.training_settings import TrainingSettings
 
 MINUTES = 10.0
 
@@ -134,7 +134,7 @@ def train(
     names.
     """
     from shortlist.models.categorizer import Categorizer
-    from shortlist.models.training_settings import Settings
+    from shortlist.models.training_settings import TrainingSettings
 
     say_when_compiling()
     from_names = not data
@@ -154,7 +154,7 @@ def train(
         raise InputError(f"--vocabulary names labels; there are none in {task}")
     makes = None if encoder is None else find_encoder(encoder)
     given = named_values("--set", settings)
-    asked = Settings(task, learner, measure, given, max_memory, makes)  # type: ignore[arg-type]
+    asked = TrainingSettings(task, learner, measure, given, max_memory, makes)  # type: ignore[arg-type]
     check_best(asked, best, minutes, cluster)
     check_cluster(cluster, asked)
     began = time.perf_counter()
@@ -284,7 +284,7 @@ def learn(
 
 
 def train_here(
-    asked: Settings,
+    asked: TrainingSettings,
     source: str,
     stream: Stream,
     n_jobs: int = 1,
@@ -301,7 +301,9 @@ def train_here(
         return model.fit_with_threads(chain([first], batches), n_jobs, bar)
 
 
-def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clustering) -> None:
+def check_best(
+    asked: TrainingSettings, best: bool, minutes: float | None, cluster: Clustering
+) -> None:
     """Refuse options that do not go with --best, or need it."""
     if not best and minutes is not None:
         raise InputError("--minutes is how long a search may take; it goes with --best")
@@ -315,7 +317,7 @@ def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clus
         raise InputError("--best tries models on this machine; leave out --workers and --dask")
 
 
-def search_here(asked: Settings, source: str, stream: Stream, minutes: float) -> Found:
+def search_here(asked: TrainingSettings, source: str, stream: Stream, minutes: float) -> Found:
     """Search the best model for a stream of examples, which are all held in memory."""
     from shortlist.inputs.labelled import gathered, teaching
     from shortlist.models.category_model import CategoryModel

@@ -1,7 +1,7 @@
 """Scores to probabilities, lists that hold all true labels, and thresholds for assigning labels.
 
-Everything here is computed from the calibration examples (examples.py): rankings that were made
-before their examples were learned.
+Everything here is computed from calibration examples (calibration_examples.py): rankings that were
+made before their examples were learned.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shortlist.data.validation import as_real
 from shortlist.files.store import State
 
 if TYPE_CHECKING:
-    from shortlist.confidence.examples import CalibrationExamples
+    from shortlist.confidence.calibration_examples import CalibrationExamples
 
 # Probabilities: at each place of a ranking, a logistic function of the score and of its distances.
 #

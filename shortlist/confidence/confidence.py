@@ -27,8 +27,8 @@ from shortlist.confidence.calibration import (
     Precision,
     fit_curves,
 )
+from shortlist.confidence.calibration_examples import NEVER, SIZE, CalibrationExamples, Shares
 from shortlist.confidence.drift import LOOK, stretch_to_keep
-from shortlist.confidence.examples import NEVER, SIZE, CalibrationExamples, Shares
 from shortlist.confidence.sorted_streams import Runs
 from shortlist.data.ranking import Promise
 from shortlist.data.validation import MOST_AMOUNT, as_real, as_whole

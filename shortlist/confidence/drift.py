@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shortlist.confidence.examples import CalibrationExamples
+from shortlist.confidence.calibration_examples import CalibrationExamples
 
 LOOK = 32  # examples from one look to the next, and the shortest stretch looked at
 LONGEST_DRIFT = 1024

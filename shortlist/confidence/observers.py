@@ -27,8 +27,8 @@ import numpy as np
 
 from shortlist.compiled.kernels import Floats, Longs
 from shortlist.confidence.calibration import TOGETHER, WIDTH
+from shortlist.confidence.calibration_examples import SIZE, CalibrationExamples, look
 from shortlist.confidence.confidence import Confidence
-from shortlist.confidence.examples import SIZE, CalibrationExamples, look
 from shortlist.data.labels import LabelSets
 from shortlist.data.rows import Rows, RowStore
 from shortlist.learners.category_learner import CategoryLearner

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shortlist.compiled.kernels import Longs
+from shortlist.confidence.calibration_examples import CalibrationExamples, look
 from shortlist.confidence.confidence import Confidence
-from shortlist.confidence.examples import CalibrationExamples, look
 from shortlist.confidence.observers import DEPTH, how_many
 from shortlist.data.batch import RowBatch
 from shortlist.data.label_input import Label

@@ -25,7 +25,7 @@ from shortlist.files import container
 from shortlist.files.container import NAMES, Array, Checksum, Later, NoContainer, array_to_text
 from shortlist.files.container import of_arrays as _checksum
 from shortlist.files.drafts import whole_file
-from shortlist.registry import VERSION, storable
+from shortlist.public_names import VERSION, storable
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Kind = TypeVar("Kind")

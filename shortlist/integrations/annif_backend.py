@@ -25,7 +25,7 @@ from annif.suggestion import SubjectSuggestion, SuggestionBatch
 from shortlist.errors import InputError, ShortlistError, installing
 from shortlist.integrations import Ranked, descending
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.training_settings import Settings, open_model
+from shortlist.models.training_settings import TrainingSettings, open_model
 from shortlist.server.client import Server, parts
 
 NAME = "shortlist"
@@ -169,9 +169,9 @@ class ShortlistBackend(AnnifLearningBackend):
 
 def train(path: Path, corpus: Iterable[Batch], params: dict[str, Any]) -> None:
     """Train a new model, with the learner and the bound on memory of the project."""
-    model = Settings(learner=params.get("learner"), max_memory=params.get("max_memory")).model(
-        of_texts=True
-    )
+    model = TrainingSettings(
+        learner=params.get("learner"), max_memory=params.get("max_memory")
+    ).model(of_texts=True)
     assert isinstance(model, Categorizer)
     model.fit_batches(corpus).save(path)
 

@@ -141,7 +141,7 @@ class Categorizer(ChangesLabels, TextLearner):
     # Features.
 
     def _features(self) -> TextFeatures:
-        return TextFeatures(self.text_, self._vector_part())
+        return TextFeatures(self.text_, self.vector_part())
 
     def inputs_of(self, examples: Examples) -> Sequence[Document]:
         return as_documents(texts_of(examples))
@@ -165,7 +165,7 @@ class Categorizer(ChangesLabels, TextLearner):
 
     def vectors_of_texts(self, texts: Sequence[Document]) -> Vectors | None:
         """The vectors of texts, checked; None if the model has learned without vectors."""
-        return self._vector_part().apart(texts)[1]
+        return self.vector_part().apart(texts)[1]
 
     # Answering.
 
@@ -186,9 +186,9 @@ class Categorizer(ChangesLabels, TextLearner):
         """
         self.check_fitted()
         if type(text) is str and vector is None and vectors is None:  # the usual case
-            return cast("Ranking", self._ranked(self.rows_of([text]), k, rules)[0])
+            return cast("Ranking", self.rank_under_rules(self.rows_of([text]), k, rules)[0])
         texts = encoding.with_vector(text, vector, vectors)
-        ranking = self._ranked(self.rows_of(texts), k, rules)
+        ranking = self.rank_under_rules(self.rows_of(texts), k, rules)
         return cast("Ranking", ranking[0]) if is_one(text) else ranking
 
     def shortlist(  # type: ignore[override]
@@ -352,7 +352,7 @@ class Categorizer(ChangesLabels, TextLearner):
         """Set the rules for all rankings; None for none."""
         self.policy_ = self.policy_._replace(rules=rules or None)
         if self.rules_ and self.__sklearn_is_fitted__():
-            self._allowed([self.rules_])  # compute now, not with the first ranking
+            self.labels_allowed([self.rules_])  # compute now, not with the first ranking
         return self
 
     # Model files.

@@ -132,9 +132,9 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
 
     @reading
     def _rank_held(self, rows: Rows, k: int) -> Ranking:
-        return self._ranked(rows, k)
+        return self.rank_under_rules(rows, k)
 
-    def _ranked(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
+    def rank_under_rules(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
         """The k best labels that the rules allow, with probabilities.
 
         The probability of the best label depends on TOGETHER scores, so as many are ranked.
@@ -144,7 +144,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
         n_ranked = max(k, TOGETHER)
         all_rules = self.policy_.rules_of(rules)
         if all_rules or self.retired_:
-            allowed, kinds = self._allowed(all_rules)
+            allowed, kinds = self.labels_allowed(all_rules)
             if kinds:
                 n_labels = len(learner.label_index_)
                 ranking = within_kinds(
@@ -158,7 +158,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
         promise = self._confidence().promised(ranking.scores, first.scores.shape[1])
         return first.with_probabilities(promise)
 
-    def _allowed(self, rules: Sequence[Rules]) -> Any:
+    def labels_allowed(self, rules: Sequence[Rules]) -> Any:
         """Which labels may be ranked, and the kinds of labels that rules limit."""
         if self.allowed_labels_ is None:
             self.allowed_labels_ = AllowedLabels()
@@ -167,7 +167,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
     def _rank_deep(self, inputs: Inputs) -> Ranking:
         """As many labels as a decision or a shortlist can take."""
         self.check_fitted()
-        return self._ranked(self.rows_of(inputs), DEPTH)
+        return self.rank_under_rules(self.rows_of(inputs), DEPTH)
 
     # Deciding.
 
@@ -302,7 +302,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
         columns = learner.label_columns_
         names = learner.label_index_.names
         if columns is not None and self.confidence_.ready:
-            ranking = self._ranked(rows, DEPTH)
+            ranking = self.rank_under_rules(rows, DEPTH)
             ids = np.where(self.chosen(ranking, F1()), ranking.ids, -1)
             return indicator_matrix(ids, names, columns)
         rules = self.policy_.rules_of(None)
@@ -310,10 +310,12 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
             return learner.predict_rows(rows)
         if columns is not None:
             k = mean_number_of_labels(learner.label_counts_, learner.n_examples_)
-            return indicator_matrix(self._ranked(rows, k).ids, names, columns)
-        allowed, _ = self._allowed(rules)
+            return indicator_matrix(self.rank_under_rules(rows, k).ids, names, columns)
+        allowed, _ = self.labels_allowed(rules)
         counts = np.where(allowed.labels, learner.all_label_counts(), -1)
-        return best_or_most_frequent(self._ranked(rows, 1).ids[:, 0], self.classes_, counts)
+        return best_or_most_frequent(
+            self.rank_under_rules(rows, 1).ids[:, 0], self.classes_, counts
+        )
 
     @reading
     def predict_proba(self, X: Inputs) -> Floats:

@@ -16,7 +16,7 @@ class FieldsBeside:
         self._vocabulary: object = None
         self._n_read = 0
         # field -> value -> whether it is a number
-        self._fields: dict[str, dict[str, bool]] = {}
+        self._values_by_field: dict[str, dict[str, bool]] = {}
 
     def of(self, text: TextVectorizer) -> list[dict[str, Any]]:
         """Each such field, what kind of value it has, and the first of its categories in
@@ -26,12 +26,12 @@ class FieldsBeside:
         if vocabulary is not self._vocabulary or len(vocabulary) < self._n_read:
             self._vocabulary = vocabulary
             self._n_read = 0
-            self._fields = {}
+            self._values_by_field = {}
         n_features = len(vocabulary)
         for field, value, is_number in text.values(self._n_read):
-            self._fields.setdefault(field, {})[value] = is_number
+            self._values_by_field.setdefault(field, {})[value] = is_number
         self._n_read = n_features
-        return [described(field, values) for field, values in self._fields.items()]
+        return [described(field, values) for field, values in self._values_by_field.items()]
 
 
 def described(field: str, values: dict[str, bool]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from shortlist.confidence.examples import MOST_BYTES
+from shortlist.confidence.calibration_examples import MOST_BYTES
 from shortlist.confidence.observers import FirstPass
 from shortlist.data.batch import RowBatch
 from shortlist.data.labels import NumberedLabels

@@ -26,7 +26,7 @@ from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
 from shortlist.inputs.examples import Examples
 from shortlist.measures import Evaluation
-from shortlist.registry import learner_classes, public
+from shortlist.public_names import learner_classes, public
 
 # Every learner by its short name. ``short_names`` of its class says which names stand for which
 # settings; without it, a class has its own name, in lower case with hyphens. So a new learner is

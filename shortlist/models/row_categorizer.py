@@ -167,7 +167,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     def rank(self, X: MatrixLike, k: int = 5) -> Ranking:
         """The k best labels of each row, with probabilities."""
         self.check_fitted()
-        return self._ranked(self.rows_of(X), k)
+        return self.rank_under_rules(self.rows_of(X), k)
 
     @reading
     def explain(self, x: MatrixLike, label: Label) -> Explanation:

@@ -151,7 +151,7 @@ class TextLearner(CategoryModel[TextsLike]):
 
     def _learn_part(self, text: TextVectorizer, learner: CategoryLearner, batch: TextBatch) -> None:
         """Learn texts, or as many of them as are learned before an interruption."""
-        features = TextFeatures(text, self._vector_part(learner))
+        features = TextFeatures(text, self.vector_part(learner))
 
         def n_learned() -> int:
             return getattr(learner, "n_examples_", 0)
@@ -229,7 +229,7 @@ class TextLearner(CategoryModel[TextsLike]):
             counts = dict(zip(names, learner.label_counts_.tolist(), strict=True))
             lessons = self._lessons(learner, counts)
             if len(lessons.labels):
-                texts = self._vector_part(learner).silent(lessons.texts)
+                texts = self.vector_part(learner).silent(lessons.texts)
                 self._learn(TextBatch(texts, lessons.labels))
         return self
 
@@ -241,7 +241,7 @@ class TextLearner(CategoryModel[TextsLike]):
         first_pass: FirstPass,
     ) -> None:
         """Fit from the counts of all texts, which are kept together."""
-        features = TextFeatures(text, self._vector_part(learner))
+        features = TextFeatures(text, self.vector_part(learner))
         labels = LabelBatches()
         vectors: list[Vectors] = []
 
@@ -271,7 +271,7 @@ class TextLearner(CategoryModel[TextsLike]):
         self, batches: Iterable[TextBatch], learner: CategoryLearner
     ) -> Iterator[tuple[Sequence[Any], Vectors | None, NumberedLabels]]:
         """Small blocks of texts, their vectors and their labels."""
-        vectors = self._vector_part(learner)
+        vectors = self.vector_part(learner)
         for batch in batches:
             for block in batch.blocks():
                 yield *vectors.apart(block.texts), block.labels
@@ -328,7 +328,7 @@ class TextLearner(CategoryModel[TextsLike]):
             return bound
         return Bound(self.max_memory, text, learner, bound)
 
-    def _vector_part(self, learner: CategoryLearner | None = None) -> VectorPart:
+    def vector_part(self, learner: CategoryLearner | None = None) -> VectorPart:
         """The vectors of the texts of a learner: the present one, or a new one."""
         present = getattr(self, "learner_", None)
         learner = learner or present
@@ -394,7 +394,7 @@ class TextLearner(CategoryModel[TextsLike]):
             learner = self.learner_
             if not n_vector_columns(learner):
                 return
-            encoder = self._vector_part().checked_encoder()
+            encoder = self.vector_part().checked_encoder()
         elif labels:
             text = self.new_text().fit([])
             learner, _ = suited(self.new_learner(), encoder, [])

@@ -14,7 +14,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import Encoder
 from shortlist.models.memory import LEAST, MOST
 from shortlist.models.model import TASKS, Model, Task, changed, named
-from shortlist.registry import public
+from shortlist.public_names import public
 
 if TYPE_CHECKING:
     from shortlist.models.document_ranker import DocumentRanker
@@ -23,7 +23,7 @@ TEXT = "text."  # what the settings of the text part begin with
 
 
 @dataclass
-class Settings:
+class TrainingSettings:
     """The model to train, as the user set it."""
 
     task: Task = "categories"

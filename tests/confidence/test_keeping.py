@@ -8,8 +8,8 @@ import pytest
 
 from shortlist import TunedIndex
 from shortlist.confidence.calibration import F1
+from shortlist.confidence.calibration_examples import MOST_BYTES, SIZE
 from shortlist.confidence.confidence import Confidence
-from shortlist.confidence.examples import MOST_BYTES, SIZE
 from shortlist.confidence.observers import FirstPass, stretches_of_fit
 from shortlist.data.batch import RowBatch
 from shortlist.data.labels import LabelSets

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from shortlist import Categorizer, TunedIndex
 from shortlist.confidence.calibration import TOGETHER, WIDTH
+from shortlist.confidence.calibration_examples import NEVER, look
 from shortlist.confidence.confidence import Confidence
-from shortlist.confidence.examples import NEVER, look
 from shortlist.confidence.observers import LEVEL_ROWS, FirstPass, moved_level, rows_of_few_labels
 from shortlist.data.batch import RowBatch
 from shortlist.data.labels import LabelSets

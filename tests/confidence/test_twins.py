@@ -20,9 +20,9 @@ from shortlist.confidence.calibration import (
     limit,
     most_likely,
 )
+from shortlist.confidence.calibration_examples import NEVER, CalibrationExamples, look
 from shortlist.confidence.confidence import Confidence
 from shortlist.confidence.drift import DRIFT_ALARM, stretch_to_keep
-from shortlist.confidence.examples import NEVER, CalibrationExamples, look
 from shortlist.data.labels import LabelSets
 from tests.confidence.made_up import several
 from tests.reference import confidence as twin

@@ -140,7 +140,7 @@ class FeatureFocus(IndexLearner):
     ) -> tuple[int, int, int]:
         n_labels = len(self.label_index_)
         scores, touched = np.zeros(n_labels), room_for_touched(n_labels)
-        rules = Rules(
+        rules = FocusRules(
             self.max_edges,
             self.least_share(),
             float(self.margin),
@@ -153,7 +153,7 @@ class FeatureFocus(IndexLearner):
         return learn(rows, labels, order, done, first_pass, self.index_, scores, touched, rules)
 
 
-class Rules(NamedTuple):
+class FocusRules(NamedTuple):
     """The parameters of FeatureFocus that the loop needs."""
 
     max_edges: int
@@ -179,7 +179,7 @@ def learn(
     index: Index,
     scores: Floats,
     touched: Ints,
-    rules: Rules,
+    rules: FocusRules,
 ) -> tuple[int, int, int]:
     """Learn the examples order[position:]. Stops early, before an example, where the index has too
     little room for it.

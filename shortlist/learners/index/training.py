@@ -92,7 +92,7 @@ class Learned(NamedTuple):
     met: NDArray[np.bool_]  # the labels that some example had; empty for all
 
 
-class Rules(NamedTuple):
+class TuningRules(NamedTuple):
     """The parameters of a TunedIndex that the loop needs."""
 
     max_edges: int
@@ -113,7 +113,7 @@ def learn(
     learned: Learned,
     counts: Floats,
     to_come: Floats,
-    rules: Rules,
+    rules: TuningRules,
     ahead: Ahead,
     ring: Ring,
     scratch: Scratch,
@@ -211,7 +211,7 @@ def learn_one(
     contest: bool,
     least: float,
     learned: Learned,
-    rules: Rules,
+    rules: TuningRules,
     ahead: Ahead,
     scratch: Scratch,
 ) -> None:
@@ -380,7 +380,7 @@ def count_and_correct(
     scratch: Scratch,
     rival: int,
     least: float,
-    rules: Rules,
+    rules: TuningRules,
     eta: float,
 ) -> None:
     """Correct, and count the true labels that have an error, in one pass over each list.
@@ -423,7 +423,7 @@ def count_and_correct(
 
 @part
 def add_edge(
-    f: int, c: int | np.int64, weight: float, tuned: float, index: Index, rules: Rules
+    f: int, c: int | np.int64, weight: float, tuned: float, index: Index, rules: TuningRules
 ) -> None:
     """Add an edge; in a full list it replaces the lightest one."""
     feature, edges = index.features[f], index.edges

@@ -23,7 +23,14 @@ from shortlist.learners.index import replay_buffer, scoring
 from shortlist.learners.index.edges import Index, are_counts, are_rows, cut_lists
 from shortlist.learners.index.replay_buffer import NO_RING, Ring
 from shortlist.learners.index.scoring import room_for_rankings
-from shortlist.learners.index.training import EXAMPLES, LABELS, Learned, Rules, learn, least_share
+from shortlist.learners.index.training import (
+    EXAMPLES,
+    LABELS,
+    Learned,
+    TuningRules,
+    learn,
+    least_share,
+)
 from shortlist.learners.index.vectors import VectorIndexLearner
 from shortlist.learners.port import RankedAhead
 from shortlist.learners.top_labels import make_scratch
@@ -179,7 +186,7 @@ class TunedIndex(VectorIndexLearner):
             has_examples = self.has_examples_
         biases = self.biases_[:n_labels]
         learned = Learned(self.index_, self.vector_weights_, biases, has_examples)
-        rules = Rules(self.max_edges, super().least_share(), self.rare, cap, float(self.step))
+        rules = TuningRules(self.max_edges, super().least_share(), self.rare, cap, float(self.step))
         return learn(
             words,
             vectors,
