@@ -32,7 +32,7 @@ from shortlist.confidence.observers import DEPTH
 from shortlist.data.texts import Document, Fielded
 from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
-from shortlist.inputs.labelled import ERRORS
+from shortlist.inputs.labelled import SPREADSHEET_ERRORS
 from shortlist.inputs.source import Option
 from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
@@ -364,7 +364,7 @@ def says_something(document: Document) -> bool:
     spreadsheet's errors.
     """
     own = document.values() if isinstance(document, Mapping) else [document]
-    return any(str(one).strip() not in {"", *ERRORS} for one in own)
+    return any(str(one).strip() not in {"", *SPREADSHEET_ERRORS} for one in own)
 
 
 def follow(queue: Queue, journal: Journal) -> None:
