@@ -175,27 +175,28 @@ def queue(
     if action == "add":
         from shortlist.server.review_queue import preferring, texts_in
 
-        known = None
+        columns = None
         if reading.text_column is None:
-            known = (
-                known_in(state)
-                if state
-                else Server(server, token_file).ask("v1/model").get("text_columns")
-            )
-        stream = reading.open(
-            data, prefer=preferring(known if reading.finds_examples(data, known) else None)
-        )
+            if state:
+                columns = text_columns_in(state)
+            else:
+                columns = Server(server, token_file).ask("v1/model").get("text_columns")
+        if not reading.finds_examples(data, columns):
+            columns = None
+        stream = reading.open(data, prefer=preferring(columns))
         texts = texts_in(data, progress(stream, "reading"))
-        found = add_to(state, texts) if state else send_to(Server(server, token_file), texts)
-        was = "was" if found["known"] == 1 else "were"
-        words = f"Added {counted(found['added'], 'texts')}; {found['known']:,} {was} there already."
+        counts = add_to(state, texts) if state else send_to(Server(server, token_file), texts)
+        was = "was" if counts["known"] == 1 else "were"
+        words = (
+            f"Added {counted(counts['added'], 'texts')}; {counts['known']:,} {was} there already."
+        )
     else:
-        found = counts_in(state) if state else Server(server, token_file).ask("v1/queue")
-        words = ", ".join(f"{n:,} {name}" for name, n in found.items()) + "."
-    print_json(found) if as_json else print(words)
+        counts = counts_in(state) if state else Server(server, token_file).ask("v1/queue")
+        words = ", ".join(f"{n:,} {name}" for name, n in counts.items()) + "."
+    print_json(counts) if as_json else print(words)
 
 
-def known_in(state: Path) -> list[str] | None:
+def text_columns_in(state: Path) -> list[str] | None:
     """Return the text columns that the model in a state folder was trained from."""
     from shortlist.models.training_settings import open_model
     from shortlist.server.review_queue import columns_of
@@ -234,18 +235,18 @@ def send_to(server: Server, texts: Iterable[Any]) -> dict[str, int]:
     from shortlist.server.client import parts
 
     total = {"added": 0, "known": 0}
-    for some in parts(texts, str):
-        answer = server.ask("v1/queue", {"texts": some})
+    for part in parts(texts, str):
+        answer = server.ask("v1/queue", {"texts": part})
         total = {name: n + answer[name] for name, n in total.items()}
     return total
 
 
-ACTIONS = ("list", "add", "remove", "role")
+PEOPLE_ACTIONS = ("list", "add", "remove", "role")
 
 
 def people(
     action: Annotated[
-        str, typer.Argument(help=f"{', '.join(ACTIONS)}.", show_default="list")
+        str, typer.Argument(help=f"{', '.join(PEOPLE_ACTIONS)}.", show_default="list")
     ] = "list",
     name: Annotated[str, typer.Argument(help="The name of a person.", show_default=False)] = "",
     *,
@@ -266,36 +267,42 @@ def people(
     """
     from shortlist.server.people import FILE, People, Role, changing
 
-    if action not in ACTIONS:
-        raise InputError(f"people can be asked to {', '.join(ACTIONS)}, not to {action!r}")
+    if action not in PEOPLE_ACTIONS:
+        raise InputError(f"people can be asked to {', '.join(PEOPLE_ACTIONS)}, not to {action!r}")
     if (action == "list") == bool(name):
         raise InputError("list takes no name" if name else f"{action} needs the name of a person")
     if action == "list":
         everyone = People(state / FILE).everyone.values()
         if as_json:
-            shown = [
-                {"name": one.name, "role": str(one.role), "since": one.since} for one in everyone
+            records = [
+                {"name": person.name, "role": str(person.role), "since": person.since}
+                for person in everyone
             ]
-            print_json({"people": shown})
+            print_json({"people": records})
             return
-        rows = [
-            [one.name, str(one.role), time.strftime("%Y-%m-%d", time.localtime(one.since))]
-            for one in everyone
-        ]
+        rows = []
+        for person in everyone:
+            since = time.strftime("%Y-%m-%d", time.localtime(person.since))
+            rows.append([person.name, str(person.role), since])
         print_table("", ["name", "role", "since"], rows)
         return
-    token, given = None, Role.of(role)
+    token = None
+    new_role = Role.of(role)
     is_new = action == "add" and not state.exists()
-    with changing(state, new=is_new) as known:
+    with changing(state, new=is_new) as users:
         if action == "add":
-            token = known.add(name, given)
+            token = users.add(name, new_role)
         elif action == "remove":
-            known.remove(name)
+            users.remove(name)
         else:
-            known.give_role(name, given)
+            users.give_role(name, new_role)
     if as_json:
-        done = {"name": name, "role": None if action == "remove" else str(given), "token": token}
-        print_json({what: value for what, value in done.items() if value is not None})
+        record = {"name": name}
+        if action != "remove":
+            record["role"] = str(new_role)
+        if token is not None:
+            record["token"] = token
+        print_json(record)
     elif token is not None:
         if is_new:
             say(
@@ -303,12 +310,14 @@ def people(
                 "people"
             )
         say(
-            f"{name} may {given}. The token is shown this once; give it to {name} in a way that "
+            f"{name} may {new_role}. The token is shown this once; give it to {name} in a way that "
             "others cannot read:"
         )
         print(token)
+    elif action == "remove":
+        print(f"{name} is removed.")
     else:
-        print(f"{name} is removed." if action == "remove" else f"{name} may {given}.")
+        print(f"{name} may {new_role}.")
 
 
 def export(
@@ -359,7 +368,7 @@ def mcp(server: ServerAddress = "http://127.0.0.1:8000/", token_file: TokenFile 
 
 
 # Annif reads its options and --help itself
-ANNIF = {"ignore_unknown_options": True, "help_option_names": []}
+ANNIF_CONTEXT = {"ignore_unknown_options": True, "help_option_names": []}
 
 
 def annif(
@@ -410,11 +419,10 @@ def label_studio(
     from shortlist.server.client import Server
     from shortlist.server.settings import read_token
 
-    backend, password = Backend(Server(server, token_file)), read_token(password_file, None)
     serve(
-        backend,
+        Backend(Server(server, token_file)),
         host,
         port,
-        password,
+        read_token(password_file, None),
         lambda url: say(f"add {url} as a model in Label Studio  (Ctrl-C stops)"),
     )

@@ -167,7 +167,7 @@ def _parts_of(
             raise InputError(
                 f"format must be one of {', '.join(map(repr, FORMATS))}, not {format!r}"
             )
-        reader = FORMATS[format].with_options(options)
+        reader = FORMATS[format].with_options(options, {})
         lines_end_in_a_byte = (
             not head.startswith(UTF16) and "\n".encode(encoding or "utf-8") == b"\n"
         )

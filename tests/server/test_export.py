@@ -7,7 +7,7 @@ import json
 import pytest
 
 import shortlist as sl
-from shortlist.cli.rank import Output
+from shortlist.cli.rank import AnswerPrinter
 from shortlist.inputs.tables import guarded, unguarded
 from shortlist.server.exporting import COLUMNS, LAYOUTS, fasttext_line
 from shortlist.server.journal import Example, Journal
@@ -251,7 +251,7 @@ def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell)
 
 
 def test_rankings_for_a_spreadsheet_hold_no_formulas():
-    row = Output("csv")._row(["=cmd", 'a "b"', -0.5, None, "c\rd"])
+    row = AnswerPrinter("csv")._row(["=cmd", 'a "b"', -0.5, None, "c\rd"])
     assert row == '\'=cmd,"a ""b""",-0.5,,"c\rd"\n'
 
 
