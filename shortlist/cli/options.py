@@ -402,13 +402,14 @@ def _one_or_all(columns: list[str] | None) -> str | list[str] | None:
 def reads(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of Reading and of Clustering, each group as one argument."""
     parameters: list[Parameter] = []
+    shared: list[Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}  # the dataclass of an argument, and its options
     for parameter in signature(command, eval_str=True).parameters.values():
         if is_dataclass(parameter.annotation):
             group = cast("type", parameter.annotation)
             options = signature(group, eval_str=True).parameters
             groups[parameter.name] = (group, list(options))
-            parameters += options.values()
+            shared += options.values()
         else:
             parameters.append(parameter)
 
@@ -417,6 +418,7 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
             arguments[name] = group(**{option: arguments.pop(option) for option in options})
         command(**arguments)
 
+    parameters += shared
     parameters = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
