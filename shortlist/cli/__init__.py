@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 from typer.core import TyperGroup
 
 from shortlist import __version__, own_process
@@ -103,7 +104,7 @@ def show_version(is_set: bool) -> None:
 def version(
     _: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", callback=show_version, is_eager=True, help="Show the versions and stop."
         ),
     ] = False,

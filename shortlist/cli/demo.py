@@ -10,7 +10,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from shortlist.cli.options import Json
 from shortlist.cli.terminal import print_json, print_table, say, say_when_compiling, size
@@ -27,9 +27,9 @@ DEMO_TEXTS = (
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write the model.")
-    ] = Path("demo.shortlist"),
+    output: Annotated[Path, Option("--output", "-o", help="Where to write the model.")] = Path(
+        "demo.shortlist"
+    ),
     as_json: Json = False,
 ) -> None:
     """Learn which module of Python's standard library a docstring comes from, and show how well,

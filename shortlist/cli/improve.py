@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
@@ -51,21 +51,21 @@ def evaluate(
     data: FilesOrInput = None,
     measures: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--measure", "-m", help=f"A measure; can be repeated. Among them: {KNOWN_MEASURES}."
         ),
     ] = None,
     per_label: Annotated[
-        bool, typer.Option("--per-label", help="Precision, recall and F1 of each label too.")
+        bool, Option("--per-label", help="Precision, recall and F1 of each label too.")
     ] = False,
     per_query: Annotated[
-        bool, typer.Option("--per-query", help="The measures of each query too.")
+        bool, Option("--per-query", help="The measures of each query too.")
     ] = False,
     errors: Annotated[
-        int, typer.Option("--errors", min=0, help="How many of the worst errors to list.")
+        int, Option("--errors", min=0, help="How many of the worst errors to list.")
     ] = 0,
     plot: Annotated[
-        Path | None, typer.Option(help="A folder to draw curves and a confusion matrix into.")
+        Path | None, Option(help="A folder to draw curves and a confusion matrix into.")
     ] = None,
     reading: Reading,
     cluster: Clustering,
@@ -125,10 +125,10 @@ def compare(
     *,
     data: Data,
     learners: Annotated[
-        str, typer.Option(help="Short names of learners with commas between, or all.")
+        str, Option(help="Short names of learners with commas between, or all.")
     ] = ("tuned-index,feature-focus,independent,mmp1,rocchio,frequency"),
     splits: Annotated[
-        int, typer.Option(min=1, help="How many random splits; each tests on a fifth.")
+        int, Option(min=1, help="How many random splits; each tests on a fifth.")
     ] = 5,
     reading: Reading,
     as_json: Json = False,
@@ -196,17 +196,15 @@ def audit(
     *,
     data: Data = "-",
     limit: Annotated[
-        int, typer.Option(min=1, help="How many of the most doubtful examples to list.")
+        int, Option(min=1, help="How many of the most doubtful examples to list.")
     ] = 50,
     learner: Annotated[
-        str | None, typer.Option(help="The learner, as for train.", autocompletion=complete_learner)
+        str | None, Option(help="The learner, as for train.", autocompletion=complete_learner)
     ] = None,
     settings: Settable = None,
     model: Annotated[
         Path | None,
-        typer.Option(
-            help="A model file whose learner and settings to take; not what it has learned."
-        ),
+        Option(help="A model file whose learner and settings to take; not what it has learned."),
     ] = None,
     reading: Reading,
     as_json: Json = False,

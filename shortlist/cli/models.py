@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from shortlist.cli.options import (
     Json,
@@ -42,13 +42,13 @@ def labels(
     model_file: ModelFile,
     action: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="list, rename, merge, split, retire, restore, undo, or name.", show_default="list"
         ),
     ] = "list",
     names: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             help="The labels; behind them the new name or the label to merge into.",
             show_default=False,
         ),
@@ -75,9 +75,10 @@ def labels(
         if not backup.is_file():
             raise InputError(f"there is no {backup}: nothing was changed that could be taken back")
         os.replace(backup, model_file)
-        print_json({"model": str(model_file)}) if as_json else print(
-            f"{model_file} is as it was before."
-        )
+        if as_json:
+            print_json({"model": str(model_file)})
+        else:
+            print(f"{model_file} is as it was before.")
         return
     model = open_model(model_file)
     if not isinstance(model, Categorizer):
@@ -155,10 +156,10 @@ def inspect(
     *,
     file: Annotated[
         Path,
-        typer.Argument(help="A model file, or a file or folder of examples.", show_default=False),
+        Argument(help="A model file, or a file or folder of examples.", show_default=False),
     ],
     top: Annotated[
-        int, typer.Option("--top", "-n", min=1, help="How many labels and features to show.")
+        int, Option("--top", "-n", min=1, help="How many labels and features to show.")
     ] = 10,
     reading: Reading,
     as_json: Json = False,
@@ -173,11 +174,14 @@ def inspect(
         raise InputError(f"there is no file or folder {file}")
     if file.is_file() and is_model_file(file):
         facts = about_model(open_model(file), top) | {"bytes": file.stat().st_size}
-        print_json(facts) if as_json else show_model(file, facts)
+        show_facts = show_model
     else:
-        stream = reading.open_for("categories", str(file))
-        facts = about_data(stream)
-        print_json(facts) if as_json else show_data(file, facts)
+        facts = about_data(reading.open_for("categories", str(file)))
+        show_facts = show_data
+    if as_json:
+        print_json(facts)
+    else:
+        show_facts(file, facts)
 
 
 def about_model(model: Model[Any], top: int) -> dict[str, Any]:
@@ -288,5 +292,6 @@ def _brief(values: Any) -> Any:
     first = values[0]
     if isinstance(first, str):
         first = " ".join(first.split())
-        return first if len(first) <= 200 else first[:200] + " …"
+        if len(first) > 200:
+            first = first[:200] + " …"
     return first.item() if hasattr(first, "item") else first

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+from typer import Argument, Option
 
 from shortlist.errors import InputError
 from shortlist.models.named_values import named_values as named_values
@@ -24,27 +24,25 @@ if TYPE_CHECKING:
     from shortlist.models.model import Model
 
 
-ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
-Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for standard input.")]
+ModelFile = Annotated[Path, Argument(help="A model file.", show_default=False)]
+Data = Annotated[str, Argument(help="A file or folder of examples; - for standard input.")]
 FILES_HELP = (
     "A file or folder of examples, or - for standard input; on a cluster, any number of files."
 )
-FilesOrNone = Annotated[list[str] | None, typer.Argument(help=FILES_HELP, show_default=False)]
-FilesOrInput = Annotated[list[str] | None, typer.Argument(help=FILES_HELP, show_default="-")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+FilesOrNone = Annotated[list[str] | None, Argument(help=FILES_HELP, show_default=False)]
+FilesOrInput = Annotated[list[str] | None, Argument(help=FILES_HELP, show_default="-")]
+Json = Annotated[bool, Option("--json", help="Print JSON, for machines.")]
 Jobs = Annotated[
-    int, typer.Option(help="Threads to use; the result does not depend on it. -1 for all cores.")
+    int, Option(help="Threads to use; the result does not depend on it. -1 for all cores.")
 ]
 OutputFile = Annotated[
-    Path | None, typer.Option("--output", "-o", help="The model file to write.", show_default=False)
+    Path | None, Option("--output", "-o", help="The model file to write.", show_default=False)
 ]
-ServerAddress = Annotated[str, typer.Option("--server", help="The address of a running server.")]
-TokenFile = Annotated[
-    Path | None, typer.Option(help="A file with its token; or set SHORTLIST_TOKEN.")
-]
+ServerAddress = Annotated[str, Option("--server", help="The address of a running server.")]
+TokenFile = Annotated[Path | None, Option(help="A file with its token; or set SHORTLIST_TOKEN.")]
 MaxMemory = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="The most memory to use, such as 2GB: when it is full, the rarest words and weakest "
         "links to labels are dropped. The model keeps to it whenever it learns.",
         show_default=False,
@@ -53,7 +51,7 @@ MaxMemory = Annotated[
 
 Settable = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."
     ),
 ]
@@ -141,25 +139,25 @@ class Reading:
     """The options of every command that reads examples."""
 
     format: Annotated[
-        str | None, typer.Option(help="The format of the data; recognised if not given.")
+        str | None, Option(help="The format of the data; recognised if not given.")
     ] = None
     text_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="The column or field that holds the text; can be repeated: each is a field of it.",
             show_default="text",
         ),
     ] = None
     label_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="The column that holds the labels; can be repeated; tag_* stands for several.",
             show_default="labels",
         ),
     ] = None
     one_hot_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help=(
                 "A column named after a label, with yes or no; can be repeated; tag_* stands for "
                 "several."
@@ -168,13 +166,11 @@ class Reading:
     ] = None
     wrong_column: Annotated[
         str | None,
-        typer.Option(
-            help="The column that holds labels that were crossed out.", show_default="wrong"
-        ),
+        Option(help="The column that holds labels that were crossed out.", show_default="wrong"),
     ] = None
     feature_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help=(
                 "A column of categories or numbers that belongs to the text; can be repeated; * "
                 "as above."
@@ -183,7 +179,7 @@ class Reading:
     ] = None
     vector_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help=(
                 "A column of vectors, lists of numbers; or columns of numbers, with a star, such "
                 "as embedding_*."
@@ -192,30 +188,26 @@ class Reading:
     ] = None
     vectors: Annotated[
         Path | None,
-        typer.Option(
-            help="A .npy file with a vector for each text, as numpy.save writes a matrix."
-        ),
+        Option(help="A .npy file with a vector for each text, as numpy.save writes a matrix."),
     ] = None
     id_column: Annotated[
-        str | None, typer.Option(help="The column that holds a name for each example.")
+        str | None, Option(help="The column that holds a name for each example.")
     ] = None
     label_separator: Annotated[
-        str | None, typer.Option(help="What separates the labels in one column.")
+        str | None, Option(help="What separates the labels in one column.")
     ] = None
     target: Annotated[
         str | None,
-        typer.Option(
-            help="The column that holds the rating to learn, or the label of a row of numbers."
-        ),
+        Option(help="The column that holds the rating to learn, or the label of a row of numbers."),
     ] = None
     encoding: Annotated[
-        str | None, typer.Option(help="The encoding of the text, if not the format's own.")
+        str | None, Option(help="The encoding of the text, if not the format's own.")
     ] = None
     option: Annotated[
-        list[str] | None, typer.Option(help="An option of the format, NAME=VALUE; can be repeated.")
+        list[str] | None, Option(help="An option of the format, NAME=VALUE; can be repeated.")
     ] = None
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out bad records, count them, and say so.")
+        bool, Option("--skip-bad", help="Leave out bad records, count them, and say so.")
     ] = False
 
     def open(
@@ -371,17 +363,17 @@ class Clustering:
 
     workers: Annotated[
         int | None,
-        typer.Option(help="Work on parts of the data in so many processes of this machine."),
+        Option(help="Work on parts of the data in so many processes of this machine."),
     ] = None
     dask: Annotated[
-        str | None, typer.Option(help="Work on the Dask cluster at this address, tcp://HOST:PORT.")
+        str | None, Option(help="Work on the Dask cluster at this address, tcp://HOST:PORT.")
     ] = None
     part_size: Annotated[
-        float | None, typer.Option(help="The size of a part in megabytes; 32 if not given.")
+        float | None, Option(help="The size of a part in megabytes; 32 if not given.")
     ] = None
     keep: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help=(
                 "A folder for finished parts; after a failure, run the same command again to "
                 "continue."
@@ -431,24 +423,22 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
 
 VocabularyFile = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="A file of what labels are called: TSV of label and name, JSON, or SKOS.",
         show_default=False,
     ),
 ]
 Language = Annotated[
-    str | None, typer.Option(help="The language of the names in a SKOS file, such as en.")
+    str | None, Option(help="The language of the names in a SKOS file, such as en.")
 ]
 PolicyOption = Annotated[
     str,
-    typer.Option(
-        help="Whether labels outside the vocabulary are learned: grow (yes) or known (no)."
-    ),
+    Option(help="Whether labels outside the vocabulary are learned: grow (yes) or known (no)."),
 ]
 
 Teach = Annotated[
     int,
-    typer.Option(
+    Option(
         min=0,
         help=(
             "Also learn from the names of labels with at most this many examples; 5 is a good "

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
@@ -47,19 +47,15 @@ def rank(
     *,
     model_file: ModelFile,
     data: FilesOrInput = None,
-    text: Annotated[
-        str | None, typer.Option(help="Rank this one text.", show_default=False)
-    ] = None,
-    k: Annotated[int, typer.Option("--top", "-k", help="How many labels for each text.")] = 5,
+    text: Annotated[str | None, Option(help="Rank this one text.", show_default=False)] = None,
+    k: Annotated[int, Option("--top", "-k", help="How many labels for each text.")] = 5,
     assign: Annotated[
         bool,
-        typer.Option(
-            "--assign", help="Assign labels instead of ranking them; a text may get none."
-        ),
+        Option("--assign", help="Assign labels instead of ranking them; a text may get none."),
     ] = False,
     precision: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help=(
                 "Assign labels so that this share is right, such as 0.95; texts that are not sure "
                 "get none."
@@ -68,7 +64,7 @@ def rank(
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help=(
                 "Make lists so long that they hold all true labels, for this share of texts, such "
                 "as 0.95."
@@ -77,25 +73,23 @@ def rank(
     ] = None,
     min_probability: Annotated[
         float | None,
-        typer.Option(help="Show only labels that are at least this likely to be right."),
+        Option(help="Show only labels that are at least this likely to be right."),
     ] = None,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Rank only this label; can be repeated.")
-    ] = None,
+    only: Annotated[list[str] | None, Option(help="Rank only this label; can be repeated.")] = None,
     but: Annotated[
-        list[str] | None, typer.Option(help="Rank all labels but this; can be repeated.")
+        list[str] | None, Option(help="Rank all labels but this; can be repeated.")
     ] = None,
     below: Annotated[
         list[str] | None,
-        typer.Option(help="Rank this label and those below it in the vocabulary; can be repeated."),
+        Option(help="Rank this label and those below it in the vocabulary; can be repeated."),
     ] = None,
     at_most: Annotated[
         list[str] | None,
-        typer.Option(help="LABEL=N: at most N of LABEL and the labels below it; can be repeated."),
+        Option(help="LABEL=N: at most N of LABEL and the labels below it; can be repeated."),
     ] = None,
     tame: Annotated[
         float,
-        typer.Option(
+        Option(
             help=(
                 "Lower the scores of frequent labels by the factor (mean / examples) to this "
                 "power, such as 0.05."
@@ -103,13 +97,11 @@ def rank(
         ),
     ] = 0.0,
     with_text: Annotated[
-        bool, typer.Option("--with-text", help="Print each text beside its labels.")
+        bool, Option("--with-text", help="Print each text beside its labels.")
     ] = False,
     as_csv: Annotated[
         bool,
-        typer.Option(
-            "--csv", help="Print CSV, for spreadsheets; with semicolons if the data have them."
-        ),
+        Option("--csv", help="Print CSV, for spreadsheets; with semicolons if the data have them."),
     ] = False,
     reading: Reading,
     cluster: Clustering,
@@ -230,7 +222,9 @@ def apply_rules(
                 f"a rule names {name!r}, which is not a label of the model; shortlist labels "
                 "MODEL-FILE lists them"
             )
-    model.set_rules(rules if model.rules_ is None else model.rules_.with_more(rules))
+    if model.rules_ is not None:
+        rules = model.rules_.with_more(rules)
+    model.set_rules(rules)
 
 
 def answering(
@@ -297,12 +291,12 @@ def show_one(record: dict[str, Any], as_json: bool) -> None:
 
 def explain(
     model_file: ModelFile,
-    text: Annotated[str, typer.Option(help="The text to explain.", show_default=False)],
+    text: Annotated[str, Option(help="The text to explain.", show_default=False)],
     label: Annotated[
-        str | None, typer.Option(help="The label to explain; the best one if not given.")
+        str | None, Option(help="The label to explain; the best one if not given.")
     ] = None,
     top: Annotated[
-        int, typer.Option("--top", "-n", min=0, help="How many votes to show; 0 for all.")
+        int, Option("--top", "-n", min=0, help="How many votes to show; 0 for all.")
     ] = 10,
     as_json: Json = False,
 ) -> None:

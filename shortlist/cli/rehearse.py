@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from shortlist.cli.options import Json, Reading, Settable, named_values, reads
 from shortlist.cli.terminal import print_json, print_table, say, say_skipped, say_when_compiling
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer
 
 
-StateFolder = Annotated[
-    Path, typer.Argument(help="The folder that a server keeps what is learned in.")
-]
+StateFolder = Annotated[Path, Argument(help="The folder that a server keeps what is learned in.")]
 
 
 @reads
@@ -25,16 +23,16 @@ def rehearse(
     *,
     state: StateFolder,
     learner: Annotated[
-        str | None, typer.Option(help="Another learner; the present one if not given.")
+        str | None, Option(help="Another learner; the present one if not given.")
     ] = None,
     settings: Settable = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Labelled examples that the candidate learns before the journal."),
+        Option(help="Labelled examples that the candidate learns before the journal."),
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="A model file that is the candidate.")] = None,
+    model: Annotated[Path | None, Option(help="A model file that is the candidate.")] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw both over time, in this file (.svg or .png).")
+        Path | None, Option(help="Draw both over time, in this file (.svg or .png).")
     ] = None,
     reading: Reading,
     as_json: Json = False,
@@ -76,7 +74,10 @@ def rehearse(
             name: (ends, [window[name] for window in windows]) for name in ("present", "candidate")
         }
         plot_curves(plot, curves, "examples", "P@1", "P@1 over time")
-    print_json(report) if as_json else show(state, report)
+    if as_json:
+        print_json(report)
+    else:
+        show(state, report)
 
 
 def show(state: Path, report: dict[str, Any]) -> None:
@@ -130,7 +131,7 @@ PROMOTE_ANYWAY = "Even where a group of labels falls, or examples of the journal
 
 def promote(
     state: StateFolder,
-    force: Annotated[bool, typer.Option("--force", help=PROMOTE_ANYWAY)] = False,
+    force: Annotated[bool, Option("--force", help=PROMOTE_ANYWAY)] = False,
 ) -> None:
     """Serve the candidate of the last rehearsal from now on.
 
@@ -151,7 +152,7 @@ def promote(
 def go_back(
     state: StateFolder,
     force: Annotated[
-        bool, typer.Option("--force", help="Even where examples of the journal cannot be learned.")
+        bool, Option("--force", help="Even where examples of the journal cannot be learned.")
     ] = False,
 ) -> None:
     """Serve the model from before the last promotion again.
@@ -167,7 +168,7 @@ def go_back(
 
 def backup(
     state: StateFolder,
-    target: Annotated[Path, typer.Argument(help="The folder to make.", show_default=False)],
+    target: Annotated[Path, Argument(help="The folder to make.", show_default=False)],
 ) -> None:
     """Copy the state folder of a server, which may be running, to a new folder.
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from shortlist.cli.options import (
     Json,
@@ -35,33 +35,33 @@ if TYPE_CHECKING:
 def serve(
     model_file: Annotated[
         Path | None,
-        typer.Argument(help="A model file; a demo model if not given.", show_default=False),
+        Argument(help="A model file; a demo model if not given.", show_default=False),
     ] = None,
     state: Annotated[
         Path | None,
-        typer.Option(help="The folder that keeps what is learned; MODEL-FILE.state if not given."),
+        Option(help="The folder that keeps what is learned; MODEL-FILE.state if not given."),
     ] = None,
     host: Annotated[
         str,
-        typer.Option(help="The address to listen on; any but this machine's own needs a token."),
+        Option(help="The address to listen on; any but this machine's own needs a token."),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")
+        int, Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")
     ] = 8000,
     token_file: Annotated[
-        Path | None, typer.Option(help="A file with the token to ask for; or set SHORTLIST_TOKEN.")
+        Path | None, Option(help="A file with the token to ask for; or set SHORTLIST_TOKEN.")
     ] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Rank and explain only.")] = False,
+    read_only: Annotated[bool, Option("--read-only", help="Rank and explain only.")] = False,
     salvage: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--salvage",
             help="Go on with the sound part of a damaged journal; the rest is set aside.",
         ),
     ] = False,
     encoder: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=(
                 "What makes vectors of texts, where the model file does not say: NAME, or "
                 "MODULE:FUNCTION."
@@ -70,7 +70,7 @@ def serve(
     ] = None,
     limit: Annotated[
         list[str] | None,
-        typer.Option(help="A limit, NAME=VALUE, such as text=100000; can be repeated."),
+        Option(help="A limit, NAME=VALUE, such as text=100000; can be repeated."),
     ] = None,
 ) -> None:
     """Serve a model over HTTP, with a page, that learns from corrections and loses none.
@@ -137,21 +137,15 @@ def demo_model(folder: Path) -> Path:
 @reads
 def queue(
     *,
-    action: Annotated[str, typer.Argument(help="add the texts of a file, or show how many wait.")],
-    data: Annotated[
-        str, typer.Argument(help="A file or folder of texts; - for standard input.")
-    ] = "-",
+    action: Annotated[str, Argument(help="add the texts of a file, or show how many wait.")],
+    data: Annotated[str, Argument(help="A file or folder of texts; - for standard input.")] = "-",
     state: Annotated[
         Path | None,
-        typer.Option(
-            help="The state folder of a server, which may be running.", show_default=False
-        ),
+        Option(help="The state folder of a server, which may be running.", show_default=False),
     ] = None,
     server: Annotated[
         str | None,
-        typer.Option(
-            help="The address of a server instead, http://HOST:PORT/.", show_default=False
-        ),
+        Option(help="The address of a server instead, http://HOST:PORT/.", show_default=False),
     ] = None,
     token_file: TokenFile = None,
     reading: Reading,
@@ -193,7 +187,10 @@ def queue(
     else:
         counts = counts_in(state) if state else Server(server, token_file).ask("v1/queue")
         words = ", ".join(f"{n:,} {name}" for name, n in counts.items()) + "."
-    print_json(counts) if as_json else print(words)
+    if as_json:
+        print_json(counts)
+    else:
+        print(words)
 
 
 def text_columns_in(state: Path) -> list[str] | None:
@@ -246,16 +243,14 @@ PEOPLE_ACTIONS = ("list", "add", "remove", "role")
 
 def people(
     action: Annotated[
-        str, typer.Argument(help=f"{', '.join(PEOPLE_ACTIONS)}.", show_default="list")
+        str, Argument(help=f"{', '.join(PEOPLE_ACTIONS)}.", show_default="list")
     ] = "list",
-    name: Annotated[str, typer.Argument(help="The name of a person.", show_default=False)] = "",
+    name: Annotated[str, Argument(help="The name of a person.", show_default=False)] = "",
     *,
-    state: Annotated[
-        Path, typer.Option(help="The folder that the server keeps what is learned in.")
-    ],
+    state: Annotated[Path, Option(help="The folder that the server keeps what is learned in.")],
     role: Annotated[
         str,
-        typer.Option(help="read: rank and look; judge: also teach; manage: also change labels."),
+        Option(help="read: rank and look; judge: also teach; manage: also change labels."),
     ] = "judge",
     as_json: Json = False,
 ) -> None:
@@ -269,8 +264,10 @@ def people(
 
     if action not in PEOPLE_ACTIONS:
         raise InputError(f"people can be asked to {', '.join(PEOPLE_ACTIONS)}, not to {action!r}")
-    if (action == "list") == bool(name):
-        raise InputError("list takes no name" if name else f"{action} needs the name of a person")
+    if action == "list" and name:
+        raise InputError("list takes no name")
+    if action != "list" and not name:
+        raise InputError(f"{action} needs the name of a person")
     if action == "list":
         everyone = People(state / FILE).everyone.values()
         if as_json:
@@ -321,13 +318,11 @@ def people(
 
 
 def export(
-    state: Annotated[
-        Path, typer.Argument(help="The folder that a server keeps what is learned in.")
-    ],
-    format: Annotated[str, typer.Option(help="jsonl, csv, fasttext or label-studio.")] = "jsonl",
+    state: Annotated[Path, Argument(help="The folder that a server keeps what is learned in.")],
+    format: Annotated[str, Option(help="jsonl, csv, fasttext or label-studio.")] = "jsonl",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The file to write; standard output if not given."),
+        Option("--output", "-o", help="The file to write; standard output if not given."),
     ] = None,
 ) -> None:
     """Write the examples that a server has learned, with who judged them, when, and their keys.
@@ -374,9 +369,7 @@ ANNIF_CONTEXT = {"ignore_unknown_options": True, "help_option_names": []}
 def annif(
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="What Annif's own command takes: train my-project …", show_default=False
-        ),
+        Argument(help="What Annif's own command takes: train my-project …", show_default=False),
     ] = None,
 ) -> None:
     """Run Annif's command line with one more project type: backend=shortlist, which goes on
@@ -397,14 +390,14 @@ def label_studio(
     token_file: TokenFile = None,
     host: Annotated[
         str,
-        typer.Option(help="The address to listen on; any but this machine's own needs a password."),
+        Option(help="The address to listen on; any but this machine's own needs a password."),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")
+        int, Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")
     ] = 9090,
     password_file: Annotated[
         Path | None,
-        typer.Option(help="A file with the password that Label Studio gives.", show_default=False),
+        Option(help="A file with the password that Label Studio gives.", show_default=False),
     ] = None,
 ) -> None:
     """Offer a running server to Label Studio as a machine learning backend.

@@ -25,7 +25,8 @@ def say(sentence: str) -> None:
 
 def warn_of_labels(facts: dict[str, Any]) -> None:
     """Warn if labels outnumber examples: the wrong column may have been read as the labels."""
-    labels, examples = facts.get("labels", 0), facts.get("examples", 0)
+    labels = facts.get("labels", 0)
+    examples = facts.get("examples", 0)
     if labels > examples:
         say(
             f"warning: there are more labels ({labels:,}) than examples ({examples:,}); if the "
@@ -61,7 +62,9 @@ def _shown(value: Any) -> str:
         return "–"
     if isinstance(value, float):
         return f"{value:.4f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
 
 
 def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:

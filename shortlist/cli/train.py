@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from shortlist.cli.on_cluster import check_cluster, on_cluster
 from shortlist.cli.options import (
@@ -66,35 +67,35 @@ def train(
     data: FilesOrNone = None,
     output: OutputFile = None,
     task: Annotated[
-        str, typer.Option(help="What to learn: categories, ratings, documents.")
+        str, Option(help="What to learn: categories, ratings, documents.")
     ] = "categories",
     learner: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=f"The learner: {LEARNERS_IN_WORDS}. The first is the usual one.",
             autocompletion=complete_learner,
         ),
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option(help="For documents: the measure to optimise, map, roc, ndcg or mrr."),
+        Option(help="For documents: the measure to optimise, map, roc, ndcg or mrr."),
     ] = None,
     settings: Settable = None,
     max_memory: MaxMemory = None,
     best: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--best",
             help="Try learners and settings on held-back parts of the data; keep the best.",
         ),
     ] = False,
     minutes: Annotated[
         float | None,
-        typer.Option(min=0, help="How long --best may take; 10 if not given.", show_default=False),
+        Option(min=0, help="How long --best may take; 10 if not given.", show_default=False),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=(
                 "Learn meaning, too: all-MiniLM-L6-v2, the folder of an encoder, or "
                 "MODULE:FUNCTION."
@@ -107,13 +108,13 @@ def train(
     teach: Teach = 0,
     n_jobs: Jobs = -1,
     compact: Annotated[
-        bool, typer.Option("--compact", help="Write a file of less than a third of the size.")
+        bool, Option("--compact", help="Write a file of less than a third of the size.")
     ] = False,
     reading: Reading,
     cluster: Clustering,
     force: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--force", help="Replace the model file even if its model has learned more than this."
         ),
     ] = False,

@@ -331,14 +331,14 @@ class NumberTable(Csv):
                 f"{names_in_words(names)}; name the right one with target= (--target)"
             )
         source.progress.columns = [name for name in names if name != self.target]
-        columns = [Column("target" if name == self.target else "feature", name) for name in names]
-        return Layout(len(names), {column: place for place, column in enumerate(columns)}, True)
+        places = {Column("feature", name): place for place, name in enumerate(names)}
+        return Layout(len(names), places, True)
 
     def _examples(self, source: Source, layout: Layout, rows: NumberedRows) -> Examples:
         target = None
         features = {}
         for column, place in layout.columns.items():
-            if column.role == "target":
+            if column.name == self.target:
                 target = place
             else:
                 features[place] = str(column.name)

@@ -47,8 +47,9 @@ class Place(NamedTuple):
     def after(self, text: str) -> Place:
         """Return the place behind a text that begins here."""
         line_feeds = text.count("\n")
-        column = self.column + len(text) if not line_feeds else len(text) - text.rfind("\n")
-        return Place(self.line + line_feeds, column)
+        if not line_feeds:
+            return Place(self.line, self.column + len(text))
+        return Place(self.line + line_feeds, len(text) - text.rfind("\n"))
 
 
 @dataclass
@@ -335,7 +336,9 @@ class LabelStudio(JsonArray):
                     choices = self.to_labels(result.value.get("choices"), "choices")
                     labels |= dict.fromkeys(choices)
         row = Row(text, list(labels))
-        return row if self.id is None else row._replace(id=str(task.data.get(self.id)))
+        if self.id is not None:
+            row = row._replace(id=str(task.data.get(self.id)))
+        return row
 
 
 # doccano's JSON lines: ``{"id": 1, "text": "wheat exports rose", "label": ["grain", "trade"]}``.

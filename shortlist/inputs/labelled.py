@@ -149,8 +149,8 @@ def _no_examples(source: str, stream: Stream) -> InputError:
 
 def _without_labels(source: str, stream: Stream, option: str) -> InputError:
     fields = stream.progress.fields
-    existing = f" (it has {names_in_words(fields)})" if fields else ""
     kind = "ratings" if option == "--target" else "labels"
-    return InputError(
-        f"{source} has no {kind}{existing}; name their column with {option}, or another --format"
-    )
+    sentence = f"{source} has no {kind}"
+    if fields:
+        sentence += f" (it has {names_in_words(fields)})"
+    return InputError(f"{sentence}; name their column with {option}, or another --format")

@@ -161,9 +161,8 @@ def _pairs_one_by_one(
             good.append(line)
             continue
         at, expected, hint = mistake
-        word = re.match(r"\S*", line.content[at:])
-        text = word[0][:40] if word else ""
-        source.bad(line.number, at + 1, f"expected {expected}, found {_quoted(text)}{hint}")
+        word = re.split(r"\s", line.content[at:], maxsplit=1)[0]
+        source.bad(line.number, at + 1, f"expected {expected}, found {_quoted(word[:40])}{hint}")
     numbers = " ".join(line.content[line.pairs :] for line in good).replace(":", " ").split()
     indices = np.array([int(number) for number in numbers[::2]], dtype=np.int64)
     values = np.array([float(number) for number in numbers[1::2]], dtype=np.float64)
@@ -217,9 +216,8 @@ def _empty_label(target: str) -> int | None:
     """Return where a label is missing before or after a comma."""
     if target.startswith(","):
         return 0
-    double = target.find(",,")
-    if double >= 0:
-        return double + 1
+    if ",," in target:
+        return target.index(",,") + 1
     return len(target) if target.endswith(",") else None
 
 
