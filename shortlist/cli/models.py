@@ -78,7 +78,7 @@ def labels(
         if as_json:
             print_json({"model": str(model_file)})
         else:
-            print(f"{model_file} is as it was before.")
+            print(f"Took the last change back: {model_file} is as it was before it.")
         return
     model = open_model(model_file)
     if not isinstance(model, Categorizer):

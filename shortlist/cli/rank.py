@@ -57,8 +57,8 @@ def rank(
         float | None,
         Option(
             help=(
-                "Assign labels so that this share is right, such as 0.95; texts that are not sure "
-                "get none."
+                "Assign labels with this target precision, such as 0.95; a text without a certain "
+                "label gets none."
             )
         ),
     ] = None,
@@ -66,8 +66,8 @@ def rank(
         float | None,
         Option(
             help=(
-                "Make lists so long that they hold all true labels, for this share of texts, such "
-                "as 0.95."
+                "List as many labels as it takes to include all true ones for this share of texts, "
+                "such as 0.95."
             )
         ),
     ] = None,
@@ -249,12 +249,9 @@ def answering(
     if len(chosen) > 1:
         raise InputError(f"{' and '.join(chosen)} ask for different things; give one of them")
     if not isinstance(model, CategoryModel):
-        raise InputError(f"{chosen[0]} is for models of labels, which know how sure they are")
+        raise InputError(f"{chosen[0]} is for models that rank labels")
     if not model.confidence_.ready:
-        say(
-            "the model has not seen enough examples to say how sure it is; train it anew, or let "
-            "it learn more"
-        )
+        say("the model has not seen enough examples for probabilities; teach it more of them")
     if coverage is not None:
         share = as_real(coverage, "--coverage", least=0, most=1)
         with warnings_as_sentences():

@@ -72,7 +72,7 @@ def train(
     learner: Annotated[
         str | None,
         Option(
-            help=f"The learner: {LEARNERS_IN_WORDS}. The first is the usual one.",
+            help=f"The learner: {LEARNERS_IN_WORDS}. The first is the default.",
             autocompletion=complete_learner,
         ),
     ] = None,
@@ -123,7 +123,7 @@ def train(
     """Learn from a file of labelled examples and write a model file.
 
     Examples are shuffled, so that a file sorted by label does no harm. `shortlist learn` takes them
-    as they come. With --best the usual learner is kept unless another one is better by more than
+    as they come. With --best the default learner is kept unless another one is better by more than
     chance.
 
     An existing model file is replaced. If its model has learned from more examples than the new

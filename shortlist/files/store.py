@@ -36,7 +36,7 @@ from shortlist.files.drafts import whole_file
 from shortlist.registry import VERSION, storable
 
 ArrayScalar = TypeVar("ArrayScalar", bound=np.generic)
-Model = TypeVar("Model")
+LoadedModel = TypeVar("LoadedModel")
 
 FORMAT_VERSION = 1
 METADATA_KEY = "shortlist"
@@ -230,8 +230,8 @@ def load(
 ) -> Any: ...
 @overload
 def load(
-    path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type[Model]
-) -> Model: ...
+    path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type[LoadedModel]
+) -> LoadedModel: ...
 def load(
     path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type | None = None
 ) -> object:

@@ -30,7 +30,7 @@ import numpy as np
 from shortlist.data.label_input import shown
 from shortlist.data.validation import as_rows
 from shortlist.errors import InputError, counted
-from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Source
 from shortlist.inputs.tables import (
     LARGEST_NUMBER,
@@ -57,7 +57,7 @@ NumberedRows = list[tuple[int, list[str]]]
 
 
 @dataclass
-class Layout:
+class TableLayout:
     """The number of columns, the places of those to read, and whether the first line names them."""
 
     width: int
@@ -181,7 +181,7 @@ class Csv(TableFormat):
             raise InputError("separator and quote must differ")
         return None if self.quote is None else Quoting(source, self._separator, self.quote)
 
-    def _layout(self, source: Source, first: list[str]) -> Layout:
+    def _layout(self, source: Source, first: list[str]) -> TableLayout:
         """Return the places of the columns by the first row."""
         width = len(first)
         columns = [column._replace(name=_number(column.name, first)) for column in self.columns()]
@@ -193,7 +193,7 @@ class Csv(TableFormat):
                         f"{source.name}: there is no column {place} for {column.role}; there are "
                         f"{width}"
                     )
-            return Layout(width, places, False)
+            return TableLayout(width, places, False)
         names = {
             bare(column.name) for column in columns if column.role not in ("wrong", "complete")
         }
@@ -214,9 +214,9 @@ class Csv(TableFormat):
                 "keep their quotes"
             )
         places = self.present(first, f"{source.name}, line 1", source.progress)
-        return Layout(width, places, True)
+        return TableLayout(width, places, True)
 
-    def _unnamed_layout(self, source: Source, first: list[str]) -> Layout:
+    def _unnamed_layout(self, source: Source, first: list[str]) -> TableLayout:
         """Return the places of text and labels in two columns without names; note the order."""
         bracketed = [bool(ANNIF_SUBJECTS.fullmatch(cell)) for cell in first]
         self.brackets = any(bracketed)
@@ -231,9 +231,9 @@ class Csv(TableFormat):
         if self.label_separator is None:
             self.label_separator = " "
         places = {Column("labels", labels): labels, Column("text", 1 - labels): 1 - labels}
-        return Layout(2, places, False)
+        return TableLayout(2, places, False)
 
-    def _examples(self, source: Source, layout: Layout, rows: NumberedRows) -> Examples:
+    def _examples(self, source: Source, layout: TableLayout, rows: NumberedRows) -> Examples:
         """Return the examples of rows of the right width; report the bad ones."""
         examples = []
         lines = []
@@ -249,7 +249,7 @@ class Csv(TableFormat):
             except BadValue as problem:
                 place = places[cast("ColumnName", problem.column)]
                 source.bad(number, place_of(place, row), str(problem))
-        return self.batch(examples, Places(source.name, lines))
+        return self.batch(examples, ExamplePlaces(source.name, lines))
 
     def _value(self, column: Column, cell: str) -> object:
         """Return the value of a cell."""
@@ -316,7 +316,7 @@ class NumberTable(Csv):
     def columns(self) -> list[Column]:
         return [] if self.target is None else [Column("target", self.target)]
 
-    def _layout(self, source: Source, first: list[str]) -> Layout:
+    def _layout(self, source: Source, first: list[str]) -> TableLayout:
         """Return the places of the target and of the features."""
         where = f"{source.name}, line 1"
         names = [name.strip() for name in first]
@@ -332,9 +332,9 @@ class NumberTable(Csv):
             )
         source.progress.columns = [name for name in names if name != self.target]
         places = {Column("feature", name): place for place, name in enumerate(names)}
-        return Layout(len(names), places, True)
+        return TableLayout(len(names), places, True)
 
-    def _examples(self, source: Source, layout: Layout, rows: NumberedRows) -> Examples:
+    def _examples(self, source: Source, layout: TableLayout, rows: NumberedRows) -> Examples:
         target = None
         features = {}
         for column, place in layout.columns.items():
@@ -361,7 +361,7 @@ class NumberTable(Csv):
         return Examples(
             rows=as_rows(np.array(table, dtype=np.float64).reshape(len(good), len(features))),
             labels=labels,
-            places=Places(source.name, [number for number, _ in good]),
+            places=ExamplePlaces(source.name, [number for number, _ in good]),
         )
 
     def _label(self, cell: str) -> list[str]:

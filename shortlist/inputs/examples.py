@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shortlist.data.rows import Rows
 
 
-class Places(NamedTuple):
+class ExamplePlaces(NamedTuple):
     """Where the examples of a batch stand: in which file, and at which of its lines, or rows
     where it has none.
     """
@@ -29,7 +29,7 @@ class Places(NamedTuple):
     def of(self, n: int) -> str:
         return f"{self.file}, {self.unit} {self.numbers[n]}"
 
-    def take(self, which: list[int]) -> Places:
+    def take(self, which: list[int]) -> ExamplePlaces:
         return self._replace(numbers=[self.numbers[n] for n in which])
 
 
@@ -58,7 +58,9 @@ class Examples:
     # names of the columns of ``rows``, not one for each example
     feature_names: list[str] | None = None
     first: int = 0  # how many examples of the same stream stand before these
-    places: Places | None = None  # where the format knows them; whoever refuses an example says so
+    places: ExamplePlaces | None = (
+        None  # where the format knows them; whoever refuses an example says so
+    )
 
     def __len__(self) -> int:
         for name, values in self.columns():

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Progress, Source
 from shortlist.inputs.tables import BadValue, Column, Row, TableFormat
 
@@ -74,11 +74,11 @@ class Frames(TableFormat):
             fields = row.text.values() if isinstance(row.text, dict) else [row.text]
             n_letters += sum(len(str(field)) for field in fields)
             if n_letters >= progress.batch:
-                yield self.batch(rows, Places(where, numbers, "row"))
+                yield self.batch(rows, ExamplePlaces(where, numbers, "row"))
                 rows = []
                 numbers = []
                 n_letters = 0
-        yield self.batch(rows, Places(where, numbers, "row"))
+        yield self.batch(rows, ExamplePlaces(where, numbers, "row"))
 
 
 @dataclass

@@ -19,12 +19,12 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Source
 from shortlist.inputs.tables import (
     BadValue,
     Column,
-    Names,
+    ColumnNames,
     Row,
     TableFormat,
     matching_columns,
@@ -95,7 +95,7 @@ class JsonLines(TableFormat):
             except (BadValue, ValueError, RecursionError) as problem:
                 column, sentence = explained(record, problem)
                 source.bad(*place.after(record.decode()[: column - 1]), sentence)
-        return self.batch(rows, Places(source.name, lines))
+        return self.batch(rows, ExamplePlaces(source.name, lines))
 
     def _reader(self) -> Callable[[bytes], Row]:
         """Return the function that makes a row of a record."""
@@ -185,14 +185,14 @@ NEAR_END = 12
 # What is expected outside of objects -> what after each character that may stand there.
 ARRAY_START = "[, which begins a JSON array"
 ARRAY_END = "nothing behind the array"
-OBJECT = "an object, {…}"
-OBJECT_OR_END = f"{OBJECT}, or ]"
+NEXT_OBJECT = "an object, {…}"
+OBJECT_OR_END = f"{NEXT_OBJECT}, or ]"
 COMMA_OR_END = ", or ] behind an object"
 ARRAY_STEPS = {
     ARRAY_START: {"[": OBJECT_OR_END},
     OBJECT_OR_END: {"{": COMMA_OR_END, "]": ARRAY_END},
-    OBJECT: {"{": COMMA_OR_END},
-    COMMA_OR_END: {",": OBJECT, "]": ARRAY_END},
+    NEXT_OBJECT: {"{": COMMA_OR_END},
+    COMMA_OR_END: {",": NEXT_OBJECT, "]": ARRAY_END},
     ARRAY_END: {},
 }
 
@@ -348,7 +348,7 @@ LIST_OF_LABELS = re.compile(r'"label"\s*:\s*\[\s*["\]]')
 
 @dataclass
 class Doccano(JsonLines):
-    labels: Names = "label"
+    labels: ColumnNames = "label"
 
     name = "doccano"
     description = "doccano: JSON lines whose field label lists the labels"

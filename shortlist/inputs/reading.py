@@ -25,7 +25,7 @@ from shortlist.inputs.source import (
     is_open,
 )
 from shortlist.inputs.sparse import Letor, SvmLight
-from shortlist.inputs.tables import Names
+from shortlist.inputs.tables import ColumnNames
 from shortlist.inputs.text_files import ClassFolders, FastText, PlainLines
 
 # From the most particular to the most general: the order in which a format is recognised.
@@ -133,8 +133,8 @@ def read(
     source: Input | Frame,
     format: str | None = None,
     *,
-    text: Names = "text",
-    labels: Names = "labels",
+    text: ColumnNames = "text",
+    labels: ColumnNames = "labels",
     label_separator: str | None = None,
     skip_bad: bool = False,
     encoding: str | None = None,

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from shortlist.data.rows import Rows
 from shortlist.data.validation import as_rows, as_whole
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Format, Source
 
 LARGEST_INDEX = int(np.iinfo(np.int32).max)
@@ -343,7 +343,7 @@ class SvmLight(Sparse):
                 labels=labels,
                 ratings=ratings,
                 query=query if any(query) else None,
-                places=Places(source.name, [line.number for line in block.lines]),
+                places=ExamplePlaces(source.name, [line.number for line in block.lines]),
             )
 
 

@@ -17,7 +17,7 @@ from shortlist.data.label_input import shown
 from shortlist.data.labels import NumberedLabels
 from shortlist.data.texts import Document, Fielded, Value, WithVectors, cell_value, features_of
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Format, Progress
 
 # Cells that a spreadsheet would run as formulas are written with an apostrophe before them, and
@@ -85,7 +85,7 @@ def with_point(cell: str) -> str:
 
 
 ColumnName = str | int
-Names = ColumnName | list[str] | list[int] | list[ColumnName]
+ColumnNames = ColumnName | list[str] | list[int] | list[ColumnName]
 MOST_NAMED = 10  # columns that an error lists
 COLUMN_OPTIONS = {
     "text": "text= (--text-column)",
@@ -158,7 +158,7 @@ class Column(NamedTuple):
         return self.optional or (self.role == self.name and self.role in READ_IF_PRESENT)
 
 
-def listed(columns: Names | None) -> list[ColumnName]:
+def listed(columns: ColumnNames | None) -> list[ColumnName]:
     """Return one column or several as a list."""
     if columns is None:
         return []
@@ -261,17 +261,17 @@ class TableFormat(Format):
     numbers such as 3.5.
     """
 
-    text: Names = "text"
-    labels: Names = "labels"
+    text: ColumnNames = "text"
+    labels: ColumnNames = "labels"
     label_separator: str | None = None
-    one_hot: Names | None = None
+    one_hot: ColumnNames | None = None
     wrong: ColumnName | None = "wrong"
     complete: ColumnName | None = "complete"
-    features: Names | None = None
-    known_features: Names | None = None
+    features: ColumnNames | None = None
+    known_features: ColumnNames | None = None
     id: ColumnName | None = None
     rating: ColumnName | None = None
-    vector: Names | None = None
+    vector: ColumnNames | None = None
     fractions: bool = False
 
     _n_vector: ClassVar[int] = 0  # the length of the first vector, which all others must have
@@ -467,7 +467,7 @@ class TableFormat(Format):
             raise BadValue(column, "text, a number or a list of texts", value) from None
         return cast("Value", value)
 
-    def batch(self, rows: list[Row], places: Places | None = None) -> Examples:
+    def batch(self, rows: list[Row], places: ExamplePlaces | None = None) -> Examples:
         """Return the examples of some rows; labels are None if no row has any."""
         if not rows:
             return Examples(texts=[])

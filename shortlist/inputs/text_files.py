@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shortlist.errors import InputError, counted
-from shortlist.inputs.examples import Examples, Places, in_batches
+from shortlist.inputs.examples import ExamplePlaces, Examples, in_batches
 from shortlist.inputs.source import Format, Progress, Source
 
 
@@ -60,7 +60,7 @@ class FastText(Format):
                 texts.append(text)
                 labels.append(line_labels)
                 numbers.append(number)
-            yield Examples(texts=texts, labels=labels, places=Places(source.name, numbers))
+            yield Examples(texts=texts, labels=labels, places=ExamplePlaces(source.name, numbers))
 
     def _parted(self, line: str) -> tuple[str, list[str]]:
         """Return the text and the labels of a line."""
