@@ -113,7 +113,10 @@ class Csv(TableFormat):
         table = self._separated(source)
         layout = None
         for guarded_rows in table._rows(source):
-            rows = [(number, [unguarded(cell) for cell in row]) for number, row in guarded_rows]
+            rows = [
+                (number, [unguarded(cell) if cell[:1] == "'" else cell for cell in row])
+                for number, row in guarded_rows
+            ]
             if layout is None:
                 number, row = rows[0]
                 if source.first_bad is not None and source.first_bad[0] < number:
@@ -254,6 +257,8 @@ class Csv(TableFormat):
     def _value(self, column: Column, cell: str) -> object:
         """Return the value of a cell."""
         match column.role:
+            case "text":
+                return cell
             case "vector":
                 number = self._with_point(cell)
                 if not _is_number(number) or abs(float(number)) > LARGEST_NUMBER:
@@ -320,9 +325,9 @@ class NumberTable(Csv):
         """Return the places of the target and of the features."""
         where = f"{source.name}, line 1"
         names = [name.strip() for name in first]
-        for name in names:
-            if names.count(name) > 1:
-                raise twice(where, name, first)
+        if len(set(names)) < len(names):
+            name = next(name for name in names if names.count(name) > 1)
+            raise twice(where, name, first)
         if all(_is_number(name) for name in names):
             raise InputError(f"{where}: expected the names of the columns, found numbers")
         if self.target is not None and self.target not in names:
@@ -342,36 +347,32 @@ class NumberTable(Csv):
                 target = place
             else:
                 features[place] = str(column.name)
-        good: NumberedRows = []
-        table = []
-        for number, row in rows:
-            cells = [self._with_point(row[place]) for place in features]
-            try:
-                values = [float(cell) for cell in cells]
-            except ValueError:
-                values = [np.nan]
-            if all(map(isfinite, values)):
-                good.append((number, row))
-                table.append(values)
-            else:
-                self._report(source, number, row, features)
+        cells = [[self._with_point(row[place]) for place in features] for _, row in rows]
+        try:
+            table = np.array(cells, dtype=np.float64)
+        except ValueError:
+            table = np.full(1, np.nan)
+        if not np.isfinite(table).all():
+            good = [i for i, row in enumerate(rows) if self._is_good(source, *row, features)]
+            rows = [rows[i] for i in good]
+            table = np.array([cells[i] for i in good], dtype=np.float64)
         labels = None
         if target is not None:
-            labels = [self._label(row[target]) for _, row in good]
+            labels = [self._label(row[target]) for _, row in rows]
         return Examples(
-            rows=as_rows(np.array(table, dtype=np.float64).reshape(len(good), len(features))),
+            rows=as_rows(table.reshape(len(rows), len(features))),
             labels=labels,
-            places=ExamplePlaces(source.name, [number for number, _ in good]),
+            places=ExamplePlaces(source.name, [number for number, _ in rows]),
         )
 
     def _label(self, cell: str) -> list[str]:
         label = self._with_point(cell.strip())
         return [label] if label else []
 
-    def _report(
+    def _is_good(
         self, source: Source, number: int, row: list[str], features: dict[int, str]
-    ) -> None:
-        """Report the first cell of a row that is not a number."""
+    ) -> bool:
+        """Whether the cells of a row are numbers; report the first that is not."""
         for place, name in features.items():
             cell = self._with_point(row[place])
             if _is_number(cell):
@@ -383,7 +384,8 @@ class NumberTable(Csv):
                 hint = "; the column of what is learned is named with --target"
             expected = f"expected a finite number in {shown(name)}, found {shown(cell)}{hint}"
             source.bad(number, place_of(place, row), expected)
-            return
+            return False
+        return True
 
 
 def _is_number(cell: str) -> bool:

@@ -318,10 +318,10 @@ class TableFormat(Format):
 
     def to_labels(self, value: object, column: ColumnName) -> list[str]:
         """Return the labels in a value: None, text, a whole number, or a list of these."""
-        if _is_empty(value):
-            return []
         if isinstance(value, str):
             return self.split_labels(value)
+        if _is_empty(value):
+            return []
         if self._is_number(value) and not isinstance(value, bool):
             return [str(value)]
         if not isinstance(value, (list, tuple, np.ndarray)):
