@@ -144,9 +144,7 @@ def test_who_was_interrupted_between_learning_and_undoing_is_told_again(
 ):
     told(backend, "ANNOTATION_CREATED", ["trade"])
     with monkeypatch.context() as broken:
-        broken.setattr(
-            Backend, "_undo", lambda *_, **__: (_ for _ in ()).throw(InputError("gone"))
-        )
+        broken.setattr(Backend, "_undo", lambda *_, **__: (_ for _ in ()).throw(InputError("gone")))
         with pytest.raises(InputError, match="gone"):
             told(backend, "ANNOTATION_UPDATED", ["money"])
     assert live(server) == [["money"], ["trade"]]
