@@ -22,7 +22,7 @@ from typing import Any
 
 from shortlist.data.texts import Document
 from shortlist.errors import InputError
-from shortlist.inputs.labelled import ERRORS
+from shortlist.inputs.labelled import SPREADSHEET_ERRORS
 from shortlist.server.entries import JUDGE_NOTES, Judge, read_document, written_document
 from shortlist.server.journal import BEYOND_ANY_NUMBER, Journal, Version
 from shortlist.server.journal_errors import (
@@ -435,4 +435,4 @@ def says_something(document: Document) -> bool:
     spreadsheet's errors.
     """
     values = document.values() if isinstance(document, Mapping) else [document]
-    return any(str(value).strip() not in {"", *ERRORS} for value in values)
+    return any(str(value).strip() not in {"", *SPREADSHEET_ERRORS} for value in values)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import shortlist as sl
-from shortlist.cli.rank import Output
+from shortlist.cli.rank import AnswerPrinter
 from shortlist.inputs.tables import guarded, unguarded
 from shortlist.models.label_changes import Change
 from shortlist.server.entries import Judgement, LabelChange
@@ -256,7 +256,7 @@ def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell)
 
 
 def test_rankings_for_a_spreadsheet_hold_no_formulas():
-    row = Output("csv")._row(["=cmd", 'a "b"', -0.5, None, "c\rd"])
+    row = AnswerPrinter("csv")._row(["=cmd", 'a "b"', -0.5, None, "c\rd"])
     assert row == '\'=cmd,"a ""b""",-0.5,,"c\rd"\n'
 
 
