@@ -74,7 +74,8 @@ def reading(verb: Verb) -> Verb:
             lock = self.lock_
         except AttributeError:
             lock = lock_of(self)
-        thread, readers = get_ident(), lock.readers
+        thread = get_ident()
+        readers = lock.readers
         if (thread in readers and readers[thread].locked()) or lock.writer == thread:
             return verb(self, *args, **kwargs)
         reader_lock = Lock()
@@ -112,7 +113,8 @@ def learning(verb: Verb) -> Verb:
 def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> Verb:
     @wraps(verb)
     def write(self: Any, *args: Any, **kwargs: Any) -> Any:
-        lock, thread = lock_of(self), get_ident()
+        lock = lock_of(self)
+        thread = get_ident()
         if lock.writer == thread:
             with within():
                 return verb(self, *args, **kwargs)
@@ -276,7 +278,8 @@ def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
 
     A caller that stops early waits for the item that is being made.
     """
-    iterator, end = iter(items), object()
+    iterator = iter(items)
+    end = object()
     for item in by_threads(lambda _: next(iterator, end), repeat(None), 1):
         if item is end:
             return

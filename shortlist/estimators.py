@@ -133,8 +133,10 @@ class AvailableIf:
     """
 
     def __init__(self, holds: Callable[[Any], bool], method: Callable[..., Any]) -> None:
-        self._holds, self._method = holds, method
-        self.__doc__, self.__name__ = method.__doc__, method.__name__
+        self._holds = holds
+        self._method = method
+        self.__doc__ = method.__doc__
+        self.__name__ = method.__name__
 
     def __get__(self, owner: Any, kind: type) -> Any:
         if owner is None:

@@ -21,7 +21,7 @@ from shortlist.learners.predictions import are_hits
 from shortlist.measures import among_first_k, per_label, place_labels, precision_recall
 from shortlist.models.auditing import shown
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.model import Model, Report, Table
+from shortlist.models.model import Model, Report, ReportTable
 
 PLOT_ENDINGS = (".png", ".svg")
 CurvePoints = Mapping[str, tuple[ArrayLike, ArrayLike]]
@@ -163,7 +163,7 @@ def worst_errors(
     labels: Sequence[Any],
     n: int,
     called: Callable[[Any], str] = str,
-) -> Table:
+) -> ReportTable:
     """Return the examples whose first label is wrong, by the margin over the best true label."""
     best = ranking.scores[:, 0]
     right = are_hits(ranking.ids[:, 0], truth)
@@ -177,7 +177,7 @@ def worst_errors(
             first = called(ranked_first[i])
             rows.append([int(i) + 1, true, first, float(margin[i]), names[i]])
     columns = ["example", "true", "ranked first", "by a margin of", "text"]
-    return Table("The worst errors", columns, rows, "errors")
+    return ReportTable("The worst errors", columns, rows, "errors")
 
 
 def score_of_truth(ranking: Ranking, truth: LabelSets) -> NDArray[np.float64]:

@@ -50,7 +50,8 @@ def demo(
     texts, modules = docstrings()
     order = np.random.default_rng(SPLIT_SEED).permutation(len(texts))
     n_test = round(HELD_OUT_SHARE * len(texts))
-    test, train = order[:n_test], order[n_test:]
+    test = order[:n_test]
+    train = order[n_test:]
 
     def part(values: list[str], numbers: Any) -> list[str]:
         return [values[i] for i in numbers]

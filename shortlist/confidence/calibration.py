@@ -47,7 +47,9 @@ UNSPOKEN_FOR = (1.0 / TOGETHER, 1.0 / TOGETHER, 1.0, 1.0)  # shares of best labe
 FURTHEST = 4.0  # deviations
 PENALTY = 0.1  # in units of one example
 # of Newton's method: after a step of CLOSE, about its square is missing
-LONGEST_STEP, STEPS, CLOSE = 2.0, 60, 1e-2
+LONGEST_STEP = 2.0
+STEPS = 60
+CLOSE = 1e-2
 # a step whose end falls by more than this share of the slope at its start went too far
 TOO_STEEP = 0.5
 ENOUGH = 4096  # newest examples that curves are fitted to
@@ -93,12 +95,11 @@ def features(scores: Floats, k: int) -> Floats:
     scores_of_places = scores[:, :k]
     x = np.empty((*scores_of_places.shape, FEATURES - 1))
     x[:, :, 0], x[:, :, 1] = scores_of_places, np.sqrt(np.maximum(0.0, scores_of_places))
-    x[:, 1:, 2], x[:, 1:, 3] = (
-        scores_of_places[:, :-1] - scores_of_places[:, 1:],
-        scores_of_places[:, :1] - scores_of_places[:, 1:],
-    )
+    x[:, 1:, 2] = scores_of_places[:, :-1] - scores_of_places[:, 1:]
+    x[:, 1:, 3] = scores_of_places[:, :1] - scores_of_places[:, 1:]
     if k:
-        best, together = scores_of_places[:, 0], np.fmax(0.0, scores[:, :TOGETHER]).sum(axis=1)
+        best = scores_of_places[:, 0]
+        together = np.fmax(0.0, scores[:, :TOGETHER]).sum(axis=1)
         second = scores[:, 1] if scores.shape[1] > 1 else np.full_like(best, np.nan)
         x[:, 0, 2] = best - np.where(np.isnan(second), np.minimum(0.0, best), second)
         x[:, 0, 3] = np.where(together > 0.0, best / np.where(together > 0.0, together, 1.0), 1.0)
@@ -142,7 +143,8 @@ def deep_probabilities(
     """
     x = np.empty((*scores.shape, FEATURES - 1))
     x[:, :, 0], x[:, :, 1] = scores, np.sqrt(np.maximum(0.0, scores))
-    x[:, :, 2], x[:, :, 3] = curves.centre[-1, 3], best - scores
+    x[:, :, 2] = curves.centre[-1, 3]
+    x[:, :, 3] = best - scores
     return on_curves(x, slice(WIDTH - 1, WIDTH), curves) * WIDTH / (places + 1)
 
 
@@ -158,7 +160,8 @@ def fit_curves(seen: CalibrationExamples, start: Curves) -> Curves:
                 for array in curves:
                     array[place] = array[place - 1]
             continue
-        x, hits = every[is_ranked, place], seen.hits[is_ranked, place].astype(np.float64)
+        x = every[is_ranked, place]
+        hits = seen.hits[is_ranked, place].astype(np.float64)
         centre[place, 1:] = x.sum(axis=0) / len(x)
         deviation = np.sqrt(np.square(x - centre[place, 1:]).sum(axis=0) / len(x))
         varied = (deviation > 1e-12) & (deviation < np.inf)
@@ -182,12 +185,15 @@ def most_likely(x: Floats, hits: Floats, weights: Floats) -> None:
     end.
     """
     x = np.ascontiguousarray(x.T)
-    taken, rise = np.zeros(FEATURES), 0.0  # the last step, and the slope along it at its start
+    # the last step, and the slope along it at its start
+    taken = np.zeros(FEATURES)
+    rise = 0.0
     for _ in range(STEPS):
         p = logistic((weights[:, None] * x).sum(axis=0))
         slope = ((hits - p) * x).sum(axis=1) - PENALTY * weights
         if (slope * taken).sum() < -TOO_STEEP * rise:
-            taken, rise = 0.5 * taken, 0.5 * rise
+            taken = 0.5 * taken
+            rise = 0.5 * rise
             weights -= taken
             continue
         doubted = p * (1.0 - p) * x
@@ -221,7 +227,8 @@ class Bin(NamedTuple):
 def reliability(probabilities: Floats, hits: NDArray[np.bool_]) -> list[Bin]:
     """The bins of equal width that are not empty; probabilities that are NaN do not count."""
     is_known = ~np.isnan(probabilities)
-    p, right = probabilities[is_known], hits[is_known]
+    p = probabilities[is_known]
+    right = hits[is_known]
     which = np.minimum((p * BINS).astype(np.int64), BINS - 1)
     groups = (which == b for b in range(BINS))
     return [
@@ -360,7 +367,8 @@ def find_threshold(aim: Aim, seen: CalibrationExamples, probabilities: Floats) -
     flat = probabilities[:, :width].ravel()
     order = np.argsort(-flat, kind="stable")  # NaN last
     order = order[: np.count_nonzero(~np.isnan(flat))]
-    falling, hits = flat[order], seen.hits[:, :width].ravel()[order].astype(np.float64)
+    falling = flat[order]
+    hits = seen.hits[:, :width].ravel()[order].astype(np.float64)
     counts = np.arange(1, falling.size + 1)
     # ties stay together
     ends = np.append(falling[1:] < falling[:-1], np.ones(min(1, falling.size), dtype=np.bool_))

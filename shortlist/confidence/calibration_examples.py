@@ -47,7 +47,8 @@ class CalibrationExamples(NamedTuple):
 
     @classmethod
     def room(cls, n: int) -> CalibrationExamples:
-        table, row = (n, WIDTH), (n,)
+        table = (n, WIDTH)
+        row = (n,)
         return cls(
             np.full(table, -1, dtype=np.int32),
             np.zeros(table, dtype=np.float32),
@@ -82,7 +83,8 @@ class CalibrationExamples(NamedTuple):
 
     def moved(self, by: float) -> CalibrationExamples:
         """The same examples with scores higher by ``by``, where there is a label."""
-        ranked, deep = self.ids >= 0, (self.depth > 0) & (self.depth < NEVER)
+        ranked = self.ids >= 0
+        deep = (self.depth > 0) & (self.depth < NEVER)
         scores, deepest = (
             clipped(scores.astype(np.float64) + np.where(has_label, by, 0.0)).astype(np.float32)
             for has_label, scores in ((ranked, self.scores), (deep, self.deepest))
@@ -156,9 +158,11 @@ def look(
     if found[:, 1:][~found[:, :-1]].any() or not np.isfinite(scores[found]).all():
         raise InputError("a ranking must have its labels first, each with a finite score")
     n, k = ids.shape
-    seen, width = CalibrationExamples.room(n), min(k, WIDTH)
+    seen = CalibrationExamples.room(n)
+    width = min(k, WIDTH)
     finite = clipped(np.where(found, scores, 0.0))
-    seen.ids[:, :width], seen.scores[:, :width] = ids[:, :width], finite[:, :width]
+    seen.ids[:, :width] = ids[:, :width]
+    seen.scores[:, :width] = finite[:, :width]
     seen.true[:] = np.diff(truth.indptr)
     row = np.repeat(np.arange(n), seen.true)  # of each true label
     place = places_of(truth.ids, row, ids)

@@ -83,7 +83,8 @@ class Automation(NamedTuple):
 
 def strangeness(seen: CalibrationExamples, curves: Curves) -> Floats:
     """How strange each example is, between 0 and 1; infinite if a true label was not retrieved."""
-    n, depth = seen.n_examples, seen.depth
+    n = seen.n_examples
+    depth = seen.depth
     scores = seen.scores_or_nan()
     falling = np.hstack([np.ones((n, 1)), calibration.probabilities(scores, WIDTH, curves)])
     least = falling[np.arange(n), np.minimum(depth, WIDTH)]
@@ -97,10 +98,9 @@ def strangeness(seen: CalibrationExamples, curves: Curves) -> Floats:
 
 
 REFITS = 8  # while a full window is replaced once
-MANY_EXAMPLES, CROSS_FITTED_PARTS = (
-    512,
-    4,
-)  # fewer examples than MANY_EXAMPLES are cross-fitted in CROSS_FITTED_PARTS parts
+# fewer examples than MANY_EXAMPLES are cross-fitted in CROSS_FITTED_PARTS parts
+MANY_EXAMPLES = 512
+CROSS_FITTED_PARTS = 4
 # examples: to observe so many takes hardly longer than to observe one, and has the same result
 MOST_WAITING = 4 * LOOK
 
@@ -167,7 +167,8 @@ class Confidence:
     def _settle(self) -> None:
         if not self._waiting:
             return
-        seen, first = CalibrationExamples.stack(self._waiting), 0
+        seen = CalibrationExamples.stack(self._waiting)
+        first = 0
         n = seen.n_examples
         while first < n:
             last = min(n, first + LOOK - self.observed % LOOK)
@@ -192,7 +193,8 @@ class Confidence:
             return
         keep = stretch_to_keep(self.window) if self.fitted else 0
         if keep:
-            self.window, self._since = self.window.last(keep), keep
+            self.window = self.window.last(keep)
+            self._since = keep
         wait = min(max(LOOK, self._fitted_on), SIZE // REFITS)
         if keep or self.observed - self._fitted_at >= wait:
             self._refit()
@@ -207,7 +209,8 @@ class Confidence:
         self._curves = fit_curves(self.window.last(ENOUGH), self._curves)
         judged = [strangeness(self.window.take(own), by) for by, own in self._judges()]
         self._ascending = np.sort(np.concatenate(judged))
-        self._fitted_on, self._fitted_at = self.window.n_examples, self.observed
+        self._fitted_on = self.window.n_examples
+        self._fitted_at = self.observed
 
     def _judges(self) -> Iterator[tuple[Curves, NDArray[np.bool_]]]:
         """Curves, and which examples of the window to judge by them: if there are many, all by the
@@ -342,7 +345,8 @@ class Confidence:
 
     def automation(self, precisions: Sequence[float]) -> list[Automation]:
         """The result of deciding alone on the calibration examples, for each precision."""
-        seen, table = self.window, []
+        seen = self.window
+        table = []
         for share in precisions:
             aim = Precision(share, alone=True)
             decided = self.assigned(seen.scores_or_nan(), aim, self._past())[:, 0]
@@ -413,5 +417,6 @@ class Confidence:
         state.require(ordered, "the strangeness of its examples ascends")
         within = levels.size == LEVELS.size and bool(((levels >= 0.0) & (levels <= 1.0)).all())
         state.require(within, "its levels lie between 0 and 1")
-        confidence._ascending, confidence._levels = ascending, levels
+        confidence._ascending = ascending
+        confidence._levels = levels
         return confidence

@@ -24,7 +24,8 @@ def stretch_to_keep(seen: CalibrationExamples) -> int:
     p = last.expected
     # examples before the first curves have no expectation
     p = p[: np.argmax(p < 0.0)] if (p < 0.0).any() else p
-    surplus, spread = np.cumsum(last.hits[: p.size, 0] - p), np.cumsum(p * (1.0 - p))
+    surplus = np.cumsum(last.hits[: p.size, 0] - p)
+    spread = np.cumsum(p * (1.0 - p))
     s = LOOK << np.arange(LONGEST_DRIFT.bit_length())
     s = s[s <= p.size]
     if s.size == 0:

@@ -49,7 +49,8 @@ LEVEL_ROWS = 64  # to measure the level of scores
 # On a stream one example in STREAM_STRIDE is ranked, and a stretch has a STRETCH_SHARE-th of the
 # examples so far, within these bounds.
 STREAM_STRIDE = 10
-SHORTEST_STRETCH, LONGEST_STRETCH = 16, 512
+SHORTEST_STRETCH = 16
+LONGEST_STRETCH = 512
 STRETCH_SHARE = 8
 
 
@@ -116,7 +117,7 @@ class FirstPass:
         return confidence
 
 
-class Stream:
+class StreamObserver:
     """Observes a learner on a stream: a confidence notes rankings, except in a run of one label.
 
     Each is noted once its example is learned, so that learner and confidence agree after an

@@ -42,7 +42,8 @@ class Runs(NamedTuple):
         """For each example of ``order``, whether it is in a run; and the Runs then. ``counts``
         includes all of them.
         """
-        ids, ends = labels.ids.tolist(), labels.indptr.tolist()
+        ids = labels.ids.tolist()
+        ends = labels.indptr.tolist()
         sets = [ids[ends[i] : ends[i + 1]] for i in order.tolist()]
         counted = {label: int(counts[label]) for label in set(chain.from_iterable(sets))}
         for label in chain.from_iterable(sets):  # the counts before these examples
@@ -79,10 +80,8 @@ class Runs(NamedTuple):
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> Runs:
-        same, last = (
-            int(str(settings["same"]), 16) & EVERY_BIT,
-            {as_whole(label, "last") for label in settings["last"]},
-        )
+        same = int(str(settings["same"]), 16) & EVERY_BIT
+        last = {as_whole(label, "last") for label in settings["last"]}
         squares = as_whole(settings["squares"], "squares", most=MOST_AMOUNT**2)
         seen = as_whole(settings["seen"], "seen", most=MOST_AMOUNT)
         return cls(same, frozenset(last), squares, seen, bool(settings["several"]))
@@ -92,5 +91,6 @@ def in_run(same: int, squares: int, seen: int, several: bool) -> bool:
     """Whether a stream is in a run, by the counts of ``Runs``."""
     if seen < LEAST_EXAMPLES or not several:
         return seen >= LEAST_EXAMPLES  # one label so far
-    expected, share = squares / seen**2, same.bit_count() / min(seen, RUN_WINDOW)
+    expected = squares / seen**2
+    share = same.bit_count() / min(seen, RUN_WINDOW)
     return expected < TOO_COMMON and share > expected + HALFWAY * (1.0 - expected)

@@ -25,7 +25,9 @@ from shortlist.errors import InputError
 
 FEW = 20  # labels: fewer are copied faster than compared
 SINGLE = 1.05  # average number of labels up to which examples count as having one each
-FEWEST, FIRST = 20, 1000  # smallest and largest number of examples to detect recurring labels
+# smallest and largest number of examples to detect recurring labels
+FEWEST = 20
+FIRST = 1000
 
 
 class LabelSets(NamedTuple):
@@ -226,10 +228,8 @@ class LabelIndex:
         """
         labels = numbered(Y, n_rows)
         n_before = len(self)
-        numbers, partial = (
-            self._learn(labels.names, labels.sets.ids, labels.sorted),
-            labels.sets.partial,
-        )
+        numbers = self._learn(labels.names, labels.sets.ids, labels.sorted)
+        partial = labels.sets.partial
         if partial.complete.size == 0:
             return labels.numbered_as(numbers)
         for i in _in_order(partial.ids):

@@ -78,9 +78,11 @@ class Rows(NamedTuple):
         where they suffice.
         """
         # a block of rows shares arrays with others: take its own entries
-        first, last = self.indptr[0], self.indptr[-1]
+        first = self.indptr[0]
+        last = self.indptr[-1]
         offsets = np.int32 if last - first <= np.iinfo(np.int32).max else np.int64
-        indices, indptr = self.indices[first:last], self.indptr - first
+        indices = self.indices[first:last]
+        indptr = self.indptr - first
         parts = self.data[first:last], indices.astype(offsets, copy=False), indptr.astype(offsets)
         return scipy.sparse.csr_array(parts, shape=(self.n_rows, self.n_features))
 
@@ -88,7 +90,8 @@ class Rows(NamedTuple):
         """The rows of those numbers, in that order."""
         which = np.asarray(which, dtype=np.int64)
         indptr = offsets_of(self.indptr, which)
-        indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        indices = np.empty(indptr[-1], dtype=np.int32)
+        data = np.empty(indptr[-1])
         copy_rows(self.indptr, self.indices, which, indptr, indices)
         copy_rows(self.indptr, self.data, which, indptr, data)
         return Rows(indptr, indices, data, self.n_features)
@@ -208,18 +211,19 @@ def beside(vectors: Vectors | None, rows: Rows) -> Rows:
     if vectors is None:
         return rows
     stored = vectors != 0
-    lengths, entries = rows.lengths(), slice(rows.indptr[0], rows.indptr[-1])
+    lengths = rows.lengths()
+    entries = slice(rows.indptr[0], rows.indptr[-1])
     ends = np.cumsum(np.count_nonzero(stored, axis=1))  # of the vectors' numbers, row after row
     indptr = np.append(0, ends + np.cumsum(lengths))
     is_word = np.zeros(indptr[-1], dtype=np.bool_)
     is_word[np.arange(lengths.sum()) + np.repeat(ends, lengths)] = True
-    indices, data = np.empty(is_word.size, dtype=np.int32), np.empty(is_word.size)
-    indices[is_word], data[is_word] = vectors.shape[1] + rows.indices[entries], rows.data[entries]
+    indices = np.empty(is_word.size, dtype=np.int32)
+    data = np.empty(is_word.size)
+    indices[is_word] = vectors.shape[1] + rows.indices[entries]
+    data[is_word] = rows.data[entries]
     columns = np.arange(vectors.shape[1], dtype=np.int32)
-    indices[~is_word], data[~is_word] = (
-        np.broadcast_to(columns, vectors.shape)[stored],
-        vectors[stored],
-    )
+    indices[~is_word] = np.broadcast_to(columns, vectors.shape)[stored]
+    data[~is_word] = vectors[stored]
     return Rows(indptr, indices, data, vectors.shape[1] + rows.n_features)
 
 
@@ -326,7 +330,9 @@ class Partial(NamedTuple):
         Unknown labels that were judged wrong are dropped. A judgement of all known labels is
         complete. Which labels an example knows does not depend on later examples.
         """
-        n, right, wrong = self.complete.size, np.diff(indptr), np.diff(self.indptr)
+        n = self.complete.size
+        right = np.diff(indptr)
+        wrong = np.diff(self.indptr)
         known_so_far = np.full(n, n_known)
         np.maximum.at(known_so_far, np.repeat(np.arange(n), right), ids + 1)
         known_so_far = np.maximum.accumulate(known_so_far)

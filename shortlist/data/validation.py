@@ -273,10 +273,12 @@ def _rows_of(X: Any) -> Compressed:
         listed = scipy.sparse.dia_array(
             (matrix.data[inside], matrix.offsets[inside]), shape=X.shape
         ).tocoo()
-        entries, coords = listed.data, (listed.row, listed.col)
+        entries = listed.data
+        coords = (listed.row, listed.col)
     else:
         listed = X.tocoo()  # SciPy makes this with NumPy, which checks bounds
-        entries, coords = listed.data, (listed.row, listed.col)
+        entries = listed.data
+        coords = (listed.row, listed.col)
     for places, size in zip(coords, X.shape, strict=True):
         _check_places(places, size)
         if places.size != entries.size:
@@ -292,7 +294,9 @@ def _within(X: Any, n_lists: int, n_places: int) -> Compressed:
     """The arrays of a CSR matrix, or of a transposed CSC matrix, with all offsets and indices
     in range.
     """
-    indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), _as_floats(X.data)
+    indptr = np.asarray(X.indptr)
+    indices = np.asarray(X.indices)
+    data = _as_floats(X.data)
     _check_whole(indptr)
     if indptr.shape != (n_lists + 1,) or indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
         raise ValueError(f"its indptr must be {n_lists + 1} numbers that ascend from 0")

@@ -31,7 +31,9 @@ class Change(NamedTuple):
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Change:
         """A change from JSON, checked."""
-        kind, labels, into = fields["change"], tuple(fields["labels"]), fields.get("into")
+        kind = fields["change"]
+        labels = tuple(fields["labels"])
+        into = fields.get("into")
         if kind not in CHANGES:
             raise InputError(f"labels can be changed by {', '.join(CHANGES)}, not by {kind!r}")
         if (

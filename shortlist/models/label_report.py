@@ -19,7 +19,7 @@ from shortlist.data.ranking import Ranking, places_of
 from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.measures import hierarchical_f1, per_label
 from shortlist.models.answers import JudgedRanking
-from shortlist.models.model import Report, Table, finite_or_none
+from shortlist.models.model import Report, ReportTable, finite_or_none
 
 PRECISIONS = (0.90, 0.95, 0.99)
 COVERAGES = (0.90, 0.95)
@@ -48,7 +48,7 @@ def add_labels(
         columns.insert(1, "name")
     rows = [[record[column] for column in columns] for record in records]
     title = "Each text is given as many labels as it has"
-    report.tables = [Table(title, columns, rows, "labels")]
+    report.tables = [ReportTable(title, columns, rows, "labels")]
     report.details = {"labels": records}
 
 
@@ -59,7 +59,7 @@ def add_hierarchy(
     measures = hierarchical_measures(judged, vocabulary)
     rows = [[name, *row.values()] for name, row in measures.items()]
     title = "By the hierarchy of the vocabulary, broader labels included"
-    report.tables.append(Table(title, ["labels given", "hP", "hR", "hF"], rows))
+    report.tables.append(ReportTable(title, ["labels given", "hP", "hR", "hF"], rows))
     report.details["hierarchy"] = measures
 
 
@@ -121,7 +121,7 @@ class Decisions:
             "assignments": {"micro-F1": finite_or_none(self._f1())},
         }
 
-    def tables(self, details: dict[str, Any]) -> list[Table]:
+    def tables(self, details: dict[str, Any]) -> list[ReportTable]:
         """The same for people."""
         certainty = [["calibration error", details["calibration error"]]]
         for name, value in details["assignments"].items():
@@ -131,18 +131,18 @@ class Decisions:
             possible = "yes" if row["possible"] else "no"
             shortlists.append([row["coverage"], row["covered"], row["mean size"], possible])
         return [
-            Table("How sure it is", ["measure", "value"], certainty),
-            Table(
+            ReportTable("How sure it is", ["measure", "value"], certainty),
+            ReportTable(
                 "Right as often as it says? (the best label)",
                 ["probability", "right", "texts"],
                 [list(row.values()) for row in details["reliability"]],
             ),
-            Table(
+            ReportTable(
                 "Shortlists of all true labels",
                 ["coverage asked for", "covered", "mean size", "possible"],
                 shortlists,
             ),
-            Table(
+            ReportTable(
                 "Deciding alone",
                 ["precision asked for", "from probability", "share of texts", "right"],
                 [list(row.values()) for row in details["automation"]],

@@ -68,10 +68,13 @@ class Bound:
     ) -> None:
         self.given = max_memory
         self.size = as_size(max_memory, "max_memory", least=LEAST)
-        self.text, self.words_forgotten, self._warned = text, 0, False
+        self.text = text
+        self.words_forgotten = 0
+        self._warned = False
         # the same model after a change of labels, say
         if present is not None and present.text is text:
-            self.words_forgotten, self._warned = present.words_forgotten, present._warned
+            self.words_forgotten = present.words_forgotten
+            self._warned = present._warned
         if not isinstance(learner, BoundsMemory):
             raise InputError(
                 "max_memory needs a learner that can make room, such as FeatureFocus, not "
@@ -169,7 +172,8 @@ class Bound:
         The caller learns a window and makes room, which may renumber the words, before it takes the
         next.
         """
-        rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
+        rows = CountedRows(self.text.weighted)
+        all_labels = LabelBatches()
         vectors: list[Vectors] = []
         for texts, some_vectors, labels in batches:
             recurring = all_labels.add(labels).recurring
@@ -179,6 +183,8 @@ class Bound:
             held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows + 2 * n_bytes
             if held > self.size // ROWS or self._words() > self._share():
                 yield behind(vectors, rows), all_labels.all()
-                rows, all_labels, vectors = CountedRows(self.text.weighted), LabelBatches(), []
+                rows = CountedRows(self.text.weighted)
+                all_labels = LabelBatches()
+                vectors = []
         if rows.n_rows:
             yield behind(vectors, rows), all_labels.all()

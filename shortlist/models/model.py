@@ -140,7 +140,7 @@ class Answers(Protocol):
 
 
 @dataclass
-class Table:
+class ReportTable:
     """A table for people."""
 
     title: str
@@ -154,7 +154,7 @@ class Report:
     """The result of an evaluation: the measures, and more by kind of model."""
 
     measures: Evaluation
-    tables: list[Table] = field(default_factory=list)
+    tables: list[ReportTable] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)  # for machines
 
     def to_dict(self) -> dict[str, Any]:

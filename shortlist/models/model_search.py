@@ -30,7 +30,7 @@ from shortlist.learners.prototypes.mmp import MMP
 from shortlist.learners.prototypes.rocchio import Rocchio
 from shortlist.measures import evaluate, paired_bootstrap, wilcoxon
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.model import Table, named
+from shortlist.models.model import ReportTable, named
 from shortlist.models.text_batches import default_text
 from shortlist.text.text_settings import PLAIN
 from shortlist.text.vectorizer import TextVectorizer
@@ -115,13 +115,13 @@ class Found:
     def chosen(self) -> str:
         return next(trial.name for trial in self.trials if trial.verdict.startswith("chosen"))
 
-    def table(self) -> Table:
+    def table(self) -> ReportTable:
         rows = []
         for trial in self.trials:
             value = trial.value if trial.values.size else None
             seconds = f"{trial.seconds:.1f}"
             rows.append([trial.name, trial.n_learned, value, seconds, trial.verdict])
-        return Table(
+        return ReportTable(
             "Tried",
             ["what", "learned from", self.measure, "seconds", "what came of it"],
             rows,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot
 from shortlist.confidence.confidence import Confidence
-from shortlist.confidence.observers import FirstPass, Stream
+from shortlist.confidence.observers import FirstPass, StreamObserver
 from shortlist.data.batch import RowBatch
 from shortlist.data.label_input import Label, LabelsLike, class_list
 from shortlist.data.labels import in_sorted_order, numbered
@@ -110,7 +110,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     def _learn(self, learner: CategoryLearner, batch: RowBatch) -> None:
         confidence = self.noted_confidence_ or Confidence()
         self.set_learned(learner_=learner, noted_confidence_=confidence)
-        learner.learn_batch(batch, Stream(confidence, counts_unknown=True))
+        learner.learn_batch(batch, StreamObserver(confidence, counts_unknown=True))
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         learner = self.new_learner()

@@ -17,7 +17,7 @@ from shortlist.concurrency import (
     writing,
 )
 from shortlist.confidence.confidence import Confidence
-from shortlist.confidence.observers import FirstPass, Stream
+from shortlist.confidence.observers import FirstPass, StreamObserver
 from shortlist.data.batch import RowBatch, TextBatch
 from shortlist.data.label_input import Label, LabelsLike, class_list
 from shortlist.data.labels import NumberedLabels, judged, numbered
@@ -160,7 +160,7 @@ class TextLearner(CategoryModel[TextsLike]):
             if self.__sklearn_is_fitted__():
                 confidence = self.noted_confidence_ or Confidence()
                 self.noted_confidence_ = confidence
-                learner.learn_batch(rows, Stream(confidence))
+                learner.learn_batch(rows, StreamObserver(confidence))
             else:
                 self._learn_first(text, learner, rows)
 
@@ -168,7 +168,7 @@ class TextLearner(CategoryModel[TextsLike]):
         """Learn the first examples; the model has the parts once the learner has begun."""
         confidence = Confidence()
         try:
-            learner.learn_batch(batch, Stream(confidence))
+            learner.learn_batch(batch, StreamObserver(confidence))
         finally:
             if learner.__sklearn_is_fitted__():
                 self._set_parts(text, learner, confidence=confidence)

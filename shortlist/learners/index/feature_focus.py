@@ -139,7 +139,8 @@ class FeatureFocus(IndexLearner):
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         n_labels = len(self.label_index_)
-        scores, touched = np.zeros(n_labels), room_for_touched(n_labels)
+        scores = np.zeros(n_labels)
+        touched = room_for_touched(n_labels)
         rules = FocusRules(
             self.max_edges,
             self.least_share(),
@@ -189,7 +190,8 @@ def learn(
     """
     for t in range(position, order.size):
         i = order[t]
-        first_label, last_label = labels.indptr[i], labels.indptr[i + 1]
+        first_label = labels.indptr[i]
+        last_label = labels.indptr[i + 1]
         why, slots = room_for(rows, labels, i, index, rules.cap)
         if why != DONE:
             return t, why, slots
@@ -266,9 +268,11 @@ def update(
     The share of one edge grows and those of all others shrink alike, so a list stays sorted if this
     edge moves up.
     """
-    feature, edges = index.features[f], index.edges
+    feature = index.features[f]
+    edges = index.edges
     feature["total"] += v
-    first, n = feature["start"], feature["length"]
+    first = feature["start"]
+    n = feature["length"]
     at = first
     while at < first + n and edges[at]["label"] != c:
         at += 1

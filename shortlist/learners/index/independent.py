@@ -191,9 +191,13 @@ def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -
     to the lower label.
     """
     counts = counts.tocoo()
-    feature, label, number = counts.row, counts.col, counts.data
+    feature = counts.row
+    label = counts.col
+    number = counts.data
     is_kept = number / seen[feature] >= threshold
-    feature, label, number = feature[is_kept], label[is_kept], number[is_kept]
+    feature = feature[is_kept]
+    label = label[is_kept]
+    number = number[is_kept]
     order = np.lexsort((label, -number, feature))
     length = np.bincount(feature, minlength=seen.size).astype(np.int32)
     weights = number[order].astype(np.float64)

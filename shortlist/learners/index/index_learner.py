@@ -47,9 +47,13 @@ from shortlist.learners.index.scoring import Dense
 from shortlist.learners.port import Allowed
 from shortlist.learners.top_labels import DONE, WANTS_EDGES, WANTS_SLOTS
 
-LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # values are clipped to the range of float32 weights
+# values are clipped to the range of float32 weights
+LEAST_VALUE = 1e-25
+MOST_VALUE = 1e25
 ROWS_AT_A_TIME = 2048  # made of a store
-WEIGHT_BITS, TUNED_BITS = 10, 10  # of the mantissas of a compact file
+# of the mantissas of a compact file
+WEIGHT_BITS = 10
+TUNED_BITS = 10
 
 
 class IndexLearner(MergingLearner):

@@ -33,10 +33,14 @@ MORE = 0.2  # of the vector, at most
 AHEAD = 1.2  # errors of words for one of the vector, from which on the vector gets more
 ASSUMED = 6.5, 5.0  # errors of words and of the vector before any was counted
 # examples by which they are compared, and examples times labels, at most
-SAMPLE, CELLS = 16_384, 1 << 22
-TINY, SMALLEST = 1e-12, 1e-70  # a vector whose square is not above that cannot be scaled in float32
+SAMPLE = 16_384
+CELLS = 1 << 22
+# a vector whose square is not above that cannot be scaled in float32
+TINY = 1e-12
+SMALLEST = 1e-70
 # the length of the initial weights of a label by its name; in ``fit`` with examples
-NAMED, NAMED_IN_FIT = 5.0, 2.0
+NAMED = 5.0
+NAMED_IN_FIT = 2.0
 # times the mean length of learned weights: examples with one label each, and with several
 NAMED_BESIDE = 0.8, 0.15
 MOST_WEIGHTS = 1 << 30  # 4 GiB
@@ -73,14 +77,16 @@ def _split(rows: Rows, vectors: Vectors) -> tuple[Longs, Ints, Floats]:
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             n += rows.indices[j] >= n_vector
         indptr[i + 1] = indptr[i] + n
-    indices, data = np.empty(indptr[n_rows], dtype=np.int32), np.empty(indptr[n_rows])
+    indices = np.empty(indptr[n_rows], dtype=np.int32)
+    data = np.empty(indptr[n_rows])
     for i in range(n_rows):
         at = indptr[i]
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             if rows.indices[j] < n_vector:
                 vectors[i, rows.indices[j]] = rows.data[j]
             else:
-                indices[at], data[at] = rows.indices[j], rows.data[j]
+                indices[at] = rows.indices[j]
+                data[at] = rows.data[j]
                 at += 1
     return indptr, indices, data
 
@@ -209,7 +215,8 @@ def correct_vector(vector: Vectors, weights: Weights, scratch: Scratch, n: int, 
     """U_gc += η·v[g]·e_c for those of the first n touched labels whose error, stored as a
     score, is not 0.
     """
-    wrong, n_wrong = scratch.rising, 0
+    wrong = scratch.rising
+    n_wrong = 0
     for c in scratch.touched[:n]:
         wrong[n_wrong] = c
         n_wrong += scratch.scores[c] != 0.0
@@ -222,7 +229,9 @@ def correct_vector(vector: Vectors, weights: Weights, scratch: Scratch, n: int, 
 # Ranking with an index (paper 004, section 3.2, RankedRetrieval).
 
 
-LINES, EDGES_IN_LINE = 4, 5  # cache lines of each list that are prefetched, and edges in one
+# cache lines of each list that are prefetched, and edges in one
+LINES = 4
+EDGES_IN_LINE = 5
 ALL = Allowed(np.zeros(0, dtype=np.bool_))  # every label may be ranked
 NONE = np.zeros(0)
 
@@ -274,10 +283,8 @@ def all_scores(
     """The scores of all labels, n × labels. A label not retrieved has 0, or the lowest score if
     that is less.
     """
-    all_of_them, dense = (
-        np.zeros((rows.n_rows, bias.size)),
-        dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS),
-    )
+    all_of_them = np.zeros((rows.n_rows, bias.size))
+    dense = dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
     touched = room_for_touched(bias.size)
     for i, scores in enumerate(all_of_them):
         retrieved = touched[
@@ -303,7 +310,8 @@ def votes(
     """
     out = np.zeros(row.indices.size)
     _votes(row, index, label, max_edges, rare, out)
-    columns, out = row.indices[out != 0], out[out != 0]
+    columns = row.indices[out != 0]
+    out = out[out != 0]
     is_retrieved = out.size > 0  # a bias alone does not retrieve a label
     if dense is not None and dense.vectors.any():
         of_vector = dense.vectors[0].astype(np.float64) * dense.weights[:, label]
@@ -374,8 +382,10 @@ def add_votes(
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         if rows.indices[j] >= index.features.size or index.features[rows.indices[j]]["length"] == 0:
             continue
-        feature, x = index.features[rows.indices[j]], rows.data[j]
-        share, first = share_of(feature, x, rare), feature["start"]
+        feature = index.features[rows.indices[j]]
+        x = rows.data[j]
+        share = share_of(feature, x, rare)
+        first = feature["start"]
         voting_edges = index.edges[first : first + min(feature["length"], max_edges)]
         if n == scores.size:
             for edge in voting_edges:
@@ -442,7 +452,8 @@ def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: 
         if row.indices[j] >= index.features.size or index.features[row.indices[j]]["length"] == 0:
             continue
         feature = index.features[row.indices[j]]
-        share, first = share_of(feature, row.data[j], rare), feature["start"]
+        share = share_of(feature, row.data[j], rare)
+        first = feature["start"]
         for e in range(first, first + min(feature["length"], max_edges)):
             if index.edges[e]["label"] == label:
                 out[j] = share * index.edges[e]["weight"] + row.data[j] * index.edges[e]["tuned"]
@@ -487,8 +498,11 @@ def rank_ahead(
     """Write the ranking of row i, which has votes for n labels, if it is wanted."""
     if ahead.place.size == 0 or ahead.place[i] < 0:
         return
-    at, n_known, square = ahead.place[i], 0, 0.0
-    first, last = rows.indptr[i], rows.indptr[i + 1]
+    at = ahead.place[i]
+    n_known = 0
+    square = 0.0
+    first = rows.indptr[i]
+    last = rows.indptr[i + 1]
     for j in range(first, last):
         if index.features[rows.indices[j]]["seen"] > 0:
             n_known += 1

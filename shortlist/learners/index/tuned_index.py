@@ -431,9 +431,12 @@ def has_met(index: Index, earlier: Index) -> NDArray[np.bool_]:
     never move an edge.
     """
     n = earlier.features.size
-    now, then = index.for_features(n).features[:n], earlier.features
+    now = index.for_features(n).features[:n]
+    then = earlier.features
     met: NDArray[np.bool_] = (now["seen"] != then["seen"]) | (now["length"] != then["length"])
-    (feature, edges), (feature_then, edges_then) = index.all_edges(), earlier.all_edges()
-    same, same_then = ~met[feature], ~met[feature_then]
+    (feature, edges) = index.all_edges()
+    (feature_then, edges_then) = earlier.all_edges()
+    same = ~met[feature]
+    same_then = ~met[feature_then]
     met[feature[same][edges["tuned"][same] != edges_then["tuned"][same_then]]] = True
     return met
