@@ -33,78 +33,65 @@ def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
 
     A label is text or a number: what can be stored and compared.
     """
-    Y_given: Any = Y
-    if type(Y_given) is list and len(Y_given) == n_rows:
-        kinds = set(map(type, Y_given))
+    if type(Y) is list and len(Y) == n_rows:
+        kinds = set(map(type, Y))
         if kinds <= {str}:
-            return [[label] for label in Y_given]
-        if kinds <= {list} and set(map(type, chain.from_iterable(Y_given))) <= {str, int}:
-            return Y_given  # the usual case: there is nothing to look at
-    # a column of Arrow's, whose own texts are no Python texts
-    if hasattr(Y_given, "to_pylist") and not is_matrix(Y_given):
-        Y_given = Y_given.to_pylist()
-    if type(Y_given) is np.ndarray and Y_given.ndim == 1 and Y_given.dtype != object:
-        lists = [[label] for label in Y_given.tolist()]
-    elif is_sparse(Y_given):
-        rows = compressed(Y_given, "Y")
-        lists = (
-            [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])]
-            if Y_given.shape[0]
-            else []
-        )
-    elif isinstance(columns := indicator_columns(Y_given), list):
-        lists = [
-            [columns[at] for at in np.flatnonzero(row).tolist()] for row in _indicators(Y_given)
-        ]
-    else:
-        # a column of a pandas or polars frame, say
-        if hasattr(Y_given, "to_numpy") or hasattr(Y_given, "__array__"):
-            Y_given = Y_given.to_numpy() if hasattr(Y_given, "to_numpy") else np.asarray(Y_given)
-        if (
-            isinstance(Y_given, np.ndarray)
-            and Y_given.ndim == 2
-            and Y_given.shape[1] == 1
-            and Y_given.dtype != object
-        ):
-            Y_given = Y_given[:, 0]
-        if isinstance(Y_given, np.ndarray) and Y_given.ndim == 2:
-            lists = [np.flatnonzero(row).tolist() for row in _indicators(Y_given)]
-        elif isinstance(Y_given, np.ndarray) and Y_given.dtype != object:
-            lists = [[label] for label in Y_given.tolist()]
-        elif isinstance(Y_given, (str, bytes)) or not hasattr(Y_given, "__len__"):
-            hint = (
-                "; this requires y to be passed, but the target y is None"
-                if Y_given is None
-                else ""
-            )
-            raise InputError(
-                "the labels must come as a list of label lists, or as one label for each "
-                f"example{hint}"
-            )
-        else:
-            lists = [one_example(labels) for labels in Y_given]
+            return [[label] for label in Y]
+        if kinds <= {list} and set(map(type, chain.from_iterable(Y))) <= {str, int}:
+            return Y  # the usual case: there is nothing to look at
+    lists = _lists_of(Y)
     check_count(len(lists), n_rows)
     for row, labels in enumerate(lists):
         for label in labels:
             if not is_label(label):
-                raise InputError(_no_label(label, row))
+                raise InputError(_not_a_label(label, row))
     return lists
 
 
-def _no_label(label: Any, row: int) -> str:
-    """A sentence on what is no label, of an example."""
-    kind = type(label).__name__
-    if (
-        label is None
-        or kind in ("NAType", "NaTType")
-        or (isinstance(label, float) and label != label)
-    ):
-        called = "None" if label is None else "NaN" if isinstance(label, float) else shown(label)
-        return (
-            f"the label of example {row} is missing ({called}); give it one, or leave the example "
-            "out"
+def _lists_of(Y: Any) -> list[list[Any]]:
+    """Labels in any of the forms that users give them, as lists that are not checked yet."""
+    # a column of Arrow's, whose own texts are no Python texts
+    if hasattr(Y, "to_pylist") and not is_matrix(Y):
+        Y = Y.to_pylist()
+    if is_sparse(Y):
+        if not Y.shape[0]:
+            return []
+        rows = compressed(Y, "Y")
+        return [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])]
+    columns = indicator_columns(Y)
+    if isinstance(columns, list):  # an indicator matrix with names
+        return [[columns[at] for at in np.flatnonzero(row).tolist()] for row in _indicators(Y)]
+    if hasattr(Y, "to_numpy"):  # a column of a pandas or polars frame
+        Y = Y.to_numpy()
+    elif hasattr(Y, "__array__"):
+        Y = np.asarray(Y)
+    if isinstance(Y, np.ndarray):
+        if Y.ndim == 2 and Y.shape[1] == 1 and Y.dtype != object:
+            Y = Y[:, 0]
+        if Y.ndim == 2:
+            return [np.flatnonzero(row).tolist() for row in _indicators(Y)]
+        if Y.dtype != object:
+            return [[label] for label in Y.tolist()]
+    if isinstance(Y, (str, bytes)) or not hasattr(Y, "__len__"):
+        hint = ""
+        if Y is None:
+            hint = "; this requires y to be passed, but the target y is None"
+        raise InputError(
+            "the labels must come as a list of label lists, or as one label for each example" + hint
         )
-    if isinstance(label, float):
+    return [one_example(labels) for labels in Y]
+
+
+def _not_a_label(label: Any, row: int) -> str:
+    """A sentence on what is no label, of an example."""
+    is_float = isinstance(label, float)
+    is_missing = label is None or type(label).__name__ in ("NAType", "NaTType")
+    if is_missing or (is_float and np.isnan(label)):
+        name = "NaN" if is_float else shown(label)
+        return (
+            f"the label of example {row} is missing ({name}); give it one, or leave the example out"
+        )
+    if is_float:
         return (
             f"the label {shown(label)} of example {row} is not finite; a label is text or a "
             "finite number"
@@ -114,13 +101,12 @@ def _no_label(label: Any, row: int) -> str:
 
 def _indicators(Y: Any) -> NDArray[Any]:
     """The values of an indicator matrix, or of a data frame that is one."""
+    values = Y
     try:
-        values = (
-            Y
-            if isinstance(Y, np.ndarray)
-            else np.column_stack([np.asarray(Y[name]) for name in Y.columns])
-        )
-        values = values.astype(np.float64) if values.dtype == object and values is not Y else values
+        if not isinstance(Y, np.ndarray):
+            values = np.column_stack([np.asarray(Y[name]) for name in Y.columns])
+            if values.dtype == object:
+                values = values.astype(np.float64)
     except (TypeError, ValueError):  # what is missing in a column, say
         values = np.empty((0, 0), dtype=object)
     if values.dtype.kind not in "biuf" or np.isnan(values).any():
@@ -186,7 +172,7 @@ def class_list(classes: LabelsLike) -> list[list[Label]]:
     try:
         if is_sparse(classes):
             raise TypeError
-        listed = one_example(classes) if isinstance(classes, (set, frozenset)) else list(classes)  # type: ignore[arg-type]
+        listed = one_example(classes) if isinstance(classes, (set, frozenset)) else list(classes)
     except TypeError:
         raise InputError(f"classes must be a list of labels, not {shown(classes)}") from None
     return label_lists(listed, len(listed))

@@ -330,28 +330,36 @@ def judged(
     labels = numbered(Y, n_rows)
     if wrong is None and complete is None:
         return labels
-    crossed = [[] for _ in range(n_rows)] if wrong is None else label_lists(wrong, n_rows)
-    completeness = (
-        [complete] * n_rows
-        if complete is None or isinstance(complete, (bool, np.bool_))
-        else list(complete)
-    )
-    check_count(len(completeness), n_rows)
-    whole = [
-        not out if whole_or_none is None else bool(whole_or_none)
-        for whole_or_none, out in zip(completeness, crossed, strict=True)
-    ]
-    for row, (right, out) in enumerate(zip(labels, crossed, strict=True)):
-        for label in out:
-            if label in right:
+    wrong_labels: list[list[Label]] = [[] for _ in range(n_rows)]
+    if wrong is not None:
+        wrong_labels = label_lists(wrong, n_rows)
+    is_complete = completeness(complete, wrong_labels)
+    for row, (right_row, wrong_row) in enumerate(zip(labels, wrong_labels, strict=True)):
+        for label in wrong_row:
+            if label in right_row:
                 raise InputError(
                     f"the label {shown(label)} of example {row} is both right and wrong; choose one"
                 )
-    number = {name: i for i, name in enumerate(dict.fromkeys(chain(labels.names, *crossed)))}
-    partial = Partial.of(
-        np.array(whole, dtype=np.bool_), [[number[label] for label in out] for out in crossed]
-    )
-    return NumberedLabels(list(number), labels.sets._replace(partial=partial), labels.columns)
+    names = list(dict.fromkeys(chain(labels.names, *wrong_labels)))
+    number = {name: i for i, name in enumerate(names)}
+    wrong_numbers = [[number[label] for label in wrong_row] for wrong_row in wrong_labels]
+    partial = Partial.of(np.array(is_complete, dtype=np.bool_), wrong_numbers)
+    return NumberedLabels(names, labels.sets._replace(partial=partial), labels.columns)
+
+
+def completeness(
+    complete: bool | Sequence[bool | None] | None, wrong: Sequence[list[Label]]
+) -> list[bool]:
+    """For each example whether all labels that are not right are wrong."""
+    if complete is None or isinstance(complete, (bool, np.bool_)):
+        complete = [complete] * len(wrong)
+    check_count(len(complete), len(wrong))
+    are_complete = []
+    for is_complete, wrong_labels in zip(complete, wrong, strict=True):
+        if is_complete is None:
+            is_complete = not wrong_labels
+        are_complete.append(bool(is_complete))
+    return are_complete
 
 
 def label_counts(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
