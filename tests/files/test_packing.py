@@ -91,7 +91,10 @@ def test_what_cannot_be_unpacked_is_refused(model, tmp_path):
 @pytest.mark.long
 def test_a_small_file_does_not_become_a_huge_model():
     packed, note = container.pack(np.zeros(60 << 19))
-    with mock.patch.object(container, "MOST_MORE", 1 << 20), pytest.raises(container.NotPacked):
+    with (
+        mock.patch.object(container, "MOST_MORE_BYTES", 1 << 20),
+        pytest.raises(container.NotPacked),
+    ):
         container.unpack({"a": packed}, {"a": note})
 
 
