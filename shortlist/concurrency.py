@@ -5,7 +5,8 @@ The kernels check nothing, so arrays must not change while they run. Public meth
 marked ``@reading``, those that change the model ``@writing``, or ``@learning`` if Ctrl-C must not
 leave it half changed. A thread that changes a model may also call its other methods. Private
 methods and the threads of a method take no lock. A method that returns the state of a model is
-marked ``@snapshot``. Learners have no locks: a model has one for all of its parts.
+marked ``@snapshot``. Learners and text parts have no locks: a model
+has one for all of its parts.
 
 A reader holds a lock of its own, which is listed in ``readers``. A writer closes the gate and waits
 for each of these. All locks are held by ``with`` statements, so that Ctrl-C cannot leave one
@@ -198,6 +199,17 @@ class uninterrupted:
             if _noted:
                 _noted.clear()
                 raise KeyboardInterrupt
+
+
+def not_interrupted(verb: Verb) -> Verb:
+    """Mark a method of a part of a model that is not left half done by Ctrl-C. It takes no lock."""
+
+    @wraps(verb)
+    def deferred(*args: Any, **kwargs: Any) -> Any:
+        with uninterrupted():
+            return verb(*args, **kwargs)
+
+    return deferred  # type: ignore[return-value]
 
 
 class Learns(Protocol):

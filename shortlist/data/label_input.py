@@ -38,7 +38,8 @@ def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
         if kinds <= {str}:
             return [[label] for label in Y]
         if kinds <= {list} and set(map(type, chain.from_iterable(Y))) <= {str, int}:
-            return Y  # the usual case: there is nothing to look at
+            usual: Any = Y
+            return usual  # the usual case: there is nothing to look at
     lists = _lists_of(Y)
     check_count(len(lists), n_rows)
     for row, labels in enumerate(lists):
@@ -172,7 +173,8 @@ def class_list(classes: LabelsLike) -> list[list[Label]]:
     try:
         if is_sparse(classes):
             raise TypeError
-        listed = one_example(classes) if isinstance(classes, (set, frozenset)) else list(classes)
+        is_set = isinstance(classes, (set, frozenset))
+        listed = one_example(classes) if is_set else list(classes)  # type: ignore[arg-type]
     except TypeError:
         raise InputError(f"classes must be a list of labels, not {shown(classes)}") from None
     return label_lists(listed, len(listed))

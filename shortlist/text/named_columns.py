@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.concurrency import reading
 from shortlist.data.texts import Document, as_documents, band, cell_value, laid
 from shortlist.errors import InputError
 from shortlist.estimators import Estimator, not_fitted
@@ -54,7 +53,6 @@ class NamedColumns(Estimator):
                 "this TextVectorizer has learned nothing yet; call fit or partial_fit first"
             )
 
-    @reading
     def names(self, columns: Iterable[int], text: Document | None = None) -> list[str]:
         """The feature behind each column.
 
@@ -80,7 +78,6 @@ class NamedColumns(Estimator):
                 behind.setdefault(column, []).append(name)
         return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
 
-    @reading
     def spans(self, text: Document) -> dict[int, list[tuple[int, int]]]:
         """Where the features of each column stand in a text: first letter and the one after the
         last, by column.
@@ -106,7 +103,6 @@ class NamedColumns(Estimator):
             spans.setdefault(column, []).append(span)
         return spans
 
-    @reading
     def has_known_word(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Whether any word of each text is known.
 
@@ -121,7 +117,6 @@ class NamedColumns(Estimator):
         n_known = np.append(0, np.cumsum(self.vocabulary_.find(words.hashes) >= 0))
         return np.diff(n_known[words.indptr]) > 0
 
-    @reading
     def known_share(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The known share of the different features of each text; 1 if it has none, and in
         hashed columns.
@@ -139,7 +134,6 @@ class NamedColumns(Estimator):
         np.divide(np.diff(n_known[rows.indptr]), n_features, out=share, where=n_features > 0)
         return share.astype(np.float32)
 
-    @reading
     def values(self, first: int = 0) -> list[tuple[str, str, bool]]:
         """The categories and numbers learned from column ``first`` on: field, value, and
         whether it is a number.
@@ -162,7 +156,6 @@ class NamedColumns(Estimator):
         bands = band(field, number) if isinstance(number, float) else []
         return bool((self.vocabulary_.find(value_hashes(bands)) >= 0).any())
 
-    @reading
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The feature behind each column, in order."""
         self.check_fitted()

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from shortlist.concurrency import (
     by_threads,
-    learning,
-    reading,
-    snapshot,
+    not_interrupted,
     spread,
     stop_here,
     uninterrupted,
-    writing,
 )
 from shortlist.data.rows import Rows, give_back
 from shortlist.data.texts import Document, as_documents, blocks
@@ -71,7 +68,7 @@ class TextLearning(NamedColumns):
         self._begin_once()
         self.columns_.settings = self.settings_.suiting(texts, recurring)
 
-    @learning
+    @not_interrupted
     def merge(self, other: Self) -> Self:
         """Learn exactly what another vectorizer of the same parameters has learned, as if its
         texts had come next.
@@ -88,7 +85,7 @@ class TextLearning(NamedColumns):
         self._weighting.merge(other._weighting, numbers, self.n_features_)
         return self
 
-    @learning
+    @not_interrupted
     def forget_rare(self) -> NDArray[np.bool_]:
         """Forget the features of fewer than ``min_df`` documents; return which columns are kept."""
         if self.settings_.min_df == 1 or self.settings_.hashed is not None:
@@ -97,7 +94,6 @@ class TextLearning(NamedColumns):
         self.forget_columns(marks)
         return marks
 
-    @writing
     def fit_counts(self, batches: Iterable[Sequence[Document]], n_jobs: int = 1) -> CountedRows:
         """Learn from these batches of texts alone; return their rows, which are weighted when they
         are used.
@@ -132,14 +128,14 @@ class TextLearning(NamedColumns):
             raise
         return rows
 
-    @learning
+    @not_interrupted
     def learn_rows(self, texts: Sequence[Document]) -> Rows:
         """Learn from these texts and return their rows, weighted by the counts after all of
         them.
         """
         return self.weighted(self.take(texts).rows)
 
-    @learning
+    @not_interrupted
     def take(self, texts: Iterable[Document], *, recurring: bool = False, n_jobs: int = 1) -> Taken:
         """Learn from these texts, all or none, and return what ``give_back`` needs to undo it.
 
@@ -167,7 +163,7 @@ class TextLearning(NamedColumns):
         self._weighting.learn(rows)
         return Taken(rows, settings, n_features, self._weighting.m, len(columns))
 
-    @learning
+    @not_interrupted
     def give_back(self, taken: Taken, n_kept: int = 0) -> None:
         """Undo ``take`` for all its texts but the first few, unless others have been taken up
         since.
@@ -186,13 +182,12 @@ class TextLearning(NamedColumns):
         """Return weighted rows from rows of counts, which may be overwritten."""
         return self._weighting.weigh(rows, self.settings_.character_weight, self.vocabulary_.quoted)
 
-    @learning
+    @not_interrupted
     def forget_columns(self, marks: NDArray[np.bool_]) -> None:
         """Forget the columns that are not marked; the others are renumbered in their order."""
         self.columns_.keep(marks)
         self._weighting.keep(marks)
 
-    @reading
     def rows(self, texts: Sequence[Document], n_jobs: int = 1) -> Rows:
         """Return the rows of these texts, without learning; the same for any number of threads."""
         if not self.is_fitted and self.requires_fit:
@@ -221,7 +216,6 @@ class TextLearning(NamedColumns):
 
     # Model files.
 
-    @snapshot
     def to_state(self) -> State:
         """What a model file keeps."""
         self.check_fitted()

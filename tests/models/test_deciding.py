@@ -348,7 +348,7 @@ def test_learning_that_is_stopped_leaves_a_file_that_opens(monkeypatch, tmp_path
 
     monkeypatch.setattr(interrupts, "RUN", 50)
     with monkeypatch.context() as now:
-        now.setattr("shortlist.learners.category_learner.stop_here", stop)
+        now.setattr("shortlist.learners.batch_learner.stop_here", stop)
         with pytest.raises(KeyboardInterrupt):
             c.learn_many(*examples(120, seed=1, labels=40))
     assert c.learner_.n_examples_ == 450

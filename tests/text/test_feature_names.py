@@ -142,7 +142,7 @@ def test_a_tampered_state_is_refused(tamper, message):
 
 def compact_state(vectorizer):
     """What a compact file has, which whoever saves the vectorizer gets."""
-    return vectorizer.hold(lambda: vectorizer.to_state().compacted().copied())
+    return vectorizer.to_state().compacted().copied()
 
 
 @pytest.mark.parametrize(

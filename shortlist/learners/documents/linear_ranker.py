@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.compiled.kernels import Floats, Longs
-from shortlist.concurrency import reading, snapshot
 from shortlist.data.rows import MatrixLike
 from shortlist.data.validation import (
     Names,
@@ -65,7 +64,6 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
     def fit(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn from rows X, their relevance y and the id of the query each row answers."""
 
-    @reading
     def decision_function(self, X: MatrixLike) -> Floats:
         """The score w·φ of each row."""
         check_is_fitted(self, "coef_")
@@ -77,13 +75,11 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
         """Return the same scores, for scikit-learn's tools."""
         return self.decision_function(X)
 
-    @reading
     def rank(self, X: MatrixLike, query: ArrayLike | None = None) -> QueryRanking:
         """The rows of each query, best first; equal scores keep the order of the rows."""
         scores = self._scores(X, query)
         return QueryRanking(as_queries(query, scores.size), scores)
 
-    @reading
     def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
         """Return the measure that the ranker optimises, averaged over the queries for which it
         is defined.
@@ -205,7 +201,6 @@ class StructuralRanker(LinearRanker):
         note_names(self, column_names(X))
         return self
 
-    @snapshot
     def to_state(self) -> State:
         check_is_fitted(self, "coef_")
         learned = {name: getattr(self, name) for name in CERTIFICATE}

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.compiled.kernels import Floats, Ints, Longs, step
-from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, writing
+from shortlist.concurrency import not_interrupted, runs, stop_here
 from shortlist.data.ranking import Explanation
 from shortlist.data.rows import MatrixLike, Rows, is_full
 from shortlist.data.validation import (
@@ -112,7 +112,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     # Learning.
 
-    @writing
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Forget everything and learn all rows, in ``passes`` passes."""
         if self.passes is not None:
@@ -142,7 +141,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             raise
         return self
 
-    @learning
+    @not_interrupted
     def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more rows, once, in the order given.
 
@@ -152,7 +151,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         self._run(*self.prepare(X, y, classes))
         return self
 
-    @learning
+    @not_interrupted
     def predict_and_learn(self, X: MatrixLike, y: ArrayLike) -> Ratings:
         """``partial_fit`` that returns the rating that the last rule predicted for each row
         before learning it.
@@ -213,13 +212,11 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     # Predicting.
 
-    @reading
     def predict(self, X: MatrixLike) -> Ratings:
         """The rating of each row."""
         rated = self._rate(X)  # refuses a learner that has learned nothing
         return self.classes_[rated]
 
-    @reading
     def distances(self, X: MatrixLike) -> Floats:
         """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with
         r; negative if below.
@@ -227,7 +224,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         weights, biases = self._rule()
         return self._products(X, weights) - self._edges(biases)
 
-    @reading
     def neighbour_distances(self, X: MatrixLike) -> Floats:
         """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the
         ends.
@@ -240,7 +236,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         above = np.take_along_axis(fenced, rated + 1, 1)
         return np.hstack([below, -above])
 
-    @reading
     def decision_function(self, X: MatrixLike) -> Floats:
         """The distance of each row inside the interval of each rating, n × k: negative outside,
         largest at the rating.
@@ -256,7 +251,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         ends = np.full((distances.shape[0], 1), np.inf)
         return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
 
-    @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the ranking loss: −mean |ŷ − y|, counted in steps of the scale, so that higher
         is better.
@@ -274,7 +268,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             raise InputError("sample_weight must hold numbers of at least 0, not all of them 0")
         return -float(np.average(distances, weights=weights))
 
-    @reading
     def explain(self, x: MatrixLike, names: Sequence[str | int] | None = None) -> Explanation:
         """What each column, by its name or number, adds to the score of one row, and the rating of
         the row.
@@ -321,20 +314,17 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         return products
 
     @property
-    @reading
     def coef_(self) -> Floats:
         """The weights w of the rule."""
         return self._rule()[0][0]
 
     @property
-    @reading
     def thresholds_(self) -> Floats:
         """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule."""
         return self._edges(self._rule()[1])
 
     # Model files. ``from_state`` checks everything that kernels rely on.
 
-    @snapshot
     def to_state(self) -> State:
         """The state of a fitted learner."""
         check_is_fitted(self)
