@@ -10,15 +10,14 @@ from contextlib import closing
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from shortlist.compiled.kernels import Floats, Longs
+from shortlist.compiled.kernels import Longs
 from shortlist.concurrency import lock_of, prefetch, reading
 from shortlist.confidence.calibration import F1, TOGETHER, Aim, Precision
 from shortlist.confidence.confidence import Automation, Confidence, Reason
 from shortlist.confidence.observers import DEPTH
-from shortlist.data.label_input import Label, LabelsLike
-from shortlist.data.labels import LabelSets, NumberedLabels, sorting
+from shortlist.data.label_input import Label
 from shortlist.data.ranking import Ranking
 from shortlist.data.rows import Rows
 from shortlist.data.validation import as_whole
@@ -26,24 +25,17 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
-from shortlist.learners.predictions import (
-    best_or_most_frequent,
-    indicator_matrix,
-    mean_number_of_labels,
-    probabilities_by_column,
-    probabilities_summing_to_one,
-)
-from shortlist.measures import depth, evaluate, measure, propensities_for
 from shortlist.models.answers import Assigned, AssignedLabels, JudgedRanking, RankedLabels
-from shortlist.models.label_report import Decisions, add_hierarchy, add_labels
-from shortlist.models.model import Model, Report
+from shortlist.models.label_evaluation import EvaluatesLabels
+from shortlist.models.label_predictions import PredictsLabels
+from shortlist.models.model import Model
 from shortlist.models.policy import AllowedLabels, LabelPolicy
 from shortlist.models.rules import Rules, within_kinds
 
 Inputs = TypeVar("Inputs")  # examples to rank labels for: texts, or rows of features
 
 
-class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
+class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Generic[Inputs]):
     """Base class: ranks labels with probabilities, and decides.
 
     It is made of a learner, a confidence and a policy; a subclass adds features, which make rows of
@@ -109,10 +101,10 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
     # Ranking.
 
     def answer_batches(self, batches: Iterable[Examples], k: int = 5) -> Iterator[RankedLabels]:
-        for ranking, batch in self._rank_batches(batches, k):
+        for ranking, batch in self.rank_batches(batches, k):
             yield RankedLabels(ranking, batch.ids)
 
-    def _rank_batches(
+    def rank_batches(
         self, batches: Iterable[Examples], k: int
     ) -> Iterator[tuple[Ranking, Examples]]:
         """The k best labels of batch after batch; while one is ranked, the next are read and
@@ -164,7 +156,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
             self.allowed_labels_ = AllowedLabels()
         return self.allowed_labels_(self.learner_, self.policy_, rules)
 
-    def _rank_deep(self, inputs: Inputs) -> Ranking:
+    def rank_deep(self, inputs: Inputs) -> Ranking:
         """As many labels as a decision or a shortlist can take."""
         self.check_fitted()
         return self.rank_under_rules(self.rows_of(inputs), DEPTH)
@@ -176,7 +168,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
         """For each row the shortest list that keeps a promise, as ``Categorizer.shortlist`` for
         texts.
         """
-        ranking = self._rank_deep(X)
+        ranking = self.rank_deep(X)
         self.warn_of_broken_promise(coverage)
         return ranking.only(self.shortlisted(ranking, coverage))
 
@@ -212,7 +204,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
         self.check_fitted()
         aim = self.aim(precision)
         warn_of_sorted_stream(self.confidence_)
-        return self.decide(X, self._rank_deep(X), aim)
+        return self.decide(X, self.rank_deep(X), aim)
 
     @reading
     def decide(self, inputs: Inputs, ranking: Ranking, aim: Aim) -> list[Assigned]:
@@ -269,7 +261,7 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
 
     def assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
         """The labels assigned to the examples of one batch after the other."""
-        for ranking, batch in self._rank_batches(batches, DEPTH):
+        for ranking, batch in self.rank_batches(batches, DEPTH):
             yield AssignedLabels(self.decide(self.inputs_of(batch), ranking, aim), batch.ids)
 
     def shortlist_batches(
@@ -278,127 +270,16 @@ class CategoryModel(Model[JudgedRanking], Generic[Inputs]):
         """The shortlists of the examples of batch after batch, without the warnings of
         ``warn_of_broken_promise``.
         """
-        for ranking, batch in self._rank_batches(batches, DEPTH):
+        for ranking, batch in self.rank_batches(batches, DEPTH):
             yield RankedLabels(ranking.only(self.shortlisted(ranking, coverage)), batch.ids)
 
     def likely_batches(
         self, batches: Iterable[Examples], k: int, least: float
     ) -> Iterator[RankedLabels]:
         """Those of the k best labels of each example whose probability is at least ``least``."""
-        for ranking, batch in self._rank_batches(batches, k):
+        for ranking, batch in self.rank_batches(batches, k):
             with np.errstate(invalid="ignore"):
                 yield RankedLabels(ranking.only(ranking.probabilities >= least), batch.ids)
-
-    # Predicting, in scikit-learn's forms.
-
-    @reading
-    def predict(self, X: Inputs) -> NDArray[Any]:
-        """The best label of each row; if all labels came as indicator matrices, such a matrix of
-        assigned labels.
-        """
-        self.check_fitted()
-        learner = self.learner_
-        rows = self.rows_of(X)
-        columns = learner.label_columns_
-        names = learner.label_index_.names
-        if columns is not None and self.confidence_.ready:
-            ranking = self.rank_under_rules(rows, DEPTH)
-            ids = np.where(self.chosen(ranking, F1()), ranking.ids, -1)
-            return indicator_matrix(ids, names, columns)
-        rules = self.policy_.rules_of(None)
-        if not self.retired_ and not rules:
-            return learner.predict_rows(rows)
-        if columns is not None:
-            k = mean_number_of_labels(learner.label_counts_, learner.n_examples_)
-            return indicator_matrix(self.rank_under_rules(rows, k).ids, names, columns)
-        allowed, _ = self.labels_allowed(rules)
-        counts = np.where(allowed.labels, learner.all_label_counts(), -1)
-        return best_or_most_frequent(
-            self.rank_under_rules(rows, 1).ids[:, 0], self.classes_, counts
-        )
-
-    @reading
-    def predict_proba(self, X: Inputs) -> Floats:
-        """The probability of each label, n × number of labels, dense, as
-        ``Categorizer.predict_proba`` for texts.
-        """
-        self.check_fitted()
-        learner = self.learner_
-        columns = learner.label_columns_
-        if not self.confidence_.ready:
-            raise InputError(
-                "the model has not seen enough examples to give probabilities; it needs about a "
-                "hundred"
-            )
-        if self.has_one_label_each:
-            if columns is None or list(columns) != learner.classes_.tolist():
-                check_sorted(learner.classes_)
-            ranking = self._rank_deep(X)
-            counts = learner.label_counts_
-            return probabilities_summing_to_one(ranking.ids, ranking.probabilities, counts)
-        if columns is None:
-            raise InputError(
-                "predict_proba needs texts of one label each, or labels that came as an indicator "
-                "matrix; rank(texts).probabilities has the probabilities of the best labels"
-            )
-        ranking = self._rank_deep(X)
-        names = learner.label_index_.names
-        return probabilities_by_column(ranking.ids, ranking.probabilities, names, columns)
-
-    @reading
-    def score(self, X: Inputs, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
-        """R1: the share of rows whose best label is one of theirs."""
-        self.check_fitted()
-        return self.learner_.score_rows(self.rows_of(X), Y, sample_weight)
-
-    # Measuring.
-
-    def judge_batches(
-        self, batches: Iterable[Examples], measures: Sequence[str]
-    ) -> Iterator[JudgedRanking]:
-        for ranking, batch in self._rank_batches(batches, self.judged_depth(measures)):
-            yield JudgedRanking(ranking, batch.labels or [])
-
-    def judged_depth(self, measures: Sequence[str]) -> int:
-        """How many labels to rank for these measures."""
-        least = DEPTH if self.confidence_.ready else 1
-        return max(self._measured_depth(measures), least)
-
-    def _measured_depth(self, measures: Sequence[str]) -> int:
-        """How many labels these measures look at."""
-        return depth([measure(name) for name in measures], len(self.learner_.classes_))
-
-    def report_on(
-        self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False
-    ) -> Report:
-        judged = list(judged)
-        ranking, truth = self.joined_judgements(judged, measures)
-        learner = self.learner_
-        n_labels = len(learner.classes_)
-        chosen = [measure(name) for name in measures]
-        propensities = propensities_for(chosen, learner.label_counts_, learner.n_examples_)
-        report = Report(
-            evaluate(ranking, truth, chosen, n_labels=n_labels, propensities=propensities)
-        )
-        if details:
-            add_labels(report, ranking, truth, n_labels, self.vocabulary_)
-        if self.vocabulary_ is not None and self.vocabulary_.broader:
-            add_hierarchy(report, judged, self.vocabulary_)
-        if self.confidence_.ready:
-            deep = Ranking.stack([part.ranking for part in judged], min(DEPTH, n_labels))
-            Decisions(self.confidence_, self.chosen, deep, truth).add_to(report)
-        return report
-
-    def joined_judgements(
-        self, judged: Sequence[JudgedRanking], measures: Sequence[str]
-    ) -> tuple[Ranking, LabelSets]:
-        """The rankings of all batches as one, and the labels as numbers."""
-        labels = [part.labels for part in judged]
-        if not any(labels):
-            raise InputError("there are no examples to evaluate")
-        numbers = self.learner_.label_numbers(NumberedLabels.stack(labels))
-        rankings = [part.ranking for part in judged]
-        return Ranking.stack(rankings, self._measured_depth(measures)), numbers
 
     # Looking inside.
 
@@ -476,16 +357,4 @@ def warn_of_sorted_stream(confidence: Confidence) -> None:
             "all at once (fit, shortlist train)",
             UserWarning,
             stacklevel=5,
-        )
-
-
-def check_sorted(classes: NDArray[Any]) -> None:
-    """Refuse unsorted labels: scikit-learn would mistake their columns for those of others."""
-    names = classes.tolist()
-    if names != sorted(names, key=sorting):
-        raise InputError(
-            "scikit-learn takes the columns of predict_proba in the sorted order of the labels, as "
-            "fit numbers them, and this model has learned them from a stream, in the order in "
-            "which they came; use fit, name all labels first (partial_fit with classes), or use "
-            "rank(texts).probabilities"
         )

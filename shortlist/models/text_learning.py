@@ -24,9 +24,9 @@ from shortlist.data.labels import NumberedLabels, judged, numbered
 from shortlist.data.texts import Document, Vectors
 from shortlist.estimators import clone
 from shortlist.label_vocabulary import LabelVocabulary
-from shortlist.learners.batch_learner import n_examples
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.learners.port import TakesVectors
+from shortlist.learners.row_ranker import n_examples
 from shortlist.models import encoding
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.encoding import VectorPart, suited, vectors_of_names

@@ -233,7 +233,7 @@ def test_batches_with_other_columns_are_refused():
 def test_a_row_that_is_refused_is_numbered_within_its_file(tmp_path):
     model = sl.RowCategorizer().fit(*examples(100))
     (tmp_path / "rows.svm").write_text("+1 1:0.5 2:3\n" * 40 + "+1 1:0.5 2:-3\n")
-    for ask in (model.learn_batches, lambda batches: list(model._rank_batches(batches, 1))):
+    for ask in (model.learn_batches, lambda batches: list(model.rank_batches(batches, 1))):
         batches = sl.read(tmp_path / "rows.svm", batch=100)
         with pytest.raises(InputError, match=r"rows.svm, line 41: the row holds -3 in column 1"):
             ask(batches)
