@@ -149,7 +149,7 @@ def test_labels_with_names_are_exactly_its_twin(stream, data, step, one_by_one):
         some = slice(first, first + 1) if one_by_one else first
         learner.partial_fit(X[some], [labels for _, labels in stream[some]])
     for (row, labels), v in zip(stream, V, strict=True):
-        slow.learn([(f + 2, x) for f, x in row], labels, v)
+        slow.learn([(f + 2, x) for f, x in row], labels, v, in_stream=True)
     assert learned(learner) == learned_by(slow)
     assert weights_of(learner) == {pair: u for pair, u in slow.weights.items() if u}
 

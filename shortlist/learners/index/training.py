@@ -81,6 +81,10 @@ BIAS_RATE = 0.04  # a bias learns like a feature that every row has with the val
 DOUBT = 1.0  # by how much the step shrinks if the true label is behind by 1
 UNCOUNTED = 1e-9  # the weight, for x = 1, of an edge that was never counted
 EXAMPLES, LABELS = 0, 1  # entries of counts
+SEEN, MISSED = 0, 1  # columns of progress
+LEAST_PACE = 0.25  # of a label that is known well
+KNOWN_AFTER, KNOWN_FEATURE_AFTER = 20.0, 20.0  # examples after which the pace has halved
+RECENT = 6.0  # over so many examples of a label the misses are averaged
 
 
 class Learned(NamedTuple):
@@ -90,6 +94,7 @@ class Learned(NamedTuple):
     weights: Weights  # float32[columns of a vector, labels or more]
     bias: Floats
     met: NDArray[np.bool_]  # the labels that some example had; empty for all
+    progress: Floats  # float64[labels or more, 2]: examples of each label; how many are missed
 
 
 class Rules(NamedTuple):
@@ -100,6 +105,7 @@ class Rules(NamedTuple):
     rare: int
     cap: int
     step: float
+    in_stream: bool
 
 
 @loop
@@ -163,7 +169,7 @@ def learn(
                         ring.labels,
                         a,
                         again,
-                        FURTHER,
+                        1.0,
                         contest,
                         least,
                         learned,
@@ -218,7 +224,7 @@ def learn_one(
     """Score example i, find the errors, and correct; count it, too, if this is the ``first``
     time.
     """
-    index, weights, bias, met = learned
+    index, weights, bias, met, progress = learned
     own, scores = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.scores
     for c in own[: met.size]:  # none where met is empty
         met[c] = True
@@ -236,24 +242,29 @@ def learn_one(
         scratch.touched[n] = c
         n += scores[c] == 0.0  # a true label that was not retrieved has the score b_c
     found, rival, eta = scratch.touched[:n], -1, rules.step * share
+    pace = 1.0
     if contest and own.size > 0:
         rival, behind = contend(bias, scratch, own, found)
         eta *= 1.0 if first else 1.0 - DOUBT * behind
+        if first:
+            note_progress(progress, own, behind > 0.0)
+        if rules.in_stream:
+            pace = pace_of(progress, own)
     else:
         each_for_itself(bias, scratch, own, found)
     errors = scores  # which are not needed any more
     wrong = has_error(found, errors)
     if first and wrong:
-        count_and_correct(rows, labels, i, index, scratch, rival, least, rules, eta)
+        count_and_correct(rows, labels, i, index, scratch, rival, least, rules, eta, pace)
     elif first:
         for f in rows.indices[rows.indptr[i] : rows.indptr[i + 1]]:
             see(index.features[f])
     elif wrong and eta > 0.0:
-        correct(rows, i, index, errors, eta)
+        correct(rows, i, index, errors, eta, pace)
     if with_vector and wrong:
-        correct_vector(vector, weights, scratch, n, eta)
+        correct_vector(vector, weights, scratch, n, eta * pace)
     for c in found:
-        bias[c] += BIAS_RATE * eta * errors[c]
+        bias[c] += BIAS_RATE * eta * pace * errors[c]
         errors[c] = 0.0
 
 
@@ -360,12 +371,13 @@ def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
 
 
 @part
-def correct(rows: Rows, i: int, index: Index, errors: Floats, eta: float) -> None:
+def correct(rows: Rows, i: int, index: Index, errors: Floats, eta: float, pace: float) -> None:
     """u_fc += η·x[f]·e_c on all edges; where c has no error this adds 0, which is faster than a
     branch.
     """
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
+        feature = index.features[rows.indices[j]]
+        shift = eta * rows.data[j] * pace_beside(pace, feature["seen"])
         first = feature["start"]
         for edge in index.edges[first : first + feature["length"]]:
             edge["tuned"] += shift * errors[edge["label"]]
@@ -382,6 +394,7 @@ def count_and_correct(
     least: float,
     rules: Rules,
     eta: float,
+    pace: float,
 ) -> None:
     """Correct, and count the true labels that have an error, in one pass over each list.
 
@@ -389,8 +402,9 @@ def count_and_correct(
     """
     edges, errors = index.edges, scratch.scores
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
+        f, x = rows.indices[j], rows.data[j]
         feature = index.features[f]
+        shift = eta * x * pace_beside(pace, feature["seen"])
         see(feature)
         scratch.clock[0] += 1
         first, n = feature["start"], feature["length"]
@@ -438,3 +452,34 @@ def add_edge(
         feature["length"] = n + 1
         index.used[EDGES] += 1
     put_in_place(edges, feature["start"], feature["start"] + n, c, weight, tuned)
+
+
+# The pace of a stream: the share of the step that an example takes.
+
+
+@part
+def note_progress(progress: Floats, own: Ints, missed: bool) -> None:
+    """Count an example of these labels, and whether another label was ranked above them."""
+    for c in own:
+        progress[c, SEEN] += 1.0
+        progress[c, MISSED] *= 1.0 - 1.0 / RECENT
+        if missed:
+            progress[c, MISSED] += 1.0 / RECENT
+
+
+@part
+def pace_of(progress: Floats, own: Ints) -> float:
+    """The largest pace of an example's labels. It is 1 for a label without examples, and again
+    for one whose last examples were all missed.
+    """
+    pace = LEAST_PACE
+    for c in own:
+        by_count = KNOWN_AFTER / (KNOWN_AFTER + progress[c, SEEN])
+        pace = max(pace, by_count, 2.0 * progress[c, MISSED] - 1.0)
+    return pace
+
+
+@part
+def pace_beside(pace: float, seen: int) -> float:
+    """The pace of a feature that was seen so often: that of the labels, or more if it is rare."""
+    return max(pace, KNOWN_FEATURE_AFTER / (KNOWN_FEATURE_AFTER + seen))

@@ -26,7 +26,16 @@ from shortlist.learners.index.edges import Index, are_counts, are_rows, cut_list
 from shortlist.learners.index.index_learner import IndexLearner
 from shortlist.learners.index.replay_buffer import NO_RING, Ring
 from shortlist.learners.index.scoring import Ahead, Dense, room_for_rankings
-from shortlist.learners.index.training import EXAMPLES, LABELS, Learned, Rules, learn, least_share
+from shortlist.learners.index.training import (
+    EXAMPLES,
+    LABELS,
+    MISSED,
+    SEEN,
+    Learned,
+    Rules,
+    learn,
+    least_share,
+)
 from shortlist.learners.top_labels import make_scratch
 
 # How many rows all passes of ``fit`` see together, and the most passes: where examples have one
@@ -126,6 +135,7 @@ class TunedIndex(IndexLearner):
         self.n_vector_ = 0 if self.vector is None else as_whole(self.vector, "vector")
         self._weights = np.zeros((self.n_vector_, 0), dtype=np.float32)
         self._biases = np.zeros(0)
+        self._progress = no_progress(0)
         self._counts = np.zeros(LABELS + 1)
         self._ring, self._ring_settings = NO_RING, (self.values, self.step)
         self._planned, self._pass = FEWEST_PASSES, 0
@@ -294,6 +304,7 @@ class TunedIndex(IndexLearner):
         further, n = max(1, self._planned - 1), float(n_rows)
         self._to_come = np.array([n * (further + 1 - self._pass), n * further])
         self._biases = grown(self._biases, len(self.label_index_))
+        self._progress = grown(self._progress, len(self.label_index_))
         self._weights = scoring.widened(self._weights, len(self.label_index_))
 
     def _pieces(
@@ -310,8 +321,15 @@ class TunedIndex(IndexLearner):
         words, own = self._split(rows)
         n_labels = len(self.label_index_)
         met = self._have_examples if self._have_examples.size == n_labels else scoring.EVERY
-        learned = Learned(self.index_, self._weights, self._biases[:n_labels], met)
-        rules = Rules(self.max_edges, super().least_share(), self.rare, cap, float(self.step))
+        learned = Learned(self.index_, self._weights, self._biases[:n_labels], met, self._progress)
+        rules = Rules(
+            self.max_edges,
+            super().least_share(),
+            self.rare,
+            cap,
+            float(self.step),
+            self.in_stream,
+        )
         return learn(
             words,
             own,
@@ -415,6 +433,11 @@ class TunedIndex(IndexLearner):
         self._share = (1.0 - share) * self._share + share * other._share
         self._biases = (1.0 - share) * grown(self._biases, n_labels)
         np.add.at(self._biases, numbers, share * other.label_biases())
+        self._progress = joined_progress(
+            grown(self._progress, n_labels)[:n_labels],
+            grown(other._progress, numbers.size)[: numbers.size],
+            numbers,
+        )
         self._weights = scoring.widened(self._weights, n_labels) * np.float32(1.0 - share)
         weights = scoring.widened(other._weights, numbers.size)
         # several may have become one
@@ -431,12 +454,17 @@ class TunedIndex(IndexLearner):
             self._counts.copy(),
             self._weights.copy(),
         )
+        shard._progress = self._progress.copy()
         return shard
 
     def mix_shards(self, shards: list[Any]) -> None:
         n_labels = len(self.label_index_)
         self.n_vector_ = shards[0].n_vector_
         self._biases = np.mean([grown(shard._biases, n_labels) for shard in shards], axis=0)
+        self._progress = mixed_progress(
+            grown(self._progress, n_labels)[:n_labels],
+            [grown(shard._progress, n_labels)[:n_labels] for shard in shards],
+        )
         weights = [scoring.widened(shard._weights, n_labels)[:, :n_labels] for shard in shards]
         self._weights = (np.sum(weights, axis=0) / np.float32(len(shards))).astype(np.float32)
         self._counts = self._counts + sum(
@@ -469,6 +497,7 @@ class TunedIndex(IndexLearner):
             "edge_tuned": self.index_.column("tuned", np.float32),
             "bias": self.label_biases(),
             "counts": self._counts,
+            "progress": grown(self._progress, len(self.label_index_))[: len(self.label_index_)],
             "pass": np.array([self._pass]),
         }
         if self.n_vector_:
@@ -497,6 +526,7 @@ class TunedIndex(IndexLearner):
         )
         self._biases = np.array(state.array("bias", np.float64))
         state.require(self._biases.size == n_labels, "each label has a bias")
+        self._progress = progress_in(state, self.counts_by_label)
         if "vector_weights" in state.arrays:
             self._weights = np.array(state.array("vector_weights", np.float32, ndim=2))
             state.require(self._weights.shape[1] == n_labels, "each label has weights of vectors")
@@ -557,3 +587,41 @@ def has_met(index: Index, before: Index) -> NDArray[np.bool_]:
     same, same_then = ~met[feature], ~met[feature_then]
     met[feature[same][edges["tuned"][same] != edges_then["tuned"][same_then]]] = True
     return met
+
+
+# The progress of labels in a stream: how many examples each has, and the share of its last ones
+# that was missed.
+
+
+def no_progress(n_labels: int) -> Floats:
+    return np.zeros((n_labels, 2))
+
+
+def joined_progress(progress: Floats, other: Floats, numbers: Ints) -> Floats:
+    """The progress of labels that another learner knows, too: its label i is numbers[i] here."""
+    seen = progress[:, SEEN].copy()
+    missed = seen * progress[:, MISSED]
+    np.add.at(seen, numbers, other[:, SEEN])
+    np.add.at(missed, numbers, other[:, SEEN] * other[:, MISSED])
+    return np.stack([seen, np.minimum(1.0, missed / np.maximum(1.0, seen))], axis=1)
+
+
+def mixed_progress(before: Floats, shards: list[Floats]) -> Floats:
+    """Examples add up; misses are averaged."""
+    mixed: Floats = np.mean(shards, axis=0)
+    mixed[:, SEEN] = before[:, SEEN] + sum(shard[:, SEEN] - before[:, SEEN] for shard in shards)
+    return mixed
+
+
+def progress_in(state: State, counts: Longs) -> Floats:
+    """The progress that a model file has; one from before it was kept knows only the counts."""
+    if "progress" not in state.arrays:
+        progress = no_progress(counts.size)
+        progress[:, SEEN] = counts
+        return progress
+    progress = np.array(state.array("progress", np.float64, ndim=2))
+    state.require(progress.shape == (counts.size, 2), "each label has its progress")
+    state.require(are_counts(progress[:, SEEN], counts.size), "labels have so many examples")
+    shares = (progress[:, MISSED] >= 0.0) & (progress[:, MISSED] <= 1.0)
+    state.require(bool(shares.all()), "a share of their last examples was missed")
+    return progress
