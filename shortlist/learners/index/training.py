@@ -30,10 +30,15 @@ x[f], w′_f += x[f], with a new edge where there was none. In a contest the bes
 edges too, of next to no weight, since a feature can vote against a label only through an edge. A
 list has at most ``max_edges`` edges: the lightest one makes room for a new one.
 
-Seen again, in a further pass of ``fit`` or replayed in a stream (replay_buffer.py), an example
-only corrects. η is at most half the step; in ``fit`` it falls evenly to 0. In a contest it is
-multiplied by 1 − (s_c − s_y), down to 0, while a wrong label c still scores higher: an example that
-is misranked after it was learned is likely to be mislabelled.
+Seen again, in a further pass of ``fit``, an example only corrects: η is at most half the step, and
+falls evenly to 0. In a contest it is multiplied by 1 − (s_c − s_y), down to 0, while a wrong label
+c still scores higher: an example that is misranked after it was learned is likely to be
+mislabelled.
+
+In a stream, each example of a contest, new or replayed (replay_buffer.py), takes the step times a
+pace: the largest of 1/4, 20 / (20 + n) and 2m − 1, for a label with n examples so far that missed
+the share m of the last six or so; for a feature that was seen k times at least 50 / (50 + k). The
+full step is right for what is new, and wrong for what is known.
 
 Labels that were not judged (data/rows.py) count as not retrieved: nothing about them changes. In a
 contest, labels that no example had yet, which may have the vector of their name for weights
@@ -82,8 +87,8 @@ DOUBT = 1.0  # by how much the step shrinks if the true label is behind by 1
 UNCOUNTED = 1e-9  # the weight, for x = 1, of an edge that was never counted
 EXAMPLES, LABELS = 0, 1  # entries of counts
 SEEN, MISSED = 0, 1  # columns of progress
-LEAST_PACE = 0.25  # of a label that is known well
-KNOWN_AFTER, KNOWN_FEATURE_AFTER = 20.0, 20.0  # examples after which the pace has halved
+LEAST_PACE = 0.25  # the share of the step that a well-known label keeps
+KNOWN_AFTER, KNOWN_FEATURE_AFTER = 20.0, 50.0  # examples after which the pace has halved
 RECENT = 6.0  # over so many examples of a label the misses are averaged
 
 
