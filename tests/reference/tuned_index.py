@@ -11,7 +11,7 @@ from tests.reference.feature_focus import raised, rounded
 
 MARGIN, BEHIND, FURTHER, BIAS_RATE = 2.0, 0.5, 0.5, 0.04
 KEPT = 512
-LEAST_PACE, KNOWN_AFTER, KNOWN_FEATURE_AFTER, RECENT = 0.25, 20.0, 50.0, 6.0
+LEAST_PACE, KNOWN_AFTER, KNOWN_FEATURE_AFTER, RECENT = 0.25, 25.0, 50.0, 6.0
 
 
 class SlowTunedIndex:

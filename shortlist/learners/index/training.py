@@ -36,7 +36,7 @@ c still scores higher: an example that is misranked after it was learned is like
 mislabelled.
 
 In a stream, each example of a contest, new or replayed (replay_buffer.py), takes the step times a
-pace: the largest of 1/4, 20 / (20 + n) and 2m − 1, for a label with n examples so far that missed
+pace: the largest of 1/4, 25 / (25 + n) and 2m − 1, for a label with n examples so far that missed
 the share m of the last six or so; for a feature that was seen k times at least 50 / (50 + k). The
 full step is right for what is new, and wrong for what is known.
 
@@ -88,7 +88,7 @@ UNCOUNTED = 1e-9  # the weight, for x = 1, of an edge that was never counted
 EXAMPLES, LABELS = 0, 1  # entries of counts
 SEEN, MISSED = 0, 1  # columns of progress
 LEAST_PACE = 0.25  # the share of the step that a well-known label keeps
-KNOWN_AFTER, KNOWN_FEATURE_AFTER = 20.0, 50.0  # examples after which the pace has halved
+KNOWN_AFTER, KNOWN_FEATURE_AFTER = 25.0, 50.0  # examples after which the pace has halved
 RECENT = 6.0  # over so many examples of a label the misses are averaged
 
 
