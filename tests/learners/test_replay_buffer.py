@@ -126,7 +126,7 @@ def test_it_ranks_better_than_what_goes_through_each_example_once(wrong):
     once, again = (
         TunedIndex(passes=passes).partial_fit(X[:2000], Y[:2000]) for passes in (6, None)
     )
-    assert again.score(X[2000:], true[2000:]) > once.score(X[2000:], true[2000:]) + 0.015
+    assert again.score(X[2000:], true[2000:]) > once.score(X[2000:], true[2000:]) + 0.02
     assert kept_by(once) == []
 
 

@@ -129,21 +129,28 @@ def test_words_and_vectors_are_exactly_its_twin(stream, data, max_edges, passes)
         assert learner.explain(X[[0]], label).score == pytest.approx(score, abs=1e-12)
 
 
-@given(any_stream, any_stream)
+@given(any_stream, any_stream, st.data())
 @settings(max_examples=100, deadline=None)
-def test_a_stream_after_fit_is_exactly_its_twin(fitted, stream):
+def test_a_stream_after_fit_is_exactly_its_twin(fitted, stream, data):
     """Also its progress: how many examples each label has, and how many of the last are missed."""
-    slow, learner = SlowTunedIndex(), TunedIndex(values="raw", random_state=None, min_weight=0.006)
-    learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
+    slow = SlowTunedIndex()
+    learner = TunedIndex(values="raw", random_state=None, vector=2)
+    learner.partial_fit(scipy.sparse.csr_array((1, 8)), [[]], classes=list(range(7)))
     slow.learn([], [])
-    rows = learner.check_rows(matrix(fitted))
-    for _ in learner.learn_passes(rows, [labels for _, labels in fitted]):
+    V = [data.draw(vectors) for _ in fitted + stream]
+    X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(fitted + stream)]).tocsr()
+    Y = [labels for _, labels in fitted + stream]
+    shifted = [[(f + 2, x) for f, x in row] for row, _ in fitted + stream]
+    examples = list(zip(shifted, Y, V, strict=True))
+    n = len(fitted)
+    for _ in learner.learn_passes(learner.check_rows(X[:n]), Y[:n]):
         pass
-    slow.fit(fitted, learner._planned)
-    learner.partial_fit(matrix(stream), [labels for _, labels in stream])
-    for row, labels in stream:
-        slow.learn_next(row, labels)
+    slow.fit(examples[:n], learner._planned)
+    learner.partial_fit(X[n:], Y[n:])
+    for row, labels, v in examples[n:]:
+        slow.learn_next(row, labels, v)
     assert learned(learner) == learned_by(slow)
+    assert weights_of(learner) == {pair: u for pair, u in slow.weights.items() if u}
     found = {c: tuple(pair) for c, pair in enumerate(learner._progress.tolist()) if pair[0]}
     assert found == slow.progress
 
@@ -216,7 +223,7 @@ def test_labels_with_names_are_exactly_its_twin(stream, data, step, one_by_one):
         some = slice(first, first + 1) if one_by_one else first
         learner.partial_fit(X[some], [labels for _, labels in stream[some]])
     for (row, labels), v in zip(stream, V, strict=True):
-        slow.learn([(f + 2, x) for f, x in row], labels, v, in_stream=True)
+        slow.learn([(f + 2, x) for f, x in row], labels, v)
     assert learned(learner) == learned_by(slow)
     assert weights_of(learner) == {pair: u for pair, u in slow.weights.items() if u}
 

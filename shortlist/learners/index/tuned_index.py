@@ -61,7 +61,8 @@ class TunedIndex(IndexLearner):
         How often ``fit`` goes through the examples. The first pass counts and corrects, later ones
         only correct. None: 25,000 / examples passes, at least 2 and at most 10; with several labels
         each 3, or 2 from 50,000 examples on. With None, ``partial_fit`` also learns some of the
-        last examples again with each new one (rehearsal.py).
+        last examples again with each new one (replay_buffer.py), and takes smaller steps for
+        labels that are known (training.py).
     step : float, default=0.5
         The learning rate; 0 only counts.
     rare, values, max_total_edges, random_state
@@ -328,7 +329,7 @@ class TunedIndex(IndexLearner):
             self.rare,
             cap,
             float(self.step),
-            self.in_stream,
+            self.in_stream and self.passes is None,
         )
         return learn(
             words,
