@@ -106,7 +106,8 @@ class Task:
         return self.cache["all"]
 
     def named(self, rows, names=None):
-        return [[(names or {}).get(label, label) for label in self.labels[i]] for i in rows]
+        names = names or {}
+        return [list({names.get(label, label): 0 for label in self.labels[i]}) for i in rows]
 
     def taught(self, model, rows, size=BATCH, names=None):
         """The model, after a stream of these rows."""
@@ -125,7 +126,8 @@ class Task:
         return 100 * np.mean([label in own for label, own in zip(best, true, strict=True)])
 
     def chosen(self, n):
-        return self.random.permutation(self.names)[: max(2, n)].tolist()
+        known_first = sorted({label for i in self.first for label in self.labels[i]})
+        return self.random.permutation(known_first)[: max(2, n)].tolist()
 
 
 # The tables: the heads of their columns, and their figures.
