@@ -128,6 +128,80 @@ def test_words_and_vectors_are_exactly_its_twin(stream, data, max_edges, passes)
         assert learner.explain(X[[0]], label).score == pytest.approx(score, abs=1e-12)
 
 
+@given(any_stream, any_stream, st.data())
+@settings(max_examples=100, deadline=None)
+def test_a_stream_after_fit_is_exactly_its_twin(fitted, stream, data):
+    """Also its progress: how many examples each label has, and how many of the last are missed."""
+    slow = SlowTunedIndex()
+    learner = TunedIndex(values="raw", random_state=None, vector=2)
+    learner.partial_fit(scipy.sparse.csr_array((1, 8)), [[]], classes=list(range(7)))
+    slow.learn([], [])
+    V = [data.draw(vectors) for _ in fitted + stream]
+    X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(fitted + stream)]).tocsr()
+    Y = [labels for _, labels in fitted + stream]
+    shifted = [[(f + 2, x) for f, x in row] for row, _ in fitted + stream]
+    examples = list(zip(shifted, Y, V, strict=True))
+    n = len(fitted)
+    for _ in learner.learn_passes(RowBatch.of(X[:n], Y[:n])):
+        pass
+    slow.fit(examples[:n], learner.planned_passes_)
+    learner.partial_fit(X[n:], Y[n:])
+    for row, labels, v in examples[n:]:
+        slow.learn_next(row, labels, v)
+    assert learned(learner) == learned_by(slow)
+    assert weights_of(learner) == {pair: u for pair, u in slow.weights.items() if u}
+    found = {c: tuple(pair) for c, pair in enumerate(learner.progress_.tolist()) if pair[0]}
+    assert found == slow.progress
+
+
+def test_labels_that_are_known_take_smaller_steps_until_they_are_missed():
+    """The same example of a label moves its weights less after many others, and again as much
+    after its label was missed.
+    """
+    X = np.array([[1.0, 1.0]])
+    shifts = {}
+    for n, missed in [(0, 0.0), (500, 0.0), (500, 1.0)]:
+        learner = TunedIndex(rare=0).fit(np.eye(2)[[0, 1] * 200], ["a", "b"] * 200)
+        learner.index_.features["seen"] = 10_000
+        learner.progress_[:] = n, missed
+        before = corrections(learner)
+        after = corrections(learner.partial_fit(X, ["a"]))
+        shifts[n, missed] = after[0, "a"] - before[0, "a"]
+    assert 0 < shifts[500, 0.0] < shifts[500, 1.0] <= shifts[0, 0.0]
+
+
+def test_progress_is_in_the_file_and_older_files_begin_with_the_counts():
+    learner = TunedIndex().fit(np.eye(3)[[0, 0, 1, 2]], ["a", "a", "b", "c"])
+    state = learner.to_state()
+    assert np.array_equal(TunedIndex.from_state(state).progress_, learner.progress_[:3])
+    arrays = {name: array for name, array in state.arrays.items() if name != "progress"}
+    older = TunedIndex.from_state(State(state.kind, state.settings, arrays))
+    assert older.progress_.tolist() == [[2.0, 0.0], [1.0, 0.0], [1.0, 0.0]]
+    for bad in ([[1.0, 0.0]], [[1.0, 0.0]] * 2 + [[1.0, 1.5]], [[np.nan, 0.0]] * 3):
+        with pytest.raises(ModelFileError):
+            TunedIndex.from_state(
+                State(state.kind, state.settings, arrays | {"progress": np.array(bad)})
+            )
+
+
+def test_progress_of_merged_learners_and_labels_adds_up():
+    X, Y = np.eye(3)[[0, 0, 1, 2]], ["a", "a", "b", "c"]
+    one, other = TunedIndex().fit(X, Y), TunedIndex().fit(X[::-1], Y[::-1])
+    one.progress_[:3], other.progress_[:3] = [[2, 0.5]] * 3, [[6, 0.1]] * 3
+    together = one.merge(other).with_labels_merged(["a"], "b")
+    assert together.progress_[one.label_index_.find("b")] == pytest.approx([16, 0.2])
+
+
+def test_a_merged_label_begins_lower_than_the_sum_unless_it_is_almost_one_of_them():
+    X, Y = np.eye(3)[[0] * 10 + [1] * 10 + [2]], ["a"] * 10 + ["b"] * 10 + ["c"]
+    learner = TunedIndex().fit(X, Y)
+    biases = dict(zip(learner.classes_.tolist(), learner.label_biases().tolist(), strict=True))
+    for label, lower in [("b", 0.2), ("c", 0.4 / 11)]:
+        into = learner.with_labels_merged([label], "a")
+        found = into.label_biases()[into.label_index_.find("a")]
+        assert found == pytest.approx(biases["a"] + biases[label] - lower)
+
+
 def by_number(labels):
     """A vector for the name of each label."""
     return np.array([[np.cos(label), np.sin(label)] for label in labels], dtype=np.float32)

@@ -19,6 +19,7 @@ from shortlist.data.validation import as_real, as_whole, column_names
 from shortlist.files.store import State
 from shortlist.learners.index import replay_buffer, scoring
 from shortlist.learners.index.edges import Index, are_counts, are_rows, cut_lists
+from shortlist.learners.index.progress import no_progress, progress_in
 from shortlist.learners.index.replay_buffer import NO_RING, Ring
 from shortlist.learners.index.scoring import room_for_rankings
 from shortlist.learners.index.training import (
@@ -57,7 +58,8 @@ class TunedIndex(MergesCorrections):
         How often ``fit`` goes through the examples. The first pass counts and corrects, later ones
         only correct. None: 25,000 / examples passes, at least 2 and at most 10; with several labels
         each 3, or 2 from 50,000 examples on. With None, ``partial_fit`` also learns some of the
-        last examples again with each new one (rehearsal.py).
+        last examples again with each new one (replay_buffer.py), and takes smaller steps for
+        labels that are known (training.py).
     step : float, default=0.5
         The learning rate; 0 only counts.
     rare, values, max_total_edges, random_state
@@ -127,6 +129,7 @@ class TunedIndex(MergesCorrections):
         self.take_vectors(0 if self.vector is None else as_whole(self.vector, "vector"))
         self.vector_share_ = scoring.SHARE
         self.biases_ = np.zeros(0)
+        self.progress_ = no_progress(0)
         self.running_counts_ = np.zeros(LABELS + 1)
         self.has_examples_ = scoring.EVERY  # of each label, while labels are learned
         self.ring_ = NO_RING
@@ -163,6 +166,7 @@ class TunedIndex(MergesCorrections):
         passes_to_come = further + 1 - self.pass_number_
         self.rows_to_come_ = np.array([passes_to_come, further]) * float(n_rows)
         self.biases_ = grown(self.biases_, len(self.label_index_))
+        self.progress_ = grown(self.progress_, len(self.label_index_))
         self.vector_weights_ = scoring.widened(self.vector_weights_, len(self.label_index_))
 
     def pieces(
@@ -183,8 +187,15 @@ class TunedIndex(MergesCorrections):
         if self.has_examples_.size == n_labels:
             has_examples = self.has_examples_
         biases = self.biases_[:n_labels]
-        learned = Learned(self.index_, self.vector_weights_, biases, has_examples)
-        rules = TuningRules(self.max_edges, super().least_share(), self.rare, cap, float(self.step))
+        learned = Learned(self.index_, self.vector_weights_, biases, has_examples, self.progress_)
+        rules = TuningRules(
+            self.max_edges,
+            super().least_share(),
+            self.rare,
+            cap,
+            float(self.step),
+            self.in_stream_ and self.passes is None,
+        )
         return learn(
             words,
             vectors,
@@ -244,6 +255,11 @@ class TunedIndex(MergesCorrections):
         n_labels = len(self.label_index_)
         return grown(self.biases_, n_labels)[:n_labels]
 
+    def label_progress(self) -> Floats:
+        """How many examples each label has, and the share of its last ones that was missed."""
+        n_labels = len(self.label_index_)
+        return grown(self.progress_, n_labels)[:n_labels]
+
     # Bounds.
 
     def least_share(self) -> float:
@@ -267,6 +283,7 @@ class TunedIndex(MergesCorrections):
         arrays["edge_tuned"] = self.index_.column("tuned", np.float32)
         arrays["bias"] = self.label_biases()
         arrays["counts"] = self.running_counts_
+        arrays["progress"] = self.label_progress()
         arrays["pass"] = np.array([self.pass_number_])
         if self.n_vector_:
             n_labels = len(self.label_index_)
@@ -295,6 +312,7 @@ class TunedIndex(MergesCorrections):
         state.require(longest <= self.max_edges, "lists have at most max_edges edges")
         self.biases_ = np.array(state.array("bias", np.float64))
         state.require(self.biases_.size == n_labels, "each label has a bias")
+        self.progress_ = progress_in(state, self.counts_by_label_)
         if "vector_weights" in state.arrays:
             self.vectors_from_arrays(state)
         self.n_vector_ = len(self.vector_weights_)

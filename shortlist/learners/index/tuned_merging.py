@@ -14,23 +14,26 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.compiled.kernels import Floats, Ints
+from shortlist.compiled.kernels import Floats, Ints, Longs
 from shortlist.data.label_input import Label
+from shortlist.data.labels import SINGLE
 from shortlist.data.rows import grown
 from shortlist.errors import InputError
 from shortlist.learners.index import replay_buffer, scoring
 from shortlist.learners.index.edges import Index
+from shortlist.learners.index.progress import joined_progress, mixed_progress
 from shortlist.learners.index.replay_buffer import NO_RING, Ring
-from shortlist.learners.index.training import (
-    EXAMPLES,
-)
+from shortlist.learners.index.training import EXAMPLES, LABELS
 from shortlist.learners.index.vectors import VectorIndexLearner
+
+EXCESS_OF_A_MERGED_LABEL = 0.4  # in points of a score, of which a true label leads by 2
 
 
 class MergesCorrections(VectorIndexLearner):
     """Base class of TunedIndex: merging, changes of labels, and parts of a pass."""
 
     ring_: Ring
+    progress_: Floats
     pass_number_: int
     planned_passes_: int
 
@@ -59,6 +62,10 @@ class MergesCorrections(VectorIndexLearner):
         if self.n_examples_:
             share = other.n_examples_ / (self.n_examples_ + other.n_examples_)
         self.average_vectors(other, numbers, share)
+        n_labels = len(self.label_index_)
+        self.progress_ = joined_progress(
+            grown(self.progress_, n_labels)[:n_labels], other.label_progress(), numbers
+        )
         is_long = self.running_counts_[EXAMPLES] >= replay_buffer.MOST_EXAMPLES
         ring = NO_RING if is_long else replay_buffer.joined(self.ring_, other.ring_, numbers)
         self.ring_ = ring if self.fits(ring) else NO_RING
@@ -70,6 +77,10 @@ class MergesCorrections(VectorIndexLearner):
         self.running_counts_ = earlier.running_counts_.copy()
         self.biases_ = np.zeros(numbers.size)
         np.add.at(self.biases_, numbers, earlier.label_biases())
+        if earlier.running_counts_[LABELS] <= SINGLE * earlier.running_counts_[EXAMPLES]:
+            counts = earlier.all_label_counts()
+            for number in np.flatnonzero(np.bincount(numbers) > 1).tolist():
+                self.biases_[number] -= excess_of_sum(counts[numbers == number])
 
     def with_label_split(self, label: Label, new: Label) -> Self:
         number = self.label_index_.find(label)
@@ -96,12 +107,17 @@ class MergesCorrections(VectorIndexLearner):
         shard.biases_ = self.biases_.copy()
         shard.running_counts_ = self.running_counts_.copy()
         shard.vector_weights_ = self.vector_weights_.copy()
+        shard.progress_ = self.progress_.copy()
         return shard
 
     def mix_shards(self, shards: list[Any]) -> None:
         n_labels = len(self.label_index_)
         self.n_vector_ = shards[0].n_vector_
         self.biases_ = np.mean([grown(shard.biases_, n_labels) for shard in shards], axis=0)
+        self.progress_ = mixed_progress(
+            grown(self.progress_, n_labels)[:n_labels],
+            [grown(shard.progress_, n_labels)[:n_labels] for shard in shards],
+        )
         weights = [
             scoring.widened(shard.vector_weights_, n_labels)[:, :n_labels] for shard in shards
         ]
@@ -123,6 +139,15 @@ class MergesCorrections(VectorIndexLearner):
         for shard, factor in zip(shards, met / met.sum(axis=0), strict=True):
             shard.index_ = tuned_by(shard.index_, factor)
         self.index_ = tuned_by(self.index_, np.zeros(earlier.features.size))
+
+
+def excess_of_sum(counts: Longs) -> float:
+    """By how much the sum of several labels' scores is too high where labels compete.
+
+    A text of another label that is a little like each of them would be given the sum. So a merged
+    label begins lower: by nothing where one of them has all the examples, by 0.2 for two of a size.
+    """
+    return EXCESS_OF_A_MERGED_LABEL * (1.0 - int(counts.max()) / max(1, int(counts.sum())))
 
 
 # The corrections of indexes that were learned separately.
