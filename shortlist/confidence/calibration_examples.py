@@ -64,7 +64,7 @@ class CalibrationExamples(NamedTuple):
     @classmethod
     def stack(cls, parts: Sequence[CalibrationExamples]) -> CalibrationExamples:
         """The examples of all parts, one part after the other."""
-        return cls(*(np.concatenate(own) for own in zip(*parts, strict=True)))
+        return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     @property
     def n_examples(self) -> int:
@@ -142,7 +142,7 @@ def clipped(scores: Floats) -> Floats:
 
 
 def look(
-    ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None
+    ids: Ints, scores: Floats, truth: LabelSets, known_shares: Shares | None = None
 ) -> CalibrationExamples:
     """Calibration examples: rankings (n × k) that were made before their examples were learned,
     with the true labels.
@@ -154,13 +154,13 @@ def look(
         raise InputError(
             "each ranking needs its scores and its true labels: ids and scores n × k, n label sets"
         )
-    found = ids >= 0
-    if found[:, 1:][~found[:, :-1]].any() or not np.isfinite(scores[found]).all():
+    has_label = ids >= 0
+    if has_label[:, 1:][~has_label[:, :-1]].any() or not np.isfinite(scores[has_label]).all():
         raise InputError("a ranking must have its labels first, each with a finite score")
     n, k = ids.shape
     seen = CalibrationExamples.room(n)
     width = min(k, WIDTH)
-    finite = clipped(np.where(found, scores, 0.0))
+    finite = clipped(np.where(has_label, scores, 0.0))
     seen.ids[:, :width] = ids[:, :width]
     seen.scores[:, :width] = finite[:, :width]
     seen.true[:] = np.diff(truth.indptr)
@@ -172,6 +172,6 @@ def look(
     np.maximum.at(seen.depth, row, np.where(place < k, place + 1, NEVER).astype(np.int32))
     deep = np.flatnonzero((seen.depth > 0) & (seen.depth < NEVER))
     seen.deepest[deep] = finite[deep, seen.depth[deep] - 1]
-    if known is not None:
-        seen.known[:] = known
+    if known_shares is not None:
+        seen.known[:] = known_shares
     return seen

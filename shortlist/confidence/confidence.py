@@ -152,7 +152,7 @@ class Confidence:
         many wait.
         """
         self._waiting.append(seen)
-        if sum(one.n_examples for one in self._waiting) >= MOST_WAITING:
+        if sum(noted.n_examples for noted in self._waiting) >= MOST_WAITING:
             self._settle()
 
     def settled(self, lock: ModelLock) -> Confidence:
@@ -207,7 +207,7 @@ class Confidence:
 
     def _refit(self) -> None:
         self._curves = fit_curves(self.window.last(ENOUGH), self._curves)
-        judged = [strangeness(self.window.take(own), by) for by, own in self._judges()]
+        judged = [strangeness(self.window.take(is_judged), by) for by, is_judged in self._judges()]
         self._ascending = np.sort(np.concatenate(judged))
         self._fitted_on = self.window.n_examples
         self._fitted_at = self.observed
@@ -223,8 +223,8 @@ class Confidence:
         if n >= MANY_EXAMPLES:
             yield self._curves, np.ones(n, dtype=np.bool_)
         for part in range(CROSS_FITTED_PARTS if n < MANY_EXAMPLES else 0):
-            own = np.arange(n) % CROSS_FITTED_PARTS == part
-            yield fit_curves(self.window.take(~own), self._curves), own
+            is_in_part = np.arange(n) % CROSS_FITTED_PARTS == part
+            yield fit_curves(self.window.take(~is_in_part), self._curves), is_in_part
 
     @property
     def fitted(self) -> bool:
@@ -310,12 +310,12 @@ class Confidence:
         """Which labels of each ranking to assign for an aim; ``chances`` as for ``lengths``."""
         chances = self.probabilities(scores) if chances is None else chances
         with np.errstate(invalid="ignore"):
-            found: NDArray[np.bool_] = chances >= self.threshold(aim)
+            is_assigned: NDArray[np.bool_] = chances >= self.threshold(aim)
         if getattr(aim, "alone", False):
-            found[:, 1:] = False
+            is_assigned[:, 1:] = False
             with np.errstate(invalid="ignore"):
-                found[:, :1] &= scores[:, :1] >= self.lowest(aim)
-        return found
+                is_assigned[:, :1] &= scores[:, :1] >= self.lowest(aim)
+        return is_assigned
 
     def lowest(self, aim: Aim) -> float:
         """The best score below which a text is unlike anything learned, and is not decided."""
@@ -325,20 +325,20 @@ class Confidence:
         def lowest() -> float:
             with np.errstate(invalid="ignore"):
                 decided = self._past()[:, 0] >= self.threshold(aim)
-            found = lowest_usual(self.window.scores[decided, 0].astype(np.float64), LOW_SCORES)
-            return found - SCORE_TOLERANCE * abs(found)
+            usual = lowest_usual(self.window.scores[decided, 0].astype(np.float64), LOW_SCORES)
+            return usual - SCORE_TOLERANCE * abs(usual)
 
         return float(self._once(("lowest", aim), lowest))
 
-    def are_unlike(self, known: Shares) -> NDArray[np.bool_]:
-        """Which texts are out of scope: too small a share of their features is ``known``."""
+    def are_unlike(self, known_shares: Shares) -> NDArray[np.bool_]:
+        """Which texts are out of scope: too small a share of their features is known."""
 
         def least_known() -> float:
             shares = self.window.known
             least = lowest_usual(shares[shares >= 0.0].astype(np.float64), STRANGE_TEXTS)
             return least if least < 1.0 else LEAST_KNOWN
 
-        strange: NDArray[np.bool_] = known.astype(np.float64) < self._once(
+        strange: NDArray[np.bool_] = known_shares.astype(np.float64) < self._once(
             "least known", least_known
         )
         return strange
@@ -365,12 +365,12 @@ class Confidence:
         """The probabilities of the calibration examples by the current curves."""
 
         def computed() -> Floats:
-            found = np.full((self.window.n_examples, WIDTH), np.nan)
-            for by, own in self._judges() if self.fitted else ():
-                found[own] = calibration.probabilities(
-                    self.window.take(own).scores_or_nan(), WIDTH, by
+            chances = np.full((self.window.n_examples, WIDTH), np.nan)
+            for by, judged in self._judges() if self.fitted else ():
+                chances[judged] = calibration.probabilities(
+                    self.window.take(judged).scores_or_nan(), WIDTH, by
                 )
-            return found
+            return chances
 
         past: Floats = self._once("past", computed)
         return past

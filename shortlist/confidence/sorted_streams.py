@@ -48,19 +48,19 @@ class Runs(NamedTuple):
         counted = {label: int(counts[label]) for label in set(chain.from_iterable(sets))}
         for label in chain.from_iterable(sets):  # the counts before these examples
             counted[label] -= 1
-        found = []
+        are_in_run = []
         bits, last, squares, seen, several = self
-        for own in sets:
-            same = not last.isdisjoint(own)
+        for labels_of_example in sets:
+            same = not last.isdisjoint(labels_of_example)
             bits = (bits << 1 | same) & EVERY_BIT
-            for label in own:
+            for label in labels_of_example:
                 squares += 2 * counted[label] + 1
                 counted[label] += 1
             several = several or (bool(last) and not same)
-            last = frozenset(own) or last
+            last = frozenset(labels_of_example) or last
             seen += 1
-            found.append(in_run(bits, squares, seen, several))
-        return np.array(found, dtype=np.bool_), Runs(bits, last, squares, seen, several)
+            are_in_run.append(in_run(bits, squares, seen, several))
+        return np.array(are_in_run, dtype=np.bool_), Runs(bits, last, squares, seen, several)
 
     @property
     def now(self) -> bool:

@@ -264,9 +264,9 @@ class LabelIndex:
         """The numbers of these names, −1 if unknown. Batches that share names look up new ones
         only.
         """
-        before, numbers = self._met
-        first = numbers.size if before is names else 0
-        if first < len(names) or before is not names:
+        earlier_names, numbers = self._met
+        first = numbers.size if earlier_names is names else 0
+        if first < len(names) or earlier_names is not names:
             numbers_of_names = map(self.number.get, islice(names, first, None), repeat(-1))
             more = np.fromiter(numbers_of_names, dtype=np.int32, count=len(names) - first)
             numbers = np.append(numbers[:first], more) if first else more
@@ -287,8 +287,8 @@ class LabelIndex:
         from len(self) on.
         """
         labels = numbered(Y, n_rows)
-        known = map(self.number.get, labels.names, repeat(-1))
-        numbers = np.fromiter(known, dtype=np.int32, count=len(labels.names))
+        numbers_known = map(self.number.get, labels.names, repeat(-1))
+        numbers = np.fromiter(numbers_known, dtype=np.int32, count=len(labels.names))
         unseen = labels.sets.ids[numbers[labels.sets.ids] < 0]
         for number, i in enumerate(_in_order(unseen), len(self)):
             numbers[i] = number

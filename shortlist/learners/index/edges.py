@@ -253,19 +253,19 @@ def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) ->
     return Index(features, edges, nothing_free, np.array([edges.size, edges.size], dtype=np.int64))
 
 
-def added(one: Index, other: Index, times: float, n_labels: int) -> Index:
+def added(index: Index, other: Index, times: float, n_labels: int) -> Index:
     """one + times·other, for all weights w′, totals and counts; edges without weight are
     dropped.
     """
-    n = max(one.features.size, other.features.size)
-    one, other = (
-        index._replace(features=grown(index.features, n, doubled=False)) for index in (one, other)
-    )
+    n = max(index.features.size, other.features.size)
+    index = index._replace(features=grown(index.features, n, doubled=False))
+    other = other._replace(features=grown(other.features, n, doubled=False))
     length = np.zeros(n, dtype=np.int32)
     place = np.full(n_labels, -1, dtype=np.int64)
-    edges = np.zeros(one.n_edges + other.n_edges, dtype=EDGE)
-    n_edges = add_lists(one, other, times, place, length, edges)
-    total, seen = (one.features[name] + times * other.features[name] for name in ("total", "seen"))
+    edges = np.zeros(index.n_edges + other.n_edges, dtype=EDGE)
+    n_edges = add_lists(index, other, times, place, length, edges)
+    total = index.features["total"] + times * other.features["total"]
+    seen = index.features["seen"] + times * other.features["seen"]
     return make_index(length, edges[:n_edges], total, seen.astype(np.int64))
 
 
@@ -331,14 +331,14 @@ def add_lists(
                 end += 1
             edges[place[c]]["weight"] += times * np.float64(other.edges[e]["weight"])
             edges[place[c]]["tuned"] += times * other.edges[e]["tuned"]
-        kept = begin
+        end_kept = begin
         for e in range(begin, end):
             c = edges[e]["label"]
             w = edges[e]["weight"]
             u = edges[e]["tuned"]
             place[c] = -1
             if w > 0.0:
-                at = kept
+                at = end_kept
                 # of equals the one that stood first stays first
                 while at > begin and edges[at - 1]["weight"] < w:
                     edges[at] = edges[at - 1]
@@ -346,8 +346,8 @@ def add_lists(
                 edges[at]["label"] = c
                 edges[at]["weight"] = w
                 edges[at]["tuned"] = u
-                kept += 1
-        end = kept
+                end_kept += 1
+        end = end_kept
         length[f] = end - begin
     return end
 
@@ -363,7 +363,7 @@ def slots_of(size: int) -> int:
 
 
 @part
-def move_to_more_room(f: int, wanted: int, index: Index) -> None:
+def move_to_more_room(f: int, n_slots: int, index: Index) -> None:
     """Move the full list of feature f to a free or new block of at least so many slots."""
     feature = index.features[f]
     edges = index.edges
@@ -373,7 +373,7 @@ def move_to_more_room(f: int, wanted: int, index: Index) -> None:
     while slots_of(size) <= n:
         size += 1
     old_size = size - 1  # of n slots or, of a list from a file, of fewer
-    while slots_of(size) < wanted:
+    while slots_of(size) < n_slots:
         size += 1
     new = index.free[size]
     if new >= 0:
@@ -416,12 +416,12 @@ def put_in_place(
     tuned: float,
 ) -> None:
     """Write an edge to slot ``at``, or further up, before the lighter ones."""
-    own = np.float32(weight)
-    while at > first and edges[at - 1]["weight"] < own:
+    rounded_weight = np.float32(weight)
+    while at > first and edges[at - 1]["weight"] < rounded_weight:
         edges[at] = edges[at - 1]
         at -= 1
     edges[at]["label"] = c
-    edges[at]["weight"] = own
+    edges[at]["weight"] = rounded_weight
     edges[at]["tuned"] = tuned
 
 
@@ -483,11 +483,11 @@ def drop_light(index: Index, min_weight: float, leakage: bool) -> None:
     cut(index, float(min_weight), 0, 0, leakage)
 
 
-def forget_features(index: Index, kept: NDArray[np.bool_]) -> Index:
+def forget_features(index: Index, is_kept: NDArray[np.bool_]) -> Index:
     """The index of some of its features only, renumbered in their order."""
-    features = index.features[: kept.size]
-    index.used[EDGES] -= int(features["length"][~kept].sum(dtype=np.int64))
-    index = index._replace(features=features[kept])
+    features = index.features[: is_kept.size]
+    index.used[EDGES] -= int(features["length"][~is_kept].sum(dtype=np.int64))
+    index = index._replace(features=features[is_kept])
     pack(index)
     return index
 
@@ -569,7 +569,7 @@ def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> N
         feature = index.features[f]
         rating = 1.0 if feature["seen"] >= rare else feature["seen"] / rare
         first = feature["start"]
-        kept = 0
+        n_kept = 0
         dropped = 0.0
         for e in range(first, first + feature["length"]):
             strength = index.edges[e]["weight"] / feature["total"] * rating
@@ -577,10 +577,10 @@ def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> N
                 n_equal -= strength == limit
                 dropped += np.float64(index.edges[e]["weight"])
             else:
-                index.edges[first + kept] = index.edges[e]
-                kept += 1
-        index.used[EDGES] -= feature["length"] - kept
-        feature["length"] = kept
+                index.edges[first + n_kept] = index.edges[e]
+                n_kept += 1
+        index.used[EDGES] -= feature["length"] - n_kept
+        feature["length"] = n_kept
         if not leakage:
             # rounding may leave less than 0
             feature["total"] = max(0.0, feature["total"] - dropped)

@@ -230,8 +230,8 @@ def learn_one(
     time.
     """
     index, weights, bias, met, progress = learned
-    own, scores = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.scores
-    for c in own[: met.size]:  # none where met is empty
+    true_labels, scores = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.scores
+    for c in true_labels[: met.size]:  # none where met is empty
         met[c] = True
     fetch_lists(rows, i, index)
     n = add_votes(rows, i, index, rules.max_edges, rules.rare, scores, scratch.touched)
@@ -243,22 +243,22 @@ def learn_one(
     n = only_judged(labels, i, scratch, n)
     if first:
         rank_ahead(rows, i, index, bias, scratch, n, ahead)
-    for c in own:
+    for c in true_labels:
         scratch.touched[n] = c
         n += scores[c] == 0.0  # a true label that was not retrieved has the score b_c
-    found, rival, eta = scratch.touched[:n], -1, rules.step * share
+    retrieved, rival, eta = scratch.touched[:n], -1, rules.step * share
     rate_factor = 1.0
-    if contest and own.size > 0:
-        rival, behind = contend(bias, scratch, own, found)
+    if contest and true_labels.size > 0:
+        rival, behind = contend(bias, scratch, true_labels, retrieved)
         eta *= 1.0 if first else 1.0 - DOUBT * behind
         if first:
-            note_progress(progress, own, behind > 0.0)
+            note_progress(progress, true_labels, behind > 0.0)
         if rules.in_stream:
-            rate_factor = rate_factor_of(progress, own)
+            rate_factor = rate_factor_of(progress, true_labels)
     else:
-        each_for_itself(bias, scratch, own, found)
+        each_for_itself(bias, scratch, true_labels, retrieved)
     errors = scores  # which are not needed any more
-    wrong = has_error(found, errors)
+    wrong = has_error(retrieved, errors)
     if first and wrong:
         count_and_correct(rows, labels, i, index, scratch, rival, least, rules, eta, rate_factor)
     elif first:
@@ -268,7 +268,7 @@ def learn_one(
         correct(rows, i, index, errors, eta, rate_factor)
     if with_vector and wrong:
         correct_vector(vector, weights, scratch, n, eta * rate_factor)
-    for c in found:
+    for c in retrieved:
         bias[c] += BIAS_RATE * eta * rate_factor * errors[c]
         errors[c] = 0.0
 
@@ -277,22 +277,24 @@ def learn_one(
 
 
 @part
-def each_for_itself(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> None:
+def each_for_itself(bias: Floats, scratch: Scratch, true_labels: Ints, retrieved: Ints) -> None:
     """Replace the scores of the labels found, the true ones included, by their errors e_c.
 
     The loop over all of them has no branch, since it could not be predicted.
     """
-    scores, kept = scratch.scores, scratch.kept
-    for b in range(own.size):
-        kept[b] = scores[own[b]] + bias[own[b]]
-    for c in found:
+    scores, true_scores = scratch.scores, scratch.kept
+    for b in range(true_labels.size):
+        true_scores[b] = scores[true_labels[b]] + bias[true_labels[b]]
+    for c in retrieved:
         scores[c] = 0.0 - np.float32(max(0.0, scores[c] + bias[c]))
-    for b in range(own.size):
-        scores[own[b]] = np.float32(max(0.0, 1.0 - kept[b]))
+    for b in range(true_labels.size):
+        scores[true_labels[b]] = np.float32(max(0.0, 1.0 - true_scores[b]))
 
 
 @part
-def contend(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> tuple[int, float]:
+def contend(
+    bias: Floats, scratch: Scratch, true_labels: Ints, retrieved: Ints
+) -> tuple[int, float]:
     """Replace the scores by the errors e_c of a contest. Of several true labels the one with the
     lowest score is y.
 
@@ -301,13 +303,13 @@ def contend(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> tuple[int
     scores, near, mark = scratch.scores, scratch.rising, scratch.mark
     scratch.clock[0] += 1
     y, low = -1, 0.0
-    for c in own:
+    for c in true_labels:
         if y < 0 or scores[c] + bias[c] < low:
             y, low = c, scores[c] + bias[c]
         mark[c] = scratch.clock[0]
     retrieved = scores[y] != 0.0
     rival, high, n, total = -1, 0.0, 0, 0.0
-    for c in found:
+    for c in retrieved:
         score = scores[c] + bias[c]
         scores[c] = 0.0
         if mark[c] != scratch.clock[0]:
@@ -318,10 +320,10 @@ def contend(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> tuple[int
                 near[n], scores[c] = c, short
                 n += 1
                 total += short
-    theta, before = total / (1.0 + n), -1
-    while n != before:  # labels that are not short of θ drop out, until none does
-        before, n, total = n, 0, 0.0
-        for a in range(before):
+    theta, n_before = total / (1.0 + n), -1
+    while n != n_before:  # labels that are not short of θ drop out, until none does
+        n_before, n, total = n, 0, 0.0
+        for a in range(n_before):
             c = near[a]
             short = scores[c]
             near[n] = c
@@ -343,12 +345,12 @@ def contend(bias: Floats, scratch: Scratch, own: Ints, found: Ints) -> tuple[int
 
 
 @part
-def has_error(found: Ints, errors: Floats) -> bool:
+def has_error(retrieved: Ints, errors: Floats) -> bool:
     """Whether any of the labels found has an error."""
     a = 0
-    while a < found.size and errors[found[a]] == 0.0:
+    while a < retrieved.size and errors[retrieved[a]] == 0.0:
         a += 1
-    return a < found.size
+    return a < retrieved.size
 
 
 @part
@@ -361,15 +363,15 @@ def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
         scratch.mark[labels.ids[b]] = scratch.clock[0]
     for b in range(labels.partial.indptr[i], labels.partial.indptr[i + 1]):
         scratch.mark[labels.partial.ids[b]] = scratch.clock[0]
-    kept = 0
+    n_judged = 0
     for a in range(n):
         c = scratch.touched[a]
         if scratch.mark[c] == scratch.clock[0]:
-            scratch.touched[kept] = c
-            kept += 1
+            scratch.touched[n_judged] = c
+            n_judged += 1
         else:
             scratch.scores[c] = 0.0
-    return kept
+    return n_judged
 
 
 # Corrections
@@ -415,23 +417,23 @@ def count_and_correct(
         see(feature)
         scratch.clock[0] += 1
         first, n = feature["start"], feature["length"]
-        own, has_rival, n_rising = edges[first : first + n], rival < 0, 0
+        voting_edges, has_rival, n_rising = edges[first : first + n], rival < 0, 0
         for at in range(n):
-            c = own[at]["label"]
+            c = voting_edges[at]["label"]
             error = errors[c]
-            own[at]["tuned"] += shift * error
+            voting_edges[at]["tuned"] += shift * error
             has_rival |= c == rival
             scratch.rising[np.uint64(n_rising)] = at  # overwritten by the next one, unless c rises
             n_rising += error > 0.0
         for at in scratch.rising[:n_rising]:
-            c = own[at]["label"]
+            c = voting_edges[at]["label"]
             scratch.mark[c] = scratch.clock[0]
             weight, tuned = (
-                raised(own[at]["weight"], x, feature["total"]),
-                np.float64(own[at]["tuned"]),
+                raised(voting_edges[at]["weight"], x, feature["total"]),
+                np.float64(voting_edges[at]["tuned"]),
             )
             # types as below: it is compiled once
-            put_in_place(own, 0, np.int64(at), np.int64(c), weight, tuned)
+            put_in_place(voting_edges, 0, np.int64(at), np.int64(c), weight, tuned)
         for c in labels.ids[labels.indptr[i] : labels.indptr[i + 1]]:
             if errors[c] > 0.0:
                 feature["total"] += x
@@ -465,9 +467,9 @@ def add_edge(
 
 
 @part
-def note_progress(progress: Floats, own: Ints, missed: bool) -> None:
+def note_progress(progress: Floats, true_labels: Ints, missed: bool) -> None:
     """Count an example of these labels, and whether another label was ranked above them."""
-    for c in own:
+    for c in true_labels:
         progress[c, SEEN] += 1.0
         progress[c, MISSED] *= 1.0 - 1.0 / RECENT
         if missed:
@@ -475,12 +477,12 @@ def note_progress(progress: Floats, own: Ints, missed: bool) -> None:
 
 
 @part
-def rate_factor_of(progress: Floats, own: Ints) -> float:
+def rate_factor_of(progress: Floats, true_labels: Ints) -> float:
     """The largest factor of an example's labels. It is 1 for a label without examples, and again
     for one whose last examples were all missed.
     """
     rate_factor = LEAST_RATE_FACTOR
-    for c in own:
+    for c in true_labels:
         by_count = KNOWN_AFTER / (KNOWN_AFTER + progress[c, SEEN])
         rate_factor = max(rate_factor, by_count, 2.0 * progress[c, MISSED] - 1.0)
     return rate_factor
