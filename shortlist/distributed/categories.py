@@ -110,7 +110,7 @@ def train(
         fitted.learner_ = learning.add(learner)
     else:
         fitted.learner_ = learning.mix(learner)
-    fitted._known_confidence = learning.confidence
+    fitted.noted_confidence_ = learning.confidence
     if isinstance(fitted, Categorizer) and text is not None:
         fitted.text_ = text
     return fitted

@@ -307,7 +307,7 @@ def contend(
         if y < 0 or scores[c] + bias[c] < low:
             y, low = c, scores[c] + bias[c]
         mark[c] = scratch.clock[0]
-    retrieved = scores[y] != 0.0
+    is_retrieved = scores[y] != 0.0
     rival, high, n, total = -1, 0.0, 0, 0.0
     for c in retrieved:
         score = scores[c] + bias[c]
@@ -336,7 +336,7 @@ def contend(
     scale = 1.0 / max(1.0, theta)
     for c in near[:n]:
         scores[c] = np.float32(-scale * (scores[c] - theta))
-    if n == 0 and (rival < 0 or not retrieved):
+    if n == 0 and (rival < 0 or not is_retrieved):
         # no other label was retrieved, or y itself was not
         theta = min(1.0, max(0.0, MARGIN - low))
     scores[y] = np.float32(scale * theta)
