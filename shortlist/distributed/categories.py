@@ -404,7 +404,7 @@ def rank_held_back(
     rows, labels = read_by(learner, loaded)
     order = order_of(rows, learner, n_part, 0)
     which = order[order.size - n_held_back :]
-    ids, scores, known = learner.rank_ahead(rows, which, DEPTH, counts_unknown=of_rows)
+    ids, scores, known = learner.rank_unlearned(rows, which, DEPTH, counts_unknown=of_rows)
     seen = look(ids, scores, labels.chosen(which), known)
     return State("Ranked", arrays=seen._asdict())
 

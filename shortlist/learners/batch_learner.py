@@ -142,10 +142,18 @@ class BatchLearner(RowRanker):
     def rank_ahead(
         self, rows: Rows | RowStore, which: Longs, k: int, counts_unknown: bool = False
     ) -> RankedAhead:
+        """Rankings of rows that the next ``update`` learns.
+
+        A learner that ``ranks_while_learning`` fills the arrays in that ``update``.
+        """
+        return self.rank_unlearned(rows, which, k, counts_unknown)
+
+    def rank_unlearned(
+        self, rows: Rows | RowStore, which: Longs, k: int, counts_unknown: bool = False
+    ) -> RankedAhead:
         """Rankings of rows that are not learned yet, without the features that no example had.
 
-        With ``counts_unknown`` these count for the length of a row. A learner that
-        ``ranks_while_learning`` fills the arrays in the next ``update``.
+        With ``counts_unknown`` these count for the length of a row.
         """
         chosen = rows.take(which) if isinstance(rows, Rows) else rows.chosen(which)
         known_shares, known_rows = self.known_part(chosen)

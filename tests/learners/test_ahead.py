@@ -11,7 +11,6 @@ from shortlist import TunedIndex
 from shortlist.data.batch import RowBatch
 from shortlist.data.rows import Rows
 from shortlist.data.validation import as_rows
-from shortlist.learners.category_learner import CategoryLearner
 from shortlist.learners.index.scoring import NO_RANKINGS
 from shortlist.learners.port import Stretch
 
@@ -63,7 +62,7 @@ def ranked_one_by_one(learner, rows, Y, which):
     for i in range(rows.n_rows):
         one = rows.take(np.array([i]))
         if i in which:
-            ranked = CategoryLearner.rank_ahead(learner, one, np.zeros(1, dtype=np.int64), K)
+            ranked = learner.rank_unlearned(one, np.zeros(1, dtype=np.int64), K)
             found[i] = ranked.ids[0], ranked.scores[0], ranked.known[0]
         learner.learn_batch(RowBatch.of(one, Y[i : i + 1]))
     return [found[i] for i in which]
