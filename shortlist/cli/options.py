@@ -485,14 +485,45 @@ def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:
 # --encoder: what makes vectors of texts.
 
 STATIC = ":static"  # behind the name of an encoder: its table of tokens
+ENDPOINT = "endpoint:"  # before the name of the model of an endpoint
+
+EncoderModel = Annotated[
+    str | None,
+    typer.Option(
+        help="The model of an endpoint, where --encoder is its address.", show_default=False
+    ),
+]
 
 
-def find_encoder(named: str) -> Encoder:
+def encoder_name(named: str, model: str | None) -> str:
+    """Return the name of an encoder. The address of an endpoint is put where all that is loaded
+    later looks for it, as no model file has it.
+    """
+    is_address = named.startswith(("http://", "https://"))
+    if model is not None and not is_address:
+        raise InputError(
+            "--encoder-model names the model of an endpoint; give its address with --encoder "
+            "http://HOST:PORT/v1"
+        )
+    if not is_address:
+        return named
+    if model is None:
+        raise InputError(f"the endpoint {named} needs the name of its model: --encoder-model NAME")
+    os.environ["SHORTLIST_ENDPOINT"] = named
+    return ENDPOINT + model
+
+
+def find_encoder(named: str, model: str | None = None) -> Encoder:
     """Return the encoder of a name or folder, or the function of MODULE:FUNCTION."""
+    from shortlist.encoders.libraries import library_of
     from shortlist.models.encoding import failure, loaded
 
+    named = encoder_name(named, model)
     module, colon, function = named.partition(":")
-    if not colon or named.endswith(STATIC) or os.path.exists(named):
+    if named.startswith(ENDPOINT):
+        return named  # it is asked when it is needed
+    is_name = not colon or named.endswith(STATIC)
+    if is_name or library_of(named) is not None or os.path.exists(named):
         loaded(named)  # raises an error if something is missing
         return named
     if not module or not function:

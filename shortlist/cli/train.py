@@ -16,6 +16,7 @@ from shortlist.cli.options import (
     NAMED,
     Clustering,
     Data,
+    EncoderModel,
     FilesOrNone,
     Jobs,
     Json,
@@ -97,11 +98,12 @@ def train(
         str | None,
         typer.Option(
             help=(
-                "Learn meaning, too: all-MiniLM-L6-v2, the folder of an encoder, or "
-                "MODULE:FUNCTION."
+                "Learn meaning, too: all-MiniLM-L6-v2, the folder of an encoder, LIBRARY:NAME, "
+                "the address of an endpoint, or MODULE:FUNCTION."
             )
         ),
     ] = None,
+    encoder_model: EncoderModel = None,
     vocabulary: Vocabulary = None,
     language: Language = None,
     policy: Policy = "grow",
@@ -152,7 +154,7 @@ def train(
     names = read_names(vocabulary, language, policy, teach)
     if names is not None and task != "categories":
         raise InputError(f"--vocabulary names labels; there are none in {task}")
-    makes = None if encoder is None else find_encoder(encoder)
+    makes = None if encoder is None else find_encoder(encoder, encoder_model)
     given = named_values("--set", settings)
     asked = Settings(task, learner, measure, given, max_memory, makes)  # type: ignore[arg-type]
     check_best(asked, best, minutes, cluster)

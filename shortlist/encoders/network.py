@@ -1,8 +1,8 @@
-"""A network that onnxruntime runs on the processor: texts to tokens, tokens to vectors.
+"""A network that onnxruntime runs, on a GPU if it can use one: texts to tokens, tokens to vectors.
 
 Texts are encoded together only if they have the same number of tokens. Then nothing is padded, and
-the vector of a text has the same bits for any order, batch and number of threads. One thread
-computes a batch.
+the vector of a text has the same bits on the processor for any order, batch and number of threads.
+One thread computes a batch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
 
 BATCH = 32  # texts at a time
 BATCH_TOKENS = 1024  # and tokens
-INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
+INPUTS = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
 POOLED = "sentence_embedding"  # an output that needs no pooling, where a graph has it
-MOST_REASON = 200  # letters of the error of a library
+CUDA = "CUDAExecutionProvider"
+PROCESSOR = "CPUExecutionProvider"
+MOST_LETTERS_OF_REASON = 200  # letters of the error of a library
 
-VERSION = 1  # of the graph: another one is made again
+GRAPH_VERSION = 1  # of the graph: another one is made again
 OPSET, IR = 20, 9  # the first operator set with Gelu; both are read by onnxruntime 1.17 and later
 INPUT = "input_ids"
 EMBEDDINGS = ("word", "position", "token_type")
@@ -57,7 +59,7 @@ def refusing(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as problem:
-        reason = " ".join(str(problem).split())[:MOST_REASON] or type(problem).__name__
+        reason = " ".join(str(problem).split())[:MOST_LETTERS_OF_REASON] or type(problem).__name__
         raise InputError(f"{what}: {reason}; get the file again, or use another encoder") from None
 
 
@@ -72,23 +74,27 @@ def tokens_of(tokenizer: Tokenizer, texts: list[str], *, special: bool = True) -
     """
     if len(texts) == 1:  # without the threads of the library
         return [tokenizer.encode(texts[0], add_special_tokens=special).ids]
-    return [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=special)]
+    encodings = tokenizer.encode_batch_fast(texts, add_special_tokens=special)
+    return [encoding.ids for encoding in encodings]
 
 
 class Network:
     """A network and its tokenizer: texts to vectors that are not yet scaled to unit length."""
 
+    is_slow = True
     _batch = BATCH
 
     def __init__(self, source: Source, threads: int | None) -> None:
-        self._where, self._settings = source.where, source.settings
+        self._where = source.where
+        self._settings = source.settings
         self._threads = threads or os.cpu_count() or 1
         self.tokenizer = self.read_tokenizer(source)
         self.n_tokens = n_tokens(self.tokenizer)
         self._weights: list[OrtValue] = []  # the session points into these
         self.session = self._open(source)
-        self.inputs = [one.name for one in self.session.get_inputs()]
-        self._outputs = [one.name for one in self.session.get_outputs()]
+        self.device = device_of(self.session)
+        self.inputs = [node.name for node in self.session.get_inputs()]
+        self._outputs = [node.name for node in self.session.get_outputs()]
         # a trial
         self.dimension = self.pooled(np.array([[0, self.n_tokens - 1, 0]], dtype=np.int64)).shape[1]
         self.tokenizer.enable_truncation(source.settings.max_length)
@@ -107,12 +113,11 @@ class Network:
 
     def _open(self, source: Source) -> InferenceSession:
         """A session on the graph of a file, or on one that is made from its weights."""
-        session = (
-            self._from_onnx(source)
-            if source.settings.network == "onnx"
-            else self._from_bert(source)
-        )
-        inputs = [one.name for one in session.get_inputs()]
+        if source.settings.network == "onnx":
+            session = self._from_onnx(source)
+        else:
+            session = self._from_bert(source)
+        inputs = [node.name for node in session.get_inputs()]
         if set(inputs) - INPUTS or "input_ids" not in inputs:
             raise InputError(
                 f"{self._where} takes {', '.join(inputs)}, not the tokens of a text: use another "
@@ -144,7 +149,7 @@ class Network:
                 "limit is "
                 f"{source.settings.max_length}: correct max_seq_length in sentence_bert_config.json"
             )
-        key = "-".join(map(str, (VERSION, *shape, sizes["words"][0], sizes["positions"][0])))
+        key = "-".join(map(str, (GRAPH_VERSION, *shape, sizes["words"][0], sizes["positions"][0])))
         # not copied
         self._weights = [OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
         model = kept(f"bert-{key}.onnx", lambda: graph_of(shape, sizes))
@@ -155,35 +160,36 @@ class Network:
         import onnx
 
         with refusing(f"{source.where} is not an ONNX file"):
-            parts = list(_inside(onnx.load_model_from_string(source.weights)))
-        if any(getattr(one, "data_location", 0) == onnx.TensorProto.EXTERNAL for one in parts):
-            raise InputError(
-                f"{source.where} keeps weights in another file: save it as one file, with all its "
-                "weights"
-            )
-        if any("Dynamic" in str(getattr(one, "op_type", "")) for one in parts):
+            messages = list(_messages_in(onnx.load_model_from_string(source.weights)))
+        external = onnx.TensorProto.EXTERNAL
+        for message in messages:
+            if getattr(message, "data_location", 0) == external:
+                _check_external(message, source)
+        if any("Dynamic" in str(getattr(message, "op_type", "")) for message in messages):
             # a quantized network scales numbers by the largest of all texts in the batch
             self._batch = 1
-        return open_session(source.weights, source.where)
+        return open_session(source.weights, source.where, files=source.external)
 
     def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text."""
-        plain = [
-            text.strip().lower() if self._settings.lower_case else text.strip() for text in texts
-        ]
+        plain = [self._settings.prompt + text.strip() for text in texts]
+        if self._settings.lower_case:
+            plain = [text.lower() for text in plain]
         tokens = tokens_of(self.tokenizer, plain)
         made = np.empty((len(texts), self.dimension), dtype=np.float32)
 
         def encode(batch: list[int]) -> None:
             made[batch] = self.pooled(np.array([tokens[i] for i in batch], dtype=np.int64))
 
-        list(by_threads(encode, batches([len(one) for one in tokens], self._batch), self._threads))
+        lengths = [len(numbers) for numbers in tokens]
+        list(by_threads(encode, batches(lengths, self._batch), self._threads))
         return made
 
     def vectors_of_tokens(self) -> Vectors:
         """A vector for each token, as a text of this one alone."""
         around = self.tokenizer.encode("").ids  # tokens before and after every text
-        before, after = around[: len(around) // 2], around[len(around) // 2 :]
+        before = around[: len(around) // 2]
+        after = around[len(around) // 2 :]
 
         def encode(first: int) -> Vectors:
             batch = range(first, min(first + self._batch, self.n_tokens))
@@ -200,30 +206,35 @@ class Network:
         if not tokens.size:  # empty texts, from a tokenizer without begin and end tokens
             return np.zeros((len(tokens), self.dimension), dtype=np.float32)
         with refusing(f"{self._where} cannot encode a text"):
-            found = np.asarray(self._run(tokens))
-            if found.ndim == 3 and found.shape[:2] == tokens.shape:
-                found = found[:, 0] if self._settings.pooling == "cls" else found.mean(axis=1)
-            if (
-                found.dtype != np.float32
-                or found.ndim != 2
-                or len(found) != len(tokens)
-                or not found.size
-            ):
+            made = np.asarray(self._run(tokens))
+            if made.ndim == 3 and made.shape[:2] == tokens.shape:
+                made = self._pool(made)
+            is_matrix = made.ndim == 2 and len(made) == len(tokens) and made.size > 0
+            if made.dtype != np.float32 or not is_matrix:
                 raise ValueError(
-                    f"it makes {found.dtype}{list(found.shape)} of {len(tokens)} texts, not vectors"
+                    f"it makes {made.dtype}{list(made.shape)} of {len(tokens)} texts, not vectors"
                 )
-            if not np.isfinite(found).all():
+            if not np.isfinite(made).all():
                 raise ValueError("it makes numbers that are not finite")
-        return found
+        return made
+
+    def _pool(self, made: NDArray[Any]) -> NDArray[Any]:
+        """The vector of each text, from those of its tokens; nothing is padded."""
+        if self._settings.pooling == "cls":
+            return made[:, 0]
+        if self._settings.pooling == "lasttoken":
+            return made[:, -1]
+        return made.mean(axis=1)
 
     def _run(self, tokens: NDArray[np.int64]) -> NDArray[Any]:
-        given = {
+        arrays = {
             "input_ids": tokens,
             "attention_mask": np.ones_like(tokens),
             "token_type_ids": np.zeros_like(tokens),
+            "position_ids": np.tile(np.arange(tokens.shape[1]), (len(tokens), 1)),
         }
         output = POOLED if POOLED in self._outputs else self._outputs[0]
-        return self.session.run([output], {name: given[name] for name in self.inputs})[0]
+        return self.session.run([output], {name: arrays[name] for name in self.inputs})[0]
 
 
 def batches(lengths: list[int], most: int) -> Iterator[list[int]]:
@@ -235,21 +246,38 @@ def batches(lengths: list[int], most: int) -> Iterator[list[int]]:
         yield from (together[first : first + size] for first in range(0, len(together), size))
 
 
-def _inside(message: Any) -> Iterator[Any]:
+def _messages_in(message: Any) -> Iterator[Any]:
     """All messages inside of one in the format of Protocol Buffers, however deep."""
     for field, value in message.ListFields():
-        if field.message_type is not None:
-            for one in [value] if hasattr(value, "ListFields") else value:
-                if hasattr(one, "ListFields"):
-                    yield one
-                    yield from _inside(one)
+        if field.message_type is None:
+            continue
+        for inner in [value] if hasattr(value, "ListFields") else value:
+            if hasattr(inner, "ListFields"):
+                yield inner
+                yield from _messages_in(inner)
+
+
+def _check_external(tensor: Any, source: Source) -> None:
+    """Refuse weights in a file that is not beside the graph."""
+    locations = [entry.value for entry in tensor.external_data if entry.key == "location"]
+    if len(locations) != 1 or locations[0] not in source.external:
+        raise InputError(
+            f"{source.where} keeps weights in another file: save it as one file, with all its "
+            f"weights, or with {source.where.name}_data beside it"
+        )
 
 
 def open_session(
-    model: bytes, where: Path, names: Sequence[str] = (), values: Sequence[OrtValue] = ()
+    model: bytes,
+    where: Path,
+    names: Sequence[str] = (),
+    values: Sequence[OrtValue] = (),
+    files: Mapping[str, bytes] | None = None,
 ) -> InferenceSession:
-    """A session on the processor, in the thread that calls it, with no operators but those of
-    onnxruntime.
+    """A session, in the thread that calls it, with no operators but those of onnxruntime.
+
+    ``names`` and ``values``: weights as arrays; ``files``: weights in files, by their names. It
+    runs on a GPU if onnxruntime has the provider for it and this machine has one.
     """
     import onnxruntime
 
@@ -263,10 +291,23 @@ def open_session(
     with refusing(f"{where} is refused by onnxruntime"):
         if names:
             options.add_external_initializers(list(names), list(values))
-        processor = ["CPUExecutionProvider"]
+        if files:
+            options.add_external_initializers_from_files_in_memory(
+                list(files), list(files.values()), [len(data) for data in files.values()]
+            )
+        if CUDA in onnxruntime.get_available_providers():
+            with suppress(Exception):  # without a GPU, or without the libraries of CUDA
+                return onnxruntime.InferenceSession(
+                    model, options, providers=[CUDA, PROCESSOR], enable_fallback=False
+                )
         return onnxruntime.InferenceSession(
-            model, options, providers=processor, enable_fallback=False
+            model, options, providers=[PROCESSOR], enable_fallback=False
         )
+
+
+def device_of(session: InferenceSession) -> str:
+    """Where a session runs, for people."""
+    return "GPU (CUDA)" if CUDA in session.get_providers() else "processor"
 
 
 # A BERT network from safetensors, as an ONNX graph: numbers of tokens in, a vector for each token

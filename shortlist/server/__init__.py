@@ -22,4 +22,6 @@ schemas.py            shapes of questions and answers
 ranking_routes.py     routes that only look
 learning_routes.py    routes that learn, and of the queue
 reporting_routes.py   routes for exports, audits, rehearsals and promotion
+embeddings.py         an encoder over HTTP, as /v1/embeddings
+text_vectors.py       vectors of the texts of requests
 """

@@ -11,6 +11,7 @@ from fastapi import Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from shortlist.data.label_input import Label
+from shortlist.encoders import EndpointError
 from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.models.label_changes import Change
@@ -21,6 +22,7 @@ from shortlist.server.people import ASKING, Role
 from shortlist.server.ranking_routes import LETTERS, Limit
 from shortlist.server.review_queue import Queue, sure_of
 from shortlist.server.routes import Routes, as_json, get, in_conflict, post, post_file
+from shortlist.server.text_vectors import vectors_to_learn
 
 SHOWN = 10  # examples of what the model would decide
 
@@ -35,7 +37,10 @@ class LearningRoutes(Routes):
         context.limits.check_texts([one.text for one in question.examples])
         examples = []
         for one in question.examples:
-            example = Example(one.text, [], one.key, vector=context.vector(one.text, one.vector))
+            sent = None if one.vector is None else [one.vector]
+            vectors = await vectors_to_learn(context, [one.text], sent)
+            vector = None if vectors is None else vectors[0]
+            example = Example(one.text, [], one.key, vector=vector)
             examples.append(self._judged(example, one))
             await asyncio.sleep(0)
         receipts = await context.appended(lambda: context.checked(examples))
@@ -259,7 +264,11 @@ class QueueRoutes(Routes):
         """
         context, _, queue = self.context, self.context.writer(), self.context.queue()
         items = await queue.ask(queues.reserve, list(dict.fromkeys(question.ids)))
-        found, _ = await sure_of(context.model, context.ready, items, question.precision)
+        try:
+            found, _ = await sure_of(context.model, context.ready, items, question.precision)
+        except EndpointError:
+            await queue.ask(queues.let_go, items)
+            raise
         decided = {item.number for item, _ in found}
         await queue.ask(queues.let_go, [item for item in items if item.number not in decided])
         if not found:

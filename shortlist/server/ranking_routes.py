@@ -37,6 +37,7 @@ from shortlist.server.routes import (
     streamed,
     votes_of,
 )
+from shortlist.server.text_vectors import vectors_to_rank
 
 LEAST = 10  # labels that a decision looks at
 LETTERS = 200  # of a text in a list
@@ -97,14 +98,15 @@ class RankingRoutes(Routes):
                 "vector is a list of numbers for one text, and a list of such lists for a list of "
                 "texts"
             )
-        given = with_vectors(
-            texts, context.vectors(texts, [vectors] if alone and vectors is not None else vectors)
-        )
+        if alone and vectors is not None:
+            vectors = [vectors]
+        made, problem = await vectors_to_rank(context, texts, vectors)
+        given = with_vectors(texts, made)
         rankings, decisions = [], []
         for n in range(len(texts)):
             ranking, decision = decided(context.model, given[n : n + 1], question, rules or None)
             rankings.append([context.named(one["label"]) | one for one in ranking])
-            decisions.append(decision)
+            decisions.append({"assigned": [], "reason": problem} if problem else decision)
             if len(texts) > 1:
                 await asyncio.sleep(0)  # let others have a turn
         context.metrics.texts.inc(len(texts))
@@ -115,7 +117,9 @@ class RankingRoutes(Routes):
         """Say which words of a text vote for a label, how much, and where they stand."""
         context = self.context
         context.limits.check_texts([question.text])
-        vector = context.vector(question.text, question.vector)
+        sent = None if question.vector is None else [question.vector]
+        vectors, problem = await vectors_to_rank(context, [question.text], sent)
+        vector = None if vectors is None else vectors[0]
         if question.label is None:
             best = context.replica.rank(question.text, 1, vector=vector)
             if not best:
@@ -128,7 +132,7 @@ class RankingRoutes(Routes):
         found = context.model.explain(question.text, label, vector=vector)
         near = (
             []
-            if vector is None
+            if vector is None or problem
             else await context.look_back(lambda journal: journal.nearest(vector))
         )
         nearest = [

@@ -677,7 +677,7 @@ async def sure_of(
     found: list[tuple[Item, Assigned]] = []
     gained: list[float] = []
     for some in parts(items, letters_of, PIECE):
-        texts = ready([one.text for one in some])
+        texts = await asyncio.to_thread(ready, [one.text for one in some])
         decided = model.decide(texts, model.rank(texts, DEPTH), model.aim(precision))
         found += [(one, labels) for one, labels in zip(some, decided, strict=True) if labels]
         gained += gains(model, texts)

@@ -23,6 +23,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
@@ -33,6 +34,7 @@ from starlette.exceptions import HTTPException
 from shortlist.data.label_input import Label
 from shortlist.data.ranking import Explanation
 from shortlist.data.texts import Document, Vectors, as_documents, as_vectors
+from shortlist.encoders import EndpointError
 from shortlist.errors import InputError
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import encoded, with_vectors
@@ -79,7 +81,7 @@ class Context:
         if not self.settings.read_only:
             self._writer = Writer(self.settings.folder)
             self._queue = Handing(
-                self.settings.folder, lambda texts: gains(self.model, self.ready(texts))
+                self.settings.folder, lambda texts: gains(self.model, self.ready_to_rank(texts))
             )
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
@@ -170,6 +172,14 @@ class Context:
         """
         documents = alike(texts, self.model.fields_)
         return with_vectors(documents, self.vectors(documents, None))
+
+    def ready_to_rank(self, texts: Sequence[Document]) -> Sequence[Any]:
+        """Return texts as ``ready`` does; with vectors of zeros if an endpoint is away."""
+        try:
+            return self.ready(texts)
+        except EndpointError:
+            documents = alike(texts, self.model.fields_)
+            return with_vectors(documents, np.zeros((len(texts), self.model.n_vector_)))
 
     def named(self, label: Label) -> dict[str, Any]:
         """Return a label with its name, if there is a vocabulary."""
@@ -279,6 +289,8 @@ def in_conflict() -> Iterator[None]:
     """
     try:
         yield
+    except EndpointError:
+        raise
     except InputError as problem:
         raise Conflict(str(problem)) from None
 
@@ -303,6 +315,7 @@ A_FILE = {
     "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
 }
 STATUS_OF = {
+    EndpointError: 503,
     InputError: 422,
     NotThere: 404,
     Conflict: 409,
