@@ -94,6 +94,7 @@ def test_a_server_starts_without_its_endpoint_and_not_with_another_model(folder,
         answering.answer = lambda texts: (500, b"")
         check_encoder(Settings(folder, read_only=True), replica)
         answering.answer = lambda texts: answer_of([row[::-1] for row in honest(texts)])
+        encoding._loaded.cache_clear()
         endpoint._endpoint.cache_clear()
         with pytest.raises(EncoderChanged):
             check_encoder(Settings(folder, read_only=True), replica)
