@@ -232,7 +232,10 @@ def read_folder(folder: Path) -> Source:
     if not tokenizer.is_file():
         raise InputError(f"{folder} has no tokenizer.json: save the model with its fast tokenizer")
     if is_table:
-        settings = Settings("static", "mean", DEFAULT_TOKENS)
+        most_tokens = config.get("max_length", DEFAULT_TOKENS)
+        if type(most_tokens) is not int or most_tokens < 1:
+            raise InputError(f"{base / 'config.json'}: max_length must be a positive whole number")
+        settings = Settings("static", "mean", most_tokens)
     else:
         settings = _settings(base, config, modules, onnx=weights == onnx)
     external = _external_files(weights) if weights == onnx else {}

@@ -82,7 +82,8 @@ class LibraryEncoder:
         try:
             yield
         except Exception as problem:
-            reason = " ".join(str(problem).split())[:MOST_LETTERS_QUOTED] or type(problem).__name__
+            reason = " ".join(str(problem).split())[:MOST_LETTERS_QUOTED].rstrip(".")
+            reason = reason or type(problem).__name__
             hint = "" if may_download() else f", or set {DOWNLOAD}=yes to let it download"
             raise InputError(
                 f"the encoder {self._name} {what}: {reason}; name a model that is here{hint}"

@@ -8,6 +8,7 @@ place in the vocabulary, which tokenizers order by frequency.
 
 from __future__ import annotations
 
+import json
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,8 +85,11 @@ class StoredTable(Table):
         from safetensors.numpy import load
 
         self._lower = source.settings.lower_case
-        self._most_tokens = source.settings.max_length
         self._tokenizer = Network.read_tokenizer(source)
+        most_tokens = source.settings.max_length
+        self._tokenizer.enable_truncation(most_tokens)
+        lengths = [len(token) for token in self._tokenizer.get_vocab()]
+        self._most_letters = most_tokens * int(np.median(lengths))
         with refusing(f"{source.where} is not a whole safetensors file"):
             arrays = load(source.weights)
         self.table = rows_of_tokens(arrays, n_tokens(self._tokenizer), source.where)
@@ -93,11 +97,8 @@ class StoredTable(Table):
         self._unknown = unknown_token(self._tokenizer)
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
-        tokens = super()._tokens(texts)
-        return [
-            [token for token in of_text if token != self._unknown][: self._most_tokens]
-            for of_text in tokens
-        ]
+        tokens = super()._tokens([text[: self._most_letters] for text in texts])
+        return [[token for token in of_text if token != self._unknown] for of_text in tokens]
 
 
 def rows_of_tokens(arrays: dict[str, NDArray[Any]], n: int, where: Path) -> Vectors:
@@ -105,12 +106,13 @@ def rows_of_tokens(arrays: dict[str, NDArray[Any]], n: int, where: Path) -> Vect
     tables = [arrays[name] for name in NAMES_OF_TABLES if name in arrays]
     vectors = tables[0] if tables else np.zeros(0)
     mapping = arrays.get("mapping", np.arange(len(vectors)))
-    weights = arrays.get("weights", np.ones(len(mapping), dtype=np.float32))
+    weights = arrays.get("weights", np.ones(mapping.size, dtype=np.float32))
     is_table = (
         vectors.ndim == 2
         and vectors.dtype.kind == "f"
         and vectors.shape[1] > 0
-        and len(mapping) == len(weights) >= n > 0
+        and mapping.ndim == weights.ndim == 1
+        and mapping.size == weights.size >= n > 0
         and mapping.dtype.kind in "iu"
         and weights.dtype.kind == "f"
     )
@@ -127,8 +129,10 @@ def rows_of_tokens(arrays: dict[str, NDArray[Any]], n: int, where: Path) -> Vect
 
 def unknown_token(tokenizer: Tokenizer) -> int | None:
     """The number of the token that stands for unknown words, which model2vec leaves out."""
-    unknown = getattr(tokenizer.model, "unk_token", None)
-    return None if unknown is None else tokenizer.token_to_id(unknown)
+    if hasattr(tokenizer.model, "unk_token"):
+        unknown = tokenizer.model.unk_token
+        return None if unknown is None else tokenizer.token_to_id(unknown)
+    return json.loads(tokenizer.to_str())["model"].get("unk_id")
 
 
 def table_of(vectors: Vectors, not_words: list[int]) -> NDArray[np.float16]:

@@ -13,8 +13,8 @@ import hashlib
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -71,8 +71,9 @@ class VectorCache:
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
         """The vectors that are there, by the digests of their texts."""
-        found = {}
-        with self._passing_over_problems() as connection:
+        rows: dict[bytes, Vectors] = {}
+
+        def select(connection: sqlite3.Connection) -> None:
             for first in range(0, len(keys), KEYS_AT_ONCE):
                 some = keys[first : first + KEYS_AT_ONCE]
                 marks = ",".join("?" * len(some))
@@ -80,34 +81,46 @@ class VectorCache:
                 for key, stored in connection.execute(query, some):
                     vector = np.frombuffer(stored, dtype="<f4")
                     if vector.size == self._dimension and np.isfinite(vector).all():
-                        found[key] = vector.astype(np.float32)
-        return found
+                        rows[key] = vector.astype(np.float32)
+
+        self._attempt(select)
+        return rows
 
     def add(self, keys: Sequence[bytes], vectors: Vectors) -> None:
         """Keep vectors; the oldest make room."""
         rows = zip(keys, (row.astype("<f4").tobytes() for row in vectors), strict=True)
-        with self._passing_over_problems() as connection, connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO vectors (text, vector) VALUES (?, ?)", rows
-            )
-            connection.execute(
-                "DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?",
-                [self._most_rows],
-            )
 
-    @contextmanager
-    def _passing_over_problems(self) -> Iterator[sqlite3.Connection]:
-        """Lend the connection. After a problem it is closed; a damaged file is removed."""
-        with self._lock, suppress(OSError, sqlite3.Error, ValueError, TypeError):
+        def insert(connection: sqlite3.Connection) -> None:
+            with connection:
+                connection.executemany(
+                    "INSERT OR REPLACE INTO vectors (text, vector) VALUES (?, ?)", rows
+                )
+                connection.execute(
+                    "DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?",
+                    [self._most_rows],
+                )
+
+        self._attempt(insert)
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Work with the file. After a problem it is closed, and removed if it is damaged."""
+        with self._lock:
             try:
-                yield self._opened()
-            except BaseException as problem:
-                if self._connection is not None:
-                    self._connection.close()
-                self._connection = None
+                work(self._opened())
+            except (OSError, sqlite3.Error, ValueError, TypeError) as problem:
+                self._close()
                 if type(problem) is sqlite3.DatabaseError:
-                    self._path.unlink(missing_ok=True)
-                raise
+                    with suppress(OSError):
+                        self._path.unlink()
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_connection", None) is not None and self._process == os.getpid():
+            self._close()
 
     def _opened(self) -> sqlite3.Connection:
         """The connection of this process."""
