@@ -121,6 +121,19 @@ def name_of(encoder: Encoder) -> str:
     return f"{function.__module__}.{function.__qualname__}".removeprefix("__main__.")
 
 
+def facts_of_encoder(encoder: Encoder | None) -> dict[str, str]:
+    """Where an encoder that a model names would run, or why it cannot; endpoints are not asked."""
+    if encoder is None:
+        return {}
+    if asks_endpoint(encoder):
+        return {"encoder": name_of(encoder), "encoder_device": "at an endpoint"}
+    try:
+        device = getattr(loaded(encoder), "device", "processor")
+    except InputError as problem:
+        return {"encoder": name_of(encoder), "encoder_device": f"missing: {problem}"}
+    return {"encoder": name_of(encoder), "encoder_device": f"on the {device}"}
+
+
 def is_called(encoder: Encoder, name: str) -> bool:
     """Whether this is the name of an encoder; the program that trained the model may have named
     no module.
