@@ -16,15 +16,13 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -33,6 +31,7 @@ from numpy.typing import NDArray
 
 from shortlist.concurrency import by_threads
 from shortlist.encoders.fingerprint import TEXTS, agree, fingerprint_of
+from shortlist.encoders.http_client import HttpClient
 from shortlist.errors import InputError, counted
 
 ENDPOINT = "endpoint:"  # before the name of its model
@@ -152,12 +151,12 @@ class Endpoint:
     def __init__(self, address: str, model: str, key: str | None) -> None:
         self.model = model
         self.source = f"{address}#{model}"  # how another process finds it
-        self._parts = check_address(address)
-        self._where = f"{self._parts.scheme}://{self._parts.netloc}{self._parts.path}"
+        parts = check_address(address)
+        self._where = f"{parts.scheme}://{parts.netloc}{parts.path}"
         self._key = key
+        self._client = HttpClient(parts, "/embeddings", key)
         self._texts_in_request = TEXTS_IN_REQUEST
         self._lock = threading.Lock()
-        self._idle: list[HTTPConnection] = []
         self._fingerprint: str | None = None
         self._has_failed = False  # since the fingerprint was last compared
         self._resting_until = 0.0
@@ -190,16 +189,16 @@ class Endpoint:
 
     def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text; zeros for an empty one, which most endpoints refuse."""
-        made = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         places = [place for place, text in enumerate(texts) if text.strip()]
-        vectors = self._guarded([texts[place] for place in places])
-        if vectors.shape[1] != self.dimension:
+        answered = self._guarded([texts[place] for place in places])
+        if answered.shape[1] != self.dimension:
             raise EndpointError(
-                f"{self._where} gives vectors of {counted(vectors.shape[1], 'numbers')}, and gave "
+                f"{self._where} gives vectors of {counted(answered.shape[1], 'numbers')}, and gave "
                 f"{self.dimension} before: start it with the model of that time"
             )
-        made[places] = vectors
-        return made
+        vectors[places] = answered
+        return vectors
 
     def _guarded(self, texts: list[str]) -> Vectors:
         """The vectors of texts; after a failure the endpoint is left alone for some time."""
@@ -224,20 +223,17 @@ class Endpoint:
 
     def _requests(self, texts: list[str]) -> Iterator[list[str]]:
         """Texts, as many at a time as one request may hold."""
-        some: list[str] = []
+        batch: list[str] = []
         letters = 0
         for text in texts:
-            is_full = (
-                len(some) >= self._texts_in_request or letters + len(text) > LETTERS_IN_REQUEST
-            )
-            if some and is_full:
-                yield some
-                some = []
-                letters = 0
-            some.append(text)
             letters += len(text)
-        if some:
-            yield some
+            if batch and (len(batch) >= self._texts_in_request or letters > LETTERS_IN_REQUEST):
+                yield batch
+                batch = []
+                letters = len(text)
+            batch.append(text)
+        if batch:
+            yield batch
 
     def _patiently(self, texts: list[str]) -> Vectors:
         """The vectors of the texts of a request, which is repeated while the endpoint is busy."""
@@ -269,44 +265,47 @@ class Endpoint:
         question = {"model": self.model, "input": texts, "encoding_format": "float"}
         body = json.dumps(question).encode()
         most_bytes = BYTES_BESIDE_NUMBERS + len(texts) * MOST_NUMBERS * BYTES_OF_NUMBER
-        status, headers, content = self._exchange(body, most_bytes)
+        try:
+            status, headers, content = self._client.post(body, most_bytes, _patience.seconds)
+        except (OSError, HTTPException) as problem:
+            raise self._no_answer(problem) from None
         if status != 200:
             raise self._refusal(status, headers, content)
         return self._checked(content, len(texts))
 
     def _refusal(self, status: int, headers: dict[str, str], content: bytes) -> EndpointError:
         """The error of a status other than 200."""
-        said = self._quoted(content)
+        quotation = self._quotation(content)
         if status in BUSY:
             pause = headers.get("retry-after", "")
             seconds = float(pause) if pause.isdecimal() and len(pause) < 9 else 0.0
             return _Busy(
-                f"{self._where} is busy or failing (status {status}{said}): wait, or look at its "
-                "log",
+                f"{self._where} is busy or failing (status {status}{quotation}): wait, or look at "
+                "its log",
                 seconds,
             )
         if status in TOO_LARGE:
-            return _TooLarge(f"{self._where} refuses texts (status {status}{said})")
+            return _TooLarge(f"{self._where} refuses texts (status {status}{quotation})")
         if status in (401, 403):
             return EndpointError(
                 f"{self._where} asks for a key (status {status}): set {KEY}, or {KEY_FILE} to the "
                 "file that holds it"
             )
         return EndpointError(
-            f"{self._where} has no embeddings of {self.model} (status {status}{said}): check the "
-            "address, which ends in /v1, and the name of the model"
+            f"{self._where} has no embeddings of {self.model} (status {status}{quotation}): check "
+            "the address, which ends in /v1, and the name of the model"
         )
 
-    def _quoted(self, content: bytes) -> str:
+    def _quotation(self, content: bytes) -> str:
         """What an endpoint says of its refusal, without the key; nothing if that is not JSON."""
         try:
             error = json.loads(content)["error"]
-            said = error["message"] if isinstance(error, dict) else error
+            message = str(error["message"] if isinstance(error, dict) else error)
         except (KeyError, RecursionError, TypeError, ValueError):
             return ""
         if self._key:
-            said = str(said).replace(self._key, "…")
-        return f": {' '.join(str(said).split())[:MOST_LETTERS_QUOTED]}"
+            message = message.replace(self._key, "…")
+        return f": {' '.join(message.split())[:MOST_LETTERS_QUOTED]}"
 
     def _checked(self, content: bytes, n: int) -> Vectors:
         """The vectors of an answer for n texts."""
@@ -314,100 +313,30 @@ class Endpoint:
             data = json.loads(content)["data"]
             by_place = {entry["index"]: entry["embedding"] for entry in data}
             rows = [by_place[place] for place in range(n)]
+            is_whole = len(by_place) == len(data) == n
         except (KeyError, RecursionError, TypeError, ValueError):
-            rows = None
-        if rows is None or len(by_place) != n or len(data) != n:
+            is_whole = False
+        if not is_whole:
             raise EndpointError(
                 f"{self._where} does not answer as /v1/embeddings should, with a vector for each "
                 f"of {counted(n, 'texts')}: check the address"
             )
         try:
-            vectors = np.array(rows)
-            if vectors.dtype.kind not in "fi" or vectors.ndim != 2 or not vectors.size:
-                raise ValueError
+            numbers = np.array(rows)
         except (OverflowError, TypeError, ValueError):
+            numbers = np.zeros(0)
+        if numbers.dtype.kind not in "fi" or numbers.ndim != 2 or not numbers.size:
             raise EndpointError(
                 f"{self._where} gives vectors that are not numbers, as many for each text: use "
                 "another model"
-            ) from None
+            )
         with np.errstate(over="ignore"):
-            found = vectors.astype(np.float32)
-        if not np.isfinite(found).all():
+            vectors = numbers.astype(np.float32)
+        if not np.isfinite(vectors).all():
             raise EndpointError(
                 f"{self._where} gives numbers that are not finite: use another model"
             )
-        return found
-
-    # Connections.
-
-    def _exchange(self, body: bytes, most_bytes: int) -> tuple[int, dict[str, str], bytes]:
-        """Send a request; return the status, the headers and the content of the answer."""
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is not None:
-            try:
-                return self._exchange_over(connection, body, most_bytes)
-            except (OSError, HTTPException):  # closed by the endpoint while it was idle
-                connection.close()
-        connection = self._connect()
-        try:
-            return self._exchange_over(connection, body, most_bytes)
-        except (OSError, HTTPException) as problem:
-            connection.close()
-            raise self._no_answer(problem) from None
-
-    def _connect(self) -> HTTPConnection:
-        host = self._parts.hostname or ""
-        seconds = _patience.seconds
-        if self._parts.scheme == "https":
-            context = ssl.create_default_context()
-            return HTTPSConnection(host, self._parts.port, timeout=seconds, context=context)
-        return HTTPConnection(host, self._parts.port, timeout=seconds)
-
-    def _exchange_over(
-        self, connection: HTTPConnection, body: bytes, most_bytes: int
-    ) -> tuple[int, dict[str, str], bytes]:
-        if connection.sock is None:
-            connection.connect()
-        # an answer that comes drop by drop never meets the time limit of the socket
-        timer = threading.Timer(_patience.seconds, _shut_down, [connection])
-        timer.daemon = True
-        timer.start()
-        try:
-            path = self._parts.path.rstrip("/") + "/embeddings"
-            if self._parts.query:
-                path += f"?{self._parts.query}"
-            headers = {"Content-Type": "application/json"}
-            if self._key is not None:
-                headers["Authorization"] = f"Bearer {self._key}"
-            connection.request("POST", path, body, headers)
-            response = connection.getresponse()
-            content = self._read(response, most_bytes)
-        except (OSError, HTTPException):
-            if not timer.is_alive():
-                raise TimeoutError from None
-            raise
-        finally:
-            timer.cancel()
-        if response.isclosed() and not response.will_close:
-            with self._lock:
-                self._idle.append(connection)
-        else:
-            connection.close()
-        names = {name.lower(): value for name, value in response.getheaders()}
-        return response.status, names, content
-
-    def __del__(self) -> None:
-        for connection in getattr(self, "_idle", ()):
-            connection.close()
-
-    def _read(self, response: HTTPResponse, most_bytes: int) -> bytes:
-        content = response.read(most_bytes + 1)
-        if len(content) > most_bytes:
-            raise HTTPException("the answer is too long")
-        if response.length:  # shorter than it was said to be
-            raise HTTPException("the answer ends in the middle")
-        return content
+        return vectors
 
     def _no_answer(self, problem: Exception) -> EndpointError:
         if isinstance(problem, TimeoutError):
@@ -444,9 +373,3 @@ def check_address(address: str) -> SplitResult:
             "the file that holds the key"
         )
     return parts
-
-
-def _shut_down(connection: HTTPConnection) -> None:
-    """End a connection, so that the thread which waits for it goes on."""
-    with suppress(OSError, AttributeError):
-        connection.sock.shutdown(socket.SHUT_RDWR)

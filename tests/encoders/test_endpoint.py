@@ -343,7 +343,7 @@ def test_an_endpoint_that_answers_drop_by_drop(answering):
 
 def test_a_dead_endpoint(answering):
     encoder = load_encoder(f"{answering.address}#tiny")
-    for connection in encoder._engine._idle:
+    for connection in encoder._engine._client._idle:
         connection.close()
     answering.close()
     refused(encoder, r"cannot be asked \(Connection refused\): start it, or correct its address")

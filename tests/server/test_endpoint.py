@@ -78,13 +78,13 @@ def test_while_the_endpoint_is_away_words_alone_rank(folder, answering):
 
 def test_a_slow_endpoint_holds_up_nobody_else(folder, answering):
     with in_thread(folder) as server:
-        answering.before_answer = lambda handler: time.sleep(0.6)
+        answering.before_answer = lambda handler: time.sleep(3)
         asking = threading.Thread(target=lambda: server.ask("rank", text="some other words", k=1))
         asking.start()
         time.sleep(0.1)
         began = time.monotonic()
         assert server.get("/healthz").status_code == 200
-        assert time.monotonic() - began < 0.4
+        assert time.monotonic() - began < 2
         asking.join()
 
 

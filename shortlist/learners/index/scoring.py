@@ -23,6 +23,7 @@ from shortlist.data.rows import Rows
 from shortlist.errors import InputError
 from shortlist.learners.category_learner import BIAS, Allowed
 from shortlist.learners.index.edges import Index
+from shortlist.learners.index.vector_share import least_harmful_share
 from shortlist.learners.top_labels import LEAST, Scratch, keep_best, room_for_touched
 
 Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an example has none
@@ -102,8 +103,8 @@ def balance(indptr: Longs, data: Floats, vectors: Vectors, share: float) -> None
 
 
 def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
-    """The share of vectors beside words: SHARE, and more the more often words alone err where
-    vectors do not.
+    """The share of vectors beside words: SHARE, more the more often words alone err where vectors
+    do not, and less if vectors would do harm (vector_share.py).
 
     ``labels`` has one label for each example. Each kind of features takes the label whose other
     examples have the nearest mean (cosine), so the only example of a label says nothing.
@@ -123,6 +124,9 @@ def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
         float((~are_nearest(one, own))[counts[own] > 1].sum()) for one in (by_words, by_vectors)
     ]
     ratio = (wrong[0] + ASSUMED[0]) / (wrong[1] + ASSUMED[1])
+    share = least_harmful_share(of_words, of_vectors, own, SHARE)
+    if share < SHARE:
+        return share
     return SHARE + min(MORE, max(0.0, ratio - AHEAD))
 
 
