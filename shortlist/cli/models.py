@@ -187,7 +187,6 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
     import numpy as np
 
     from shortlist.models.category_model import CategoryModel
-
     from shortlist.models.encoding import facts_of_encoder
 
     facts = model.describe() | model.part_parameters() | {"settings": settings_in_words(model)}

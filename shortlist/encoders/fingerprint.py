@@ -13,24 +13,24 @@ import binascii
 import numpy as np
 from numpy.typing import NDArray
 
-TEXTS = (
+FINGERPRINT_TEXTS = (
     "The bank raised its interest rates.",
     "Die Weizenpreise fallen nach der Ernte.",
     "def total(prices): return sum(prices)",
 )
-KIND = "vectors"  # what a fingerprint begins with
+FINGERPRINT_KIND = "vectors"  # what a fingerprint begins with
 NUMBERS_KEPT = 16  # of each vector
 LEAST_COSINE = 0.99  # of the numbers of two fingerprints that agree
 
 
 def fingerprint_of(vectors: NDArray[np.float32]) -> str:
-    """The fingerprint of an encoder, from its vectors of TEXTS, which have unit length."""
+    """The fingerprint of an encoder, from its vectors of these texts, of unit length."""
     kept = vectors[:, :NUMBERS_KEPT].astype("<f2")
-    return f"{KIND}:{vectors.shape[1]}:{base64.b64encode(kept.tobytes()).decode()}"
+    return f"{FINGERPRINT_KIND}:{vectors.shape[1]}:{base64.b64encode(kept.tobytes()).decode()}"
 
 
 def is_fingerprint(identity: str) -> bool:
-    return identity.startswith(f"{KIND}:")
+    return identity.startswith(f"{FINGERPRINT_KIND}:")
 
 
 def agree(first: str, second: str) -> bool:

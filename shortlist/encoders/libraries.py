@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.encoders.fingerprint import TEXTS
+from shortlist.encoders.fingerprint import FINGERPRINT_TEXTS
 from shortlist.encoders.network import Vectors
 from shortlist.errors import InputError
 
 DOWNLOAD = "SHORTLIST_DOWNLOAD"
-MOST_LETTERS_QUOTED = 300
+MOST_LETTERS_OF_PROBLEM = 300
 
 
 def may_download() -> bool:
@@ -33,7 +33,7 @@ def may_download() -> bool:
 def library_of(name: str) -> str | None:
     """The library that the name of an encoder begins with, such as model2vec:NAME."""
     library, colon, model = name.partition(":")
-    return library if colon and model and library in LIBRARIES else None
+    return library if colon and model and library in LIBRARY_ENCODERS else None
 
 
 def open_library(name: str, threads: int | None) -> tuple[LibraryEncoder, dict[str, Any]]:
@@ -42,7 +42,7 @@ def open_library(name: str, threads: int | None) -> tuple[LibraryEncoder, dict[s
     if find_spec(library.replace("-", "_")) is None:
         raise InputError(f"the encoder {name} needs {library}: pip install {library}")
     settings = {"library": library, "version": metadata.version(library), "model": model}
-    return LIBRARIES[library](name, model, threads), settings
+    return LIBRARY_ENCODERS[library](name, model, threads), settings
 
 
 class LibraryEncoder:
@@ -56,7 +56,7 @@ class LibraryEncoder:
         self._lock = threading.Lock()  # the libraries promise nothing to several threads
         with self._refusing("cannot be opened"):
             self.open(model, threads)
-        self.dimension = self.vectors([TEXTS[0]]).shape[1]
+        self.dimension = self.vectors([FINGERPRINT_TEXTS[0]]).shape[1]
 
     def open(self, model: str, threads: int | None) -> None:
         raise NotImplementedError
@@ -82,7 +82,7 @@ class LibraryEncoder:
         try:
             yield
         except Exception as problem:
-            reason = " ".join(str(problem).split())[:MOST_LETTERS_QUOTED].rstrip(".")
+            reason = " ".join(str(problem).split())[:MOST_LETTERS_OF_PROBLEM].rstrip(".")
             reason = reason or type(problem).__name__
             hint = "" if may_download() else f", or set {DOWNLOAD}=yes to let it download"
             raise InputError(
@@ -136,7 +136,7 @@ class FastEmbed(LibraryEncoder):
         return list(self._model.embed(texts))
 
 
-LIBRARIES = {
+LIBRARY_ENCODERS = {
     "sentence-transformers": SentenceTransformers,
     "model2vec": Model2Vec,
     "fastembed": FastEmbed,

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from shortlist.concurrency import by_threads
 from shortlist.encoders.bert_graph import GRAPH_VERSION, graph_of, shape_of, weights_of
-from shortlist.encoders.finding import Source, kept
+from shortlist.encoders.finding import EncoderFiles, kept
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, OrtValue
     from tokenizers import Tokenizer
 
-BATCH = 32  # texts at a time
+TEXTS_IN_BATCH = 32  # texts at a time
 BATCH_TOKENS = 1024  # and tokens
 INPUTS = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
 POOLED = "sentence_embedding"  # an output that needs no pooling, where a graph has it
@@ -66,9 +66,9 @@ class Network:
     """A network and its tokenizer: texts to vectors that are not yet scaled to unit length."""
 
     is_slow = True
-    _batch = BATCH
+    _batch = TEXTS_IN_BATCH
 
-    def __init__(self, source: Source, threads: int | None) -> None:
+    def __init__(self, source: EncoderFiles, threads: int | None) -> None:
         self._where = source.where
         self._settings = source.settings
         self._threads = threads or os.cpu_count() or 1
@@ -84,7 +84,7 @@ class Network:
         self.tokenizer.enable_truncation(source.settings.max_length)
 
     @staticmethod
-    def read_tokenizer(source: Source) -> Tokenizer:
+    def read_tokenizer(source: EncoderFiles) -> Tokenizer:
         """The tokenizer of a file, which pads nothing and cuts nothing off."""
         from tokenizers import Tokenizer
 
@@ -95,7 +95,7 @@ class Network:
             tokenizer.encode("a")
         return tokenizer
 
-    def _open(self, source: Source) -> InferenceSession:
+    def _open(self, source: EncoderFiles) -> InferenceSession:
         """A session on the graph of a file, or on one that is made from its weights."""
         if source.settings.network == "onnx":
             session = self._from_onnx(source)
@@ -109,7 +109,7 @@ class Network:
             )
         return session
 
-    def _from_bert(self, source: Source) -> InferenceSession:
+    def _from_bert(self, source: EncoderFiles) -> InferenceSession:
         """A session on a graph that is made from safetensors."""
         from onnxruntime import OrtValue
         from safetensors.numpy import load
@@ -139,7 +139,7 @@ class Network:
         model = kept(f"bert-{key}.onnx", lambda: graph_of(shape, sizes))
         return open_session(model, source.where, list(weights), self._weights)
 
-    def _from_onnx(self, source: Source) -> InferenceSession:
+    def _from_onnx(self, source: EncoderFiles) -> InferenceSession:
         """A session on a graph from a file, if all of its weights are in it."""
         import onnx
 
@@ -240,7 +240,7 @@ def _messages_in(message: Any) -> Iterator[Any]:
                 yield from _messages_in(inner)
 
 
-def _check_external(tensor: Any, source: Source) -> None:
+def _check_external(tensor: Any, source: EncoderFiles) -> None:
     """Refuse weights in a file that is not beside the graph."""
     locations = [entry.value for entry in tensor.external_data if entry.key == "location"]
     if len(locations) != 1 or locations[0] not in source.external:

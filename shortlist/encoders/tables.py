@@ -18,7 +18,7 @@ import scipy
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from shortlist.encoders.finding import Source, kept
+from shortlist.encoders.finding import EncoderFiles, kept
 from shortlist.encoders.network import Network, Vectors, n_tokens, refusing, tokens_of
 from shortlist.errors import InputError
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 TABLE_VERSION = 1  # tables of another version are made again
 MOST_COMPONENTS = 256
 A = 1e-4  # of the weights of tokens
-TEXTS_AT_ONCE = 4096
+TEXTS_SUMMED_AT_ONCE = 4096
 NAMES_OF_TABLES = ("embeddings", "embedding.weight")  # as model2vec and sentence-transformers write
 
 
-class Table:
+class StaticTable:
     """A table made from a network: texts to vectors that are not yet scaled to unit length."""
 
     is_slow = False
     device = "processor"
 
     def __init__(
-        self, kind: type[Network], source: Source, digest: str, threads: int | None
+        self, kind: type[Network], source: EncoderFiles, digest: str, threads: int | None
     ) -> None:
         self._lower = source.settings.lower_case
         self._tokenizer = kind.read_tokenizer(source)
@@ -59,8 +59,8 @@ class Table:
     def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text; zeros where it has no known token."""
         made = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for first in range(0, len(texts), TEXTS_AT_ONCE):
-            some = texts[first : first + TEXTS_AT_ONCE]
+        for first in range(0, len(texts), TEXTS_SUMMED_AT_ONCE):
+            some = texts[first : first + TEXTS_SUMMED_AT_ONCE]
             made[first : first + len(some)] = self._sums(some)
         return made
 
@@ -78,10 +78,10 @@ class Table:
         return tokens_of(self._tokenizer, texts, special=False)
 
 
-class StoredTable(Table):
+class StoredTable(StaticTable):
     """A table that model2vec has written: vectors, and perhaps a weight for each token."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: EncoderFiles) -> None:
         from safetensors.numpy import load
 
         self._lower = source.settings.lower_case

@@ -23,17 +23,17 @@ from numpy.typing import NDArray
 from shortlist.data.validation import as_size
 from shortlist.encoders.fingerprint import agree
 
-FOLDER = "SHORTLIST_CACHE"
-SIZE = "SHORTLIST_CACHE_SIZE"
-OFF = "off"
+FOLDER_VARIABLE = "SHORTLIST_CACHE"
+SIZE_VARIABLE = "SHORTLIST_CACHE_SIZE"
+CACHE_OFF = "off"
 DEFAULT_SIZE = "1GB"
 LEAST_SIZE = 1_000_000  # bytes
 ROW_OVERHEAD = 64  # bytes of a row beside its numbers
 KEYS_AT_ONCE = 500  # in one query
 SECONDS_TO_WAIT = 5.0  # for another process that writes
-TABLES = """
+SQL_TABLES = """
 PRAGMA journal_mode = WAL;
-PRAGMA synchronous = OFF;
+PRAGMA synchronous = CACHE_OFF;
 CREATE TABLE IF NOT EXISTS encoder (identity TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text BLOB UNIQUE, vector BLOB);
 """
@@ -43,8 +43,8 @@ Vectors = NDArray[np.float32]
 
 def cache_folder() -> Path | None:
     """The folder of the cache; None if it is turned off."""
-    named = os.environ.get(FOLDER, "")
-    if named == OFF:
+    named = os.environ.get(FOLDER_VARIABLE, "")
+    if named == CACHE_OFF:
         return None
     if named:
         return Path(named)
@@ -63,7 +63,7 @@ class VectorCache:
         self._path = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.sqlite"
         self._identity = identity
         self._dimension = dimension
-        size = as_size(os.environ.get(SIZE, DEFAULT_SIZE), SIZE, least=LEAST_SIZE)
+        size = as_size(os.environ.get(SIZE_VARIABLE, DEFAULT_SIZE), SIZE_VARIABLE, least=LEAST_SIZE)
         self._most_rows = size // (4 * dimension + ROW_OVERHEAD)
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
@@ -131,7 +131,7 @@ class VectorCache:
                 self._path, timeout=SECONDS_TO_WAIT, check_same_thread=False
             )
             self._process = os.getpid()
-            self._connection.executescript(TABLES)
+            self._connection.executescript(SQL_TABLES)
             self._check_identity(self._connection)
         return self._connection
 

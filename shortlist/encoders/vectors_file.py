@@ -20,7 +20,7 @@ from shortlist.encoders.fingerprint import agree
 from shortlist.errors import InputError
 
 HEADER_BYTES = 128  # room for any number of rows
-TEXTS_AT_ONCE = 1024
+TEXTS_WRITTEN_AT_ONCE = 1024
 
 
 def write_vectors(
@@ -92,7 +92,7 @@ def pieces(texts: Iterable[str]) -> Iterator[list[str]]:
     some: list[str] = []
     for text in texts:
         some.append(text)
-        if len(some) == TEXTS_AT_ONCE:
+        if len(some) == TEXTS_WRITTEN_AT_ONCE:
             yield some
             some = []
     if some:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Callback = Callable[[list[str]], ArrayLike]
 Encoder = Callback | str
-TEXTS_AT_ONCE = 1024  # that an encoder takes
+TEXTS_ENCODED_AT_ONCE = 1024  # that an encoder takes
 PACKAGE = Path(__file__).parent.parent
 MOST_LETTERS_OF_ERROR = 300  # of another program's message
 BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])")
@@ -157,8 +157,8 @@ def encoded(encoder: Encoder, texts: Sequence[Any]) -> Vectors:
     encode = loaded(encoder)
     what = f"what the encoder {name_of(encoder)} made of the texts"
     parts: list[Vectors] = []
-    for first in range(0, len(plain), TEXTS_AT_ONCE):
-        some = plain[first : first + TEXTS_AT_ONCE]
+    for first in range(0, len(plain), TEXTS_ENCODED_AT_ONCE):
+        some = plain[first : first + TEXTS_ENCODED_AT_ONCE]
         parts.append(as_vectors(encode(some), len(some), what))
         if parts[-1].shape[1] != parts[0].shape[1]:
             raise InputError(

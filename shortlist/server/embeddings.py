@@ -24,7 +24,7 @@ from shortlist.errors import InputError
 from shortlist.server.middleware import PORT, Connections
 from shortlist.server.settings import LEAST_TOKEN, Limits, is_loopback, listen, log_failure
 
-FORMATS = ("float", "base64")
+VECTOR_ENCODINGS = ("float", "base64")
 SECONDS_TO_STOP = 5
 
 
@@ -121,8 +121,10 @@ class Embeddings:
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise HTTPException(400, "input must be a text or a list of texts")
         encoding = question.get("encoding_format", "float")
-        if encoding not in FORMATS:
-            raise HTTPException(400, f"encoding_format must be one of {', '.join(FORMATS)}")
+        if encoding not in VECTOR_ENCODINGS:
+            raise HTTPException(
+                400, f"encoding_format must be one of {', '.join(VECTOR_ENCODINGS)}"
+            )
         if question.get("dimensions", self._encoder.dimension) != self._encoder.dimension:
             raise HTTPException(
                 400, f"vectors have {self._encoder.dimension} dimensions here, and no others"

@@ -45,7 +45,7 @@ def test_vectors_of_a_file_serve_other_commands(folder, data, run, tmp_path):  #
 
 def test_what_was_stopped_goes_on(folder, data, tmp_path, monkeypatch):  # noqa: F811
     _, texts = data
-    monkeypatch.setattr(vectors_file, "TEXTS_AT_ONCE", 7)
+    monkeypatch.setattr(vectors_file, "TEXTS_WRITTEN_AT_ONCE", 7)
     encoder = load_encoder(str(folder))
     target = tmp_path / "v.npy"
 
@@ -71,7 +71,7 @@ def test_what_was_stopped_goes_on(folder, data, tmp_path, monkeypatch):  # noqa:
 
 def test_other_texts_or_another_encoder_are_noticed(folder, data, tmp_path, monkeypatch):  # noqa: F811
     _, texts = data
-    monkeypatch.setattr(vectors_file, "TEXTS_AT_ONCE", 7)
+    monkeypatch.setattr(vectors_file, "TEXTS_WRITTEN_AT_ONCE", 7)
     target = tmp_path / "v.npy"
 
     def stop(n):

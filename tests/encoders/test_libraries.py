@@ -57,7 +57,7 @@ def stand_ins(monkeypatch):
 
 
 @pytest.mark.usefixtures("stand_ins")
-@pytest.mark.parametrize("library", libraries.LIBRARIES)
+@pytest.mark.parametrize("library", libraries.LIBRARY_ENCODERS)
 def test_models_are_read_and_downloaded_only_where_that_is_allowed(library, monkeypatch):
     encoder = load_encoder(f"{library}:some/name")
     wanted = vectors(["corn", "the bank"])
@@ -87,7 +87,7 @@ def test_vectors_that_cannot_be_used(wrong, monkeypatch):
         load_encoder("sentence-transformers:some/name")
 
 
-@pytest.mark.parametrize("library", libraries.LIBRARIES)
+@pytest.mark.parametrize("library", libraries.LIBRARY_ENCODERS)
 def test_a_library_that_is_not_installed_is_named(library, monkeypatch):
     monkeypatch.setattr(libraries, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=f"needs {library}: pip install {library}"):

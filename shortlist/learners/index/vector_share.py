@@ -17,7 +17,12 @@ from threadpoolctl import threadpool_limits
 
 from shortlist.compiled.kernels import Floats, Longs
 
-SHARES = (0.1, 0.2, 0.35, 0.5)  # less than the usual share; not 0, as names of labels have vectors
+SMALLER_SHARES = (
+    0.1,
+    0.2,
+    0.35,
+    0.5,
+)  # less than the usual share; not 0, as names of labels have vectors
 RIDGE = 0.5  # λ
 LEAST_COMPARED = 500  # examples; with fewer the errors say too little
 MOST_COMPARED = 800
@@ -42,7 +47,7 @@ def least_harmful_share(
         by_words = (of_words @ of_words.T).toarray()
         by_vectors = of_vectors @ of_vectors.T
         truth = np.eye(int(labels.max()) + 1)[labels]
-        shares = (*SHARES, usual)
+        shares = (*SMALLER_SHARES, usual)
         wrong = [
             left_out_errors((1 - share) * by_words + share * by_vectors, truth)[can_be_right].sum()
             for share in shares
