@@ -23,7 +23,7 @@ from benchmarks.sets import SHORT, short_texts
 from shortlist.server import snapshots
 from shortlist.server.app import make_app
 from shortlist.server.replica import Replica
-from shortlist.server.settings import Settings
+from shortlist.server.settings import ServerSettings
 
 BEGINNING, POINTS = 30, 20
 SHARES = (0, 0.2, 0.4, 0.6, 1)  # of the judgements, after which P@1 is shown
@@ -43,7 +43,8 @@ def curve(train, test, order, seed, n_texts, judged):
         snapshots.take_base(state, base)
         replica = Replica(state)
         with TestClient(
-            make_app(replica, Settings(state, snapshot_seconds=1e9)), base_url="http://localhost"
+            make_app(replica, ServerSettings(state, snapshot_seconds=1e9)),
+            base_url="http://localhost",
         ) as server:
             for first in range(BEGINNING, len(texts), 200):
                 ask(server, "queue", texts=texts[first : first + 200])

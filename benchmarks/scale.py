@@ -24,10 +24,11 @@ def one(n_classes, n_examples):
     """Learn and rank one stream in this process."""
     from papers.myriad import many_labels
     from shortlist import TunedIndex
+    from shortlist.data.batch import RowBatch
 
     learner, times = TunedIndex(), []
     for rows, labels in many_labels(n_classes, n_examples):
-        _, seconds = timed(learner.learn_rows, rows, labels)
+        _, seconds = timed(learner.learn_batch, RowBatch.of(rows, labels))
         times.append((rows.n_rows, seconds))
     last = times[-max(1, len(times) // 5) :]
     tested = list(many_labels(n_classes, TESTED, seed=1))

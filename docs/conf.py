@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT), str(DOCS)]
 
 import http_page  # noqa: E402
 
-from shortlist.registry import VERSION, WHERE, public  # noqa: E402
+from shortlist.public_names import VERSION, WHERE, public  # noqa: E402
 
 project = "shortlist"
 author = "The shortlist maintainers"

@@ -54,10 +54,10 @@ def openapi() -> dict[str, Any]:
     """The document, of routes that have no model behind them."""
     from fastapi import FastAPI
 
-    from shortlist.server.app import OF_TEXTS
+    from shortlist.server.app import ROUTES_OF_LABELS
 
     app = FastAPI(title="shortlist")
-    for routes in OF_TEXTS:
+    for routes in ROUTES_OF_LABELS:
         app.include_router(routes(MagicMock()).router())
     return app.openapi()
 

@@ -12,6 +12,6 @@ of their data, ``measures`` the measures of their tables alone, ``report`` the p
 
 import papers.corpora  # its formats are added to those that ``shortlist.read`` knows
 import papers.measures  # noqa: F401 - measures of the papers' tables, added to those that ``evaluate`` knows
-from shortlist.registry import LEARNERS
+from shortlist.public_names import LEARNERS
 
 LEARNERS.append("papers.comparators")

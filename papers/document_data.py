@@ -16,7 +16,7 @@ from shortlist.data.rows import Rows
 from shortlist.errors import InputError
 from shortlist.inputs import read
 from shortlist.learners.documents.queries import scaled_within_queries
-from shortlist.learners.documents.retrieval_index import METHODS, RetrievalIndex
+from shortlist.learners.documents.retrieval_index import RETRIEVAL_METHODS, RetrievalIndex
 from shortlist.measures import evaluate_documents
 
 STOPPED = {"stem": True, "stop": True}
@@ -133,7 +133,9 @@ def fields(folder: Path, pool: int = POOL["cranfield"]) -> Judged:
     functions: dict[str, Floats] = {}
     for name, (part, settings) in FIELDS.items():
         index = RetrievalIndex(_abstracts(folder / "cran.all.1400", part), **settings)
-        functions |= {f"{method}, {name}": index.scores(questions, method) for method in METHODS}
+        functions |= {
+            f"{method}, {name}": index.scores(questions, method) for method in RETRIEVAL_METHODS
+        }
     return pooled(functions, _cranqrel(folder, len(questions)), pool)
 
 
@@ -247,7 +249,9 @@ def base_functions(texts: Callable[[], Iterable[str]], questions: list[str]) -> 
     functions: dict[str, Floats] = {}
     for name, settings in INDEXES.items():
         index = RetrievalIndex(texts(), **settings)
-        functions |= {f"{method}, {name}": index.scores(questions, method) for method in METHODS}
+        functions |= {
+            f"{method}, {name}": index.scores(questions, method) for method in RETRIEVAL_METHODS
+        }
     return functions
 
 

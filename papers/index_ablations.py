@@ -18,6 +18,7 @@ import numpy as np
 from papers.experiment import Cell, Claim, Curve, Experiment, Figure, Job, Result, Table
 from papers.index_comparison import PAPER
 from papers.index_data import ORIGINALS, STAND_INS, load, split
+from shortlist.data.batch import RowBatch
 from shortlist.learners.index.edges import drop_light
 from shortlist.learners.index.feature_focus import FeatureFocus
 
@@ -104,7 +105,8 @@ def by_pass(
     rows, own = learner.check_rows(X[train]), Y[train]
     found: dict[str, list[float]] = {"test": [], "train": [], "seconds": []}
     began = time.process_time()
-    for _ in learner.fit_passes(rows, own):
+    learner.reset()
+    for _ in learner.learn_passes(RowBatch.of(rows, own)):
         found["seconds"].append(time.process_time() - began)
         found["test"].append(learner.score(X[test], Y[test]))
         if training:

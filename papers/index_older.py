@@ -19,6 +19,7 @@ from papers.comparators.unweighted_index import UnweightedIndex
 from papers.experiment import Cell, Claim, Experiment, Figure, Job, Result, Table
 from papers.index_comparison import PAPER
 from papers.index_data import STAND_INS, load, split
+from shortlist.data.batch import RowBatch
 from shortlist.learners.index.feature_focus import FeatureFocus
 
 TOLERANCES = (2, 5, 20)
@@ -69,7 +70,8 @@ def run(data: Path, job: Job) -> Result:
             ]
         }
     learner = UnweightedIndex(job["tolerance"], classifiers=job["classifiers"], passes=PASSES)
-    passes_made = learner.fit_passes(learner.check_rows(X[train]), Y[train])
+    learner.reset()
+    passes_made = learner.learn_passes(RowBatch.of(X[train], Y[train]))
     return {"R1": [learner.score(X[test], Y[test]) for _ in passes_made]}
 
 

@@ -48,7 +48,7 @@ def share_of_wrong_pairs(positions: Positions) -> Values:
     """Share of the pairs of a relevant and a non-relevant item that are in the wrong order or
     tie.
     """
-    return wrong_pairs(positions) / np.maximum(positions.size * positions.others, 1)
+    return wrong_pairs(positions) / np.maximum(positions.size * positions.n_irrelevant, 1)
 
 
 @registered(
@@ -65,7 +65,7 @@ def coverage(positions: Positions) -> Values:
     last = np.zeros(positions.n)
     ends = positions.nth == positions.size[positions.row]
     last[positions.row[ends]] = positions.rank[ends]
-    return np.minimum(last, positions.size + positions.others) - 1
+    return np.minimum(last, positions.size + positions.n_irrelevant) - 1
 
 
 def _largest_f1(sums: Values, count: float) -> float:
@@ -124,9 +124,11 @@ def document_margins(scores: ArrayLike, relevant: ArrayLike) -> NDArray[np.float
 )
 def best_accuracy(positions: Positions) -> Values:
     """Share of a query's documents on the right side of the best cut of its ranking."""
-    best = positions.others.astype(np.float64)  # every item that was cut off
+    best = positions.n_irrelevant.astype(np.float64)  # every item that was cut off
     np.maximum.at(
-        best, positions.row, 2 * positions.nth - positions.rank + positions.others[positions.row]
+        best,
+        positions.row,
+        2 * positions.nth - positions.rank + positions.n_irrelevant[positions.row],
     )
     return best / positions.length
 

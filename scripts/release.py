@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 UNRELEASED = "## Unreleased\n"
 VERSION = re.compile(r"\d+\.\d+\.\d+((a|b|rc)\d+|\.dev\d+)?")
 WRITTEN = {  # where the version stands
-    "shortlist/registry.py": re.compile(r'^VERSION = "(.+)"$', re.MULTILINE),
+    "shortlist/public_names.py": re.compile(r'^VERSION = "(.+)"$', re.MULTILINE),
     "CITATION.cff": re.compile(r"^version: (.+)$", re.MULTILINE),
 }
 

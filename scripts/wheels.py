@@ -4,7 +4,7 @@ nothing.
     python scripts/wheels.py [FOLDER]
 
 Builds the wheel, compiles the loops of usual calls for the baseline of this kind of processor
-(compiled/compiling.py), puts them beside their sources, and writes
+(compiled/numba_internals.py), puts them beside their sources, and writes
 dist/shortlist-VERSION-cpXY-cpXY-PLATFORM.whl. It is for the Python and the Numba that it was made
 with: with another Numba, or on a processor without the baseline's features, loops are compiled as
 they are from the sources.
@@ -19,7 +19,7 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-from shortlist.compiled.compiling import baseline
+from shortlist.compiled.numba_internals import baseline
 
 ROOT = Path(__file__).parents[1]
 

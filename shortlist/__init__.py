@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from shortlist.registry import VERSION, WHERE, public
+from shortlist.public_names import VERSION, WHERE, public
 
 __version__ = VERSION
 __all__ = ["__version__", *WHERE]

@@ -4,8 +4,9 @@ it.
 The kernels check nothing, so arrays must not change while they run. Public methods that read are
 marked ``@reading``, those that change the model ``@writing``, or ``@learning`` if Ctrl-C must not
 leave it half changed. A thread that changes a model may also call its other methods. Private
-methods and the threads of a method take no lock. A method that learns from another model is marked
-``@merging``, one that returns the state of a model ``@snapshot``.
+methods and the threads of a method take no lock. A method that returns the state of a model is
+marked ``@snapshot``. Learners and text parts have no locks: a model
+has one for all of its parts.
 
 A reader holds a lock of its own, which is listed in ``readers``. A writer closes the gate and waits
 for each of these. All locks are held by ``with`` statements, so that Ctrl-C cannot leave one
@@ -20,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial, wraps
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import count, repeat
@@ -74,22 +75,23 @@ def reading(verb: Verb) -> Verb:
             lock = self.lock_
         except AttributeError:
             lock = lock_of(self)
-        thread, readers = get_ident(), lock.readers
+        thread = get_ident()
+        readers = lock.readers
         if (thread in readers and readers[thread].locked()) or lock.writer == thread:
             return verb(self, *args, **kwargs)
-        mine = Lock()
-        with mine:
-            readers[thread] = mine
+        reader_lock = Lock()
+        with reader_lock:
+            readers[thread] = reader_lock
             try:
                 if not lock.gate.locked():
                     return verb(self, *args, **kwargs)
             finally:
                 del readers[thread]
-        mine = Lock()  # a writer may be waiting for the lock of the first attempt
-        with mine:
+        reader_lock = Lock()  # a writer may be waiting for the lock of the first attempt
+        with reader_lock:
             try:
                 with lock.turn, lock.gate:
-                    lock.readers[thread] = mine
+                    lock.readers[thread] = reader_lock
                 return verb(self, *args, **kwargs)
             finally:
                 lock.readers.pop(thread, None)
@@ -106,13 +108,14 @@ def writing(verb: Verb) -> Verb:
 
 def learning(verb: Verb) -> Verb:
     """Mark a method that changes its model, and is not left half done by Ctrl-C (below)."""
-    return _writing(verb, Noting)
+    return _writing(verb, uninterrupted)
 
 
 def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> Verb:
     @wraps(verb)
     def write(self: Any, *args: Any, **kwargs: Any) -> Any:
-        lock, thread = lock_of(self), get_ident()
+        lock = lock_of(self)
+        thread = get_ident()
         if lock.writer == thread:
             with within():
                 return verb(self, *args, **kwargs)
@@ -134,28 +137,6 @@ def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> V
     return write  # type: ignore[return-value]
 
 
-def merging(verb: Verb) -> Verb:
-    """Mark a method that learns from another model.
-
-    It reads the other while it changes its own. The older lock is taken first, so that two threads
-    that merge two models into each other do not deadlock.
-    """
-
-    @learning
-    def change(self: Any, other: Any) -> Any:
-        return other.hold(partial(verb, self, other))
-
-    @wraps(verb)
-    def merge(self: Any, other: Any) -> Any:
-        if not hasattr(other, "hold"):
-            return verb(self, other)  # which refuses it
-        if lock_of(other).number < lock_of(self).number:
-            return other.hold(partial(change, self, other))
-        return change(self, other)
-
-    return merge  # type: ignore[return-value]
-
-
 def snapshot(verb: Verb) -> Verb:
     """Mark a method that returns the State of a model.
 
@@ -163,11 +144,15 @@ def snapshot(verb: Verb) -> Verb:
     the arrays may change once the model is released.
     """
 
+    @reading
+    def copied(self: Any) -> Any:
+        return verb(self).copied()
+
     @wraps(verb)
     def taken(self: Any) -> Any:
         if lock_of(self).is_held(get_ident()):
             return verb(self)
-        return self.hold(lambda: verb(self).copied())
+        return copied(self)
 
     return taken  # type: ignore[return-value]
 
@@ -189,7 +174,7 @@ SIGINT = int(signal.SIGINT)
 _noted: list[int] = []  # signals that came, noted by the main thread
 
 
-class Noting:
+class uninterrupted:
     """A context in which Ctrl-C is only noted, and raised at the end."""
 
     __slots__ = ("is_first",)
@@ -216,6 +201,17 @@ class Noting:
                 raise KeyboardInterrupt
 
 
+def not_interrupted(verb: Verb) -> Verb:
+    """Mark a method of a part of a model that is not left half done by Ctrl-C. It takes no lock."""
+
+    @wraps(verb)
+    def deferred(*args: Any, **kwargs: Any) -> Any:
+        with uninterrupted():
+            return verb(*args, **kwargs)
+
+    return deferred  # type: ignore[return-value]
+
+
 class Learns(Protocol):
     """A model that knows whether it has learned."""
 
@@ -223,16 +219,16 @@ class Learns(Protocol):
 
 
 @contextmanager
-def nothing_if_refused(one: Learns) -> Iterator[None]:
+def nothing_if_refused(model: Learns) -> Iterator[None]:
     """Restore an unfitted model if its first examples are refused; after Ctrl-C it keeps what
     it has learned.
     """
-    before = None if one.__sklearn_is_fitted__() else dict(one.__dict__)
+    state_before = None if model.__sklearn_is_fitted__() else dict(model.__dict__)
     try:
         yield
     except Exception:
-        if before is not None:
-            one.__dict__ = before
+        if state_before is not None:
+            model.__dict__ = state_before
         raise
 
 
@@ -294,7 +290,8 @@ def prefetch(items: Iterable[Item]) -> Generator[Item, None, None]:
 
     A caller that stops early waits for the item that is being made.
     """
-    iterator, end = iter(items), object()
+    iterator = iter(items)
+    end = object()
     for item in by_threads(lambda _: next(iterator, end), repeat(None), 1):
         if item is end:
             return

@@ -23,15 +23,15 @@ class ModelFileError(ShortlistError, OSError):
 # How sentences count.
 
 
-def counted(n: int, things: str) -> str:
+def counted(n: int, noun: str) -> str:
     """So many things, the word in the right number: 6 examples, 1 query."""
-    one = things[:-3] + "y" if things.endswith("ies") else things.removesuffix("s")
-    return f"{n:,} {one if n == 1 else things}"
+    singular = noun[:-3] + "y" if noun.endswith("ies") else noun.removesuffix("s")
+    return f"{n:,} {singular if n == 1 else noun}"
 
 
-def there_are(n: int, things: str) -> str:
+def there_are(n: int, noun: str) -> str:
     """That there are so many things, as a part of a sentence: there is 1 row, there are 6 rows."""
-    return f"there {'is' if n == 1 else 'are'} {counted(n, things)}"
+    return f"there {'is' if n == 1 else 'are'} {counted(n, noun)}"
 
 
 def installing(extra: str) -> str:

@@ -34,41 +34,41 @@ class Estimator(Kind):
     read it.
     """
 
-    _predicts_labels: ClassVar[bool] = False
+    predicts_labels: ClassVar[bool] = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with ``deep``, those of the parts too."""
-        found = {name: getattr(self, name) for name in self._get_param_names()}
-        for name in list(found) if deep else ():
+        parameters = {name: getattr(self, name) for name in self._get_param_names()}
+        for name in list(parameters) if deep else ():
             part = self._part(name)
             if part is not None:
-                found |= {f"{name}__{key}": value for key, value in part.get_params().items()}
-        return found
+                parameters |= {f"{name}__{key}": value for key, value in part.get_params().items()}
+        return parameters
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``part__name`` is the parameter ``name`` of a part."""
-        known = self._get_param_names()
+        names = self._get_param_names()
         nested: dict[str, dict[str, Any]] = {}
         for name in params:
-            if name.partition("__")[0] not in known:
+            if name.partition("__")[0] not in names:
                 raise InputError(
                     f"Invalid parameter {name!r} for {self!r}; its parameters are "
-                    f"{', '.join(known)}"
+                    f"{', '.join(names)}"
                 )
         for name, value in params.items():
-            own, inside, key = name.partition("__")
+            part_name, inside, key = name.partition("__")
             if inside:
-                nested.setdefault(own, {})[key] = value
+                nested.setdefault(part_name, {})[key] = value
             else:
                 setattr(self, name, value)
-        for own, values in nested.items():
-            setattr(self, own, self._part(own).set_params(**values))
+        for part_name, values in nested.items():
+            setattr(self, part_name, self._part(part_name).set_params(**values))
         return self
 
     def _part(self, name: str) -> Any:
         """The part that a parameter is, or stands for; None for any other parameter."""
-        given = getattr(self, name)
-        return given if is_estimator(given) else None
+        value = getattr(self, name)
+        return value if is_estimator(value) else None
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -82,29 +82,21 @@ class Estimator(Kind):
             (name, value, defaults[name].default)
             for name, value in self.get_params(deep=False).items()
         )
-        given = (
+        set_parameters = (
             f"{name}={value!r}" for name, value, usual in set_apart if repr(value) != repr(usual)
         )
-        return f"{type(self).__name__}({', '.join(given)})"
+        return f"{type(self).__name__}({', '.join(set_parameters)})"
 
     # What scikit-learn asks for.
 
     def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import ClassifierTags, Tags, TargetTags
 
-        if self._predicts_labels:
+        if self.predicts_labels:
             return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
     # Threads.
-
-    @reading
-    def hold(self, step: Callable[[], Any]) -> Any:
-        """Take a step while neither this model nor those it has learned inside of it can change."""
-        for name, part in list(vars(self).items()):
-            if name.endswith("_") and isinstance(part, Estimator):
-                step = partial(part.hold, step)
-        return step()
 
     @writing
     def set_learned(self, **learned: Any) -> None:
@@ -126,11 +118,11 @@ def clone(estimator: One) -> One:
     """Another estimator with the same parameters, which has learned nothing; scikit-learn's
     ``clone`` of one.
     """
-    given = estimator.get_params(deep=False)  # type: ignore[attr-defined]
+    parameters = estimator.get_params(deep=False)  # type: ignore[attr-defined]
     return type(estimator)(
         **{
-            name: clone(one) if is_estimator(one) else copy.deepcopy(one)
-            for name, one in given.items()
+            name: clone(value) if is_estimator(value) else copy.deepcopy(value)
+            for name, value in parameters.items()
         }
     )
 
@@ -141,8 +133,10 @@ class AvailableIf:
     """
 
     def __init__(self, holds: Callable[[Any], bool], method: Callable[..., Any]) -> None:
-        self._holds, self._method = holds, method
-        self.__doc__, self.__name__ = method.__doc__, method.__name__
+        self._holds = holds
+        self._method = method
+        self.__doc__ = method.__doc__
+        self.__name__ = method.__name__
 
     def __get__(self, owner: Any, kind: type) -> Any:
         if owner is None:

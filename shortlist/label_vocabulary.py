@@ -100,7 +100,7 @@ class LabelVocabulary:
 
     @staticmethod
     def _words(concept: Concept) -> list[str]:
-        return [one.casefold() for one in (concept.name, *concept.synonyms, concept.label)]
+        return [word.casefold() for word in (concept.name, *concept.synonyms, concept.label)]
 
     def __len__(self) -> int:
         return len(self.concepts)
@@ -122,7 +122,9 @@ class LabelVocabulary:
     def name(self, label: Label) -> str:
         """Return the name of a label; the label itself if it has none."""
         concept = self.get(label)
-        return str(label) if concept is None else concept.name
+        if concept is None:
+            return str(label)
+        return concept.name
 
     @property
     def broader(self) -> dict[Label, tuple[str, ...]]:
@@ -131,48 +133,50 @@ class LabelVocabulary:
 
     def subtree(self, label: Label) -> set[str]:
         """Return a label and all labels below it, on any level."""
-        found, waiting = {str(label)}, [str(label)]
+        reached = {str(label)}
+        waiting = [str(label)]
         while waiting:
-            new = [below for below in self._narrower.get(waiting.pop(), ()) if below not in found]
-            found.update(new)
+            new = [below for below in self._narrower.get(waiting.pop(), ()) if below not in reached]
+            reached.update(new)
             waiting += new
-        return found
+        return reached
 
-    def find(self, wanted: str, n: int | None = None) -> list[str]:
+    def find(self, part: str, n: int | None = None) -> list[str]:
         """Find labels by a part of a name, a synonym or the label: whole matches first, then
         beginnings.
         """
-        part = wanted.casefold()
-        hits = []
+        part = part.casefold()
+        whole: list[str] = []
+        beginnings: list[str] = []
+        inside: list[str] = []
         for label, words in self._folded:
-            near = min(
-                (int(word != part) + (not word.startswith(part)) for word in words if part in word),
-                default=None,
-            )
-            if near is not None:
-                hits.append((near, label))
-        hits.sort(key=lambda hit: hit[0])  # stable: in the order of the vocabulary
-        return [label for _, label in hits[:n]]
+            if part in words:
+                whole.append(label)
+            elif any(word.startswith(part) for word in words):
+                beginnings.append(label)
+            elif any(part in word for word in words):
+                inside.append(label)
+        return (whole + beginnings + inside)[:n]
 
     def of_name(self, name: str) -> str | None:
         """Return the label with exactly this name, if there is only one."""
         hits = self._of_name.get(name, ())
-        return hits[0] if len(hits) == 1 else None
+        if len(hits) != 1:
+            return None
+        return hits[0]
 
     def renamed(self, old: str, new: str) -> LabelVocabulary:
         """Return the vocabulary with a label renamed, unless the new label exists already."""
         if old not in self.concepts or new in self.concepts:
             return self
 
-        def other(label: str) -> str:
-            return new if label == old else label
-
-        concepts = [
-            msgspec.structs.replace(
-                one, label=other(one.label), broader=tuple(map(other, one.broader))
+        names = {label: label for label in self.concepts} | {old: new}
+        concepts = []
+        for concept in self:
+            broader = tuple(names.get(above, above) for above in concept.broader)
+            concepts.append(
+                msgspec.structs.replace(concept, label=names[concept.label], broader=broader)
             )
-            for one in self
-        ]
         return LabelVocabulary(concepts, self.policy, self.teach)
 
     def lessons(self, counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -190,9 +194,9 @@ class LabelVocabulary:
         for label in labels:
             concept = self.get(label)
             if concept is None:
-                known = f"is not one of the {len(self):,} of the vocabulary"
                 raise InputError(
-                    f"the label {shown(label)} {known}, whose policy is to take known ones only"
+                    f"the label {shown(label)} is not one of the {len(self):,} of the vocabulary, "
+                    "whose policy is to take known ones only"
                 )
             if concept.deprecated:
                 raise InputError(
@@ -219,7 +223,8 @@ class LabelVocabulary:
         )
 
 
-ENDINGS = {".rdf": "xml", ".xml": "xml", ".ttl": "turtle", ".jsonld": "json-ld", ".nt": "nt"}
+COMPRESSIONS = (".gz", ".xz", ".bz2", ".zst")
+SKOS_FORMS = {".rdf": "xml", ".xml": "xml", ".ttl": "turtle", ".jsonld": "json-ld", ".nt": "nt"}
 
 
 def read_skos(text: str, form: str, where: str, language: str | None) -> Iterator[Concept]:
@@ -234,45 +239,42 @@ def read_skos(text: str, form: str, where: str, language: str | None) -> Iterato
             warnings.simplefilter("ignore")  # rdflib's about itself
             graph.parse(data=text, format=form)
     except Exception as problem:  # rdflib's parsers raise errors of many libraries
-        said = " ".join(str(problem).split())[:200]
-        raise InputError(f"{where}: rdflib cannot read it as SKOS in {form}: {said}") from None
-    concepts = {one for one in graph.subjects(RDF.type, SKOS.Concept) if isinstance(one, URIRef)}
+        reason = " ".join(str(problem).split())[:200]
+        raise InputError(f"{where}: rdflib cannot read it as SKOS in {form}: {reason}") from None
+    concepts = {uri for uri in graph.subjects(RDF.type, SKOS.Concept) if isinstance(uri, URIRef)}
     for uri in sorted(concepts):
         names = _in_language(graph.objects(uri, SKOS.prefLabel), language)
-        others = [
-            name for kind in (SKOS.altLabel, SKOS.hiddenLabel) for name in graph.objects(uri, kind)
-        ]
-        synonyms = [
-            str(one)
-            for one in others
-            if language is None or getattr(one, "language", None) in (language, None)
-        ]
-        above = {
-            str(one)
-            for one in (*graph.objects(uri, SKOS.broader), *graph.subjects(SKOS.narrower, uri))
-        }
-        deprecated = any(
-            str(one).casefold() in ("true", "1") for one in graph.objects(uri, OWL.deprecated)
-        )
         name = names[0] if names else str(uri)
-        own = dict.fromkeys(sorted(synonyms))
-        own.pop(name, None)
-        yield Concept(str(uri), name, tuple(own), tuple(sorted(above)), deprecated)
+        synonyms = set()
+        for synonym in (*graph.objects(uri, SKOS.altLabel), *graph.objects(uri, SKOS.hiddenLabel)):
+            if language is None or getattr(synonym, "language", None) in (language, None):
+                synonyms.add(str(synonym))
+        synonyms.discard(name)
+        above = {*graph.objects(uri, SKOS.broader), *graph.subjects(SKOS.narrower, uri)}
+        marks = {str(mark).casefold() for mark in graph.objects(uri, OWL.deprecated)}
+        yield Concept(
+            str(uri),
+            name,
+            tuple(sorted(synonyms)),
+            tuple(sorted(map(str, above))),
+            not marks.isdisjoint({"true", "1"}),
+        )
 
 
 def _in_language(names: Iterable[Any], language: str | None) -> list[str]:
     """Sort names: those in the language first, then those without a language."""
 
-    def distance(name: Any) -> tuple[int, str, str]:
-        own = getattr(name, "language", None)
-        wanted = language if language is not None else "en"
-        return (0 if own == wanted else 1 if own is None else 2), own or "", str(name)
+    preferred = "en" if language is None else language
+
+    def distance(name: Any) -> tuple[bool, bool, str, str]:
+        spoken = getattr(name, "language", None)
+        return spoken != preferred, spoken is not None, spoken or "", str(name)
 
     return [str(name) for name in sorted(names, key=distance)]
 
 
-MANY = "|"  # separates synonyms or broader labels in one cell
-COLUMNS = ("label", "name", "synonyms", "broader", "deprecated")
+CELL_SEPARATOR = "|"  # separates synonyms or broader labels in one cell
+CONCEPT_FIELDS = ("label", "name", "synonyms", "broader", "deprecated")
 
 
 def read_vocabulary(
@@ -314,12 +316,10 @@ def read_vocabulary(
     file = Path(path)
     if not file.is_file():
         raise InputError(f"there is no vocabulary file {file}")
-    endings = [
-        ending.lower()
-        for ending in file.suffixes
-        if ending.lower() not in (".gz", ".xz", ".bz2", ".zst")
-    ]
-    ending = endings[-1] if endings else ""
+    plain = file
+    while plain.suffix.lower() in COMPRESSIONS:
+        plain = plain.with_suffix("")
+    ending = plain.suffix.lower()
     source = Source(file, Progress())
     try:
         source.decode_as("utf-8")
@@ -327,35 +327,36 @@ def read_vocabulary(
     finally:
         source.close()
     assert text is not None  # bad records are refused
-    if ending in ENDINGS:
-        concepts = read_skos(text, ENDINGS[ending], str(file), language)
+    if ending in SKOS_FORMS:
+        concepts = read_skos(text, SKOS_FORMS[ending], str(file), language)
     elif ending == ".json" or text.lstrip()[:1] in ("{", "["):
         concepts = _of_json(text, str(file))
     else:
         concepts = _of_table(text, str(file), "," if ending == ".csv" else "\t")
-    found = LabelVocabulary(concepts, policy, teach)
-    if not len(found):
+    vocabulary = LabelVocabulary(concepts, policy, teach)
+    if not len(vocabulary):
         raise InputError(f"the vocabulary {file} holds no concepts")
-    return found
+    return vocabulary
 
 
 def _of_table(text: str, where: str, separator: str) -> Iterator[Concept]:
     import csv
 
-    rows = csv.reader(
-        text.splitlines(), delimiter=separator, quoting=csv.QUOTE_NONE if separator == "\t" else 0
-    )
+    lines = text.splitlines()
+    if separator == "\t":
+        rows = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
+        expected = "a label, a tab and a name"
+    else:
+        rows = csv.reader(lines, delimiter=separator)
+        expected = "a label, a comma and a name"
     columns: list[str] = ["label", "name"]
     for number, row in enumerate(rows, 1):
         if not any(cell.strip() for cell in row):
             continue
-        if number == 1 and "label" in row and set(row) & {"name", *COLUMNS[2:]}:
+        if number == 1 and "label" in row and set(row) & {"name", *CONCEPT_FIELDS[2:]}:
             columns = row
             continue
         if len(row) < 2:
-            expected = (
-                "a label, a tab and a name" if separator == "\t" else "a label, a comma and a name"
-            )
             raise InputError(
                 f"{where}, line {number}: expected {expected}, found {counted(len(row), 'columns')}"
             )
@@ -373,42 +374,44 @@ def _of_table(text: str, where: str, separator: str) -> Iterator[Concept]:
 
 
 def _several(cell: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in cell.split(MANY) if part.strip())
+    return tuple(part.strip() for part in cell.split(CELL_SEPARATOR) if part.strip())
 
 
 def _of_json(text: str, where: str) -> Iterator[Concept]:
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise InputError(f"{where} is not JSON: {problem}") from None
-    pairs = found.items() if isinstance(found, dict) else [(None, one) for one in found]
+    pairs = content.items() if isinstance(content, dict) else [(None, value) for value in content]
     for number, (key, value) in enumerate(pairs, 1):
-        own = {"name": value} if isinstance(value, str) and key is not None else value
-        if not isinstance(own, dict):
+        if isinstance(value, str) and key is not None:
+            value = {"name": value}
+        if not isinstance(value, dict):
             raise InputError(
-                f"{where}, concept {number}: expected an object, found {type(own).__name__}"
+                f"{where}, concept {number}: expected an object, found {type(value).__name__}"
             )
-        if unknown := own.keys() - set(COLUMNS):
-            fields = f"unknown fields {', '.join(sorted(unknown))}"
+        unknown = value.keys() - set(CONCEPT_FIELDS)
+        if unknown:
             raise InputError(
-                f"{where}, concept {number}: {fields}; the known ones are {', '.join(COLUMNS)}"
+                f"{where}, concept {number}: unknown fields {', '.join(sorted(unknown))}; the "
+                f"known ones are {', '.join(CONCEPT_FIELDS)}"
             )
-        label = own.get("label") if key is None else key
+        label = value.get("label") if key is None else key
         if not isinstance(label, (str, int)) or label == "":
             raise InputError(
                 f"{where}, concept {number}: expected a label that is text, found {label!r}"
             )
-        name = own.get("name")
+        name = value.get("name")
         yield Concept(
             str(label),
             name if isinstance(name, str) and name else str(label),
-            _texts(own.get("synonyms")),
-            _texts(own.get("broader")),
-            is_yes(own.get("deprecated")) is True,
+            _texts(value.get("synonyms")),
+            _texts(value.get("broader")),
+            is_yes(value.get("deprecated")) is True,
         )
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     """Return one text or several as a tuple."""
-    given = value if isinstance(value, list) else [] if value is None else [value]
-    return tuple(str(one) for one in given if isinstance(one, (str, int)) and one != "")
+    values = value if isinstance(value, list) else [value]
+    return tuple(str(text) for text in values if isinstance(text, (str, int)) and text != "")

@@ -10,7 +10,8 @@ import contextlib
 import ctypes
 
 # as <malloc.h> numbers it; smaller ones are made and freed all the time
-MMAP_THRESHOLD, LARGE = -3, 1 << 22
+MMAP_THRESHOLD = -3
+LARGE = 1 << 22
 
 is_ours = False
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +17,20 @@ from shortlist.data.labels import LabelSets
 from shortlist.data.ranking import Ranking
 from shortlist.errors import InputError, installing
 from shortlist.inputs import Examples
-from shortlist.learners.category_learner import is_true
+from shortlist.learners.predictions import are_hits
 from shortlist.measures import among_first_k, per_label, place_labels, precision_recall
 from shortlist.models.auditing import shown
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.model import Model, Report, Table
+from shortlist.models.model import Model, Report, ReportTable
 
-FORMATS = (".png", ".svg")
-Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
+PLOT_ENDINGS = (".png", ".svg")
+CurvePoints = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
 def plot_curves(
-    path: str | Path, curves: Curves, x: str, y: str, title: str, **limits: tuple[float, float]
+    path: str | Path, curves: CurvePoints, x: str, y: str, title: str, **limits: tuple[float, float]
 ) -> None:
-    """Curves through points; ``limits`` are those of the axes, xlim and ylim."""
+    """CurvePoints through points; ``limits`` are those of the axes, xlim and ylim."""
     axes = _axes(path, x, y, title)
     _draw(axes, curves, marker="o", markersize=3)
     axes.set(**limits)
@@ -40,7 +41,8 @@ def plot_frequency_recall(path: str | Path, frequency: ArrayLike, recall: ArrayL
     """Recall of each label against its frequency in training, with the mean of labels of like
     frequency.
     """
-    x, y = np.asarray(frequency, dtype=np.float64), np.asarray(recall, dtype=np.float64)
+    x = np.asarray(frequency, dtype=np.float64)
+    y = np.asarray(recall, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape:
         raise InputError(
             f"frequency and recall must be two lists of one length, not {x.shape} and {y.shape}"
@@ -52,8 +54,10 @@ def plot_frequency_recall(path: str | Path, frequency: ArrayLike, recall: ArrayL
         "Recall of rare and of frequent labels",
     )
     axes.plot(x, y, ".", alpha=0.4, label="one label")
-    octave = np.floor(np.log2(np.maximum(x, 0.5)))
-    means = [(x[octave == one].mean(), y[octave == one].mean()) for one in np.unique(octave)]
+    octaves = np.floor(np.log2(np.maximum(x, 0.5)))
+    means = [
+        (x[octaves == octave].mean(), y[octaves == octave].mean()) for octave in np.unique(octaves)
+    ]
     axes.plot(*zip(*means, strict=True), "o-", label="mean of an octave")
     axes.set_xscale("symlog", linthresh=1)
     axes.set(xlim=(0, 2 * x.max(initial=1)), ylim=(-0.02, 1.02))
@@ -73,7 +77,7 @@ def plot_confusion(path: str | Path, labels: Sequence[str], counts: ArrayLike) -
     axes.grid(visible=False)
     share = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)
     axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
-    short = [label if len(label) <= 20 else f"{label[:19]}…" for label in labels]
+    short = [cut_short(label, 20) for label in labels]
     axes.set_xticks(range(len(short)), short, rotation=90, fontsize=7)
     axes.set_yticks(range(len(short)), short, fontsize=7)
     for i, j in zip(*np.nonzero(cells), strict=True):
@@ -107,9 +111,9 @@ def plot_reliability(
 
 
 def _axes(path: str | Path, x: str, y: str, title: str) -> Any:
-    if Path(path).suffix.lower() not in FORMATS:
+    if Path(path).suffix.lower() not in PLOT_ENDINGS:
         raise InputError(
-            f"a plot is written to a file ending in {' or '.join(FORMATS)}, not {str(path)!r}"
+            f"a plot is written to a file ending in {' or '.join(PLOT_ENDINGS)}, not {str(path)!r}"
         )
     try:
         from matplotlib.figure import Figure
@@ -121,7 +125,7 @@ def _axes(path: str | Path, x: str, y: str, title: str) -> Any:
     return axes
 
 
-def _draw(axes: Any, curves: Curves, **style: Any) -> None:
+def _draw(axes: Any, curves: CurvePoints, **style: Any) -> None:
     for name, (x, y) in curves.items():
         axes.plot(x, y, label=name, **style)
     if len(curves) > 1:
@@ -132,21 +136,24 @@ def _save(axes: Any, path: str | Path) -> None:
     import matplotlib
 
     # the same numbers give the same file
+    metadata = {"Date": None} if Path(path).suffix.lower() == ".svg" else None
     with matplotlib.rc_context({"svg.hashsalt": "shortlist"}):
-        axes.figure.savefig(
-            path, dpi=150, metadata={"Date": None} if Path(path).suffix.lower() == ".svg" else None
-        )
+        axes.figure.savefig(path, dpi=150, metadata=metadata)
 
 
-LONGEST = 80  # characters of a text in a table
+TEXT_LENGTH = 80  # characters of a text in a table
 
 
 def brief(batch: Examples, i: int) -> str:
     """Return the text of an example, cut short, or its id."""
-    if batch.texts is None:
-        return "" if batch.ids is None else batch.ids[i]
-    text = " ".join(shown(batch.texts[i]).split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    if batch.texts is not None:
+        return cut_short(" ".join(shown(batch.texts[i]).split()), TEXT_LENGTH)
+    return "" if batch.ids is None else batch.ids[i]
+
+
+def cut_short(text: str, length: int) -> str:
+    """Return a text of at most so many characters."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def worst_errors(
@@ -156,41 +163,32 @@ def worst_errors(
     labels: Sequence[Any],
     n: int,
     called: Callable[[Any], str] = str,
-) -> Table:
+) -> ReportTable:
     """Return the examples whose first label is wrong, by the margin over the best true label."""
-    best, own = ranking.scores[:, 0], score_of_truth(ranking, truth)
-    right = is_true(ranking.ids[:, 0], truth)
-    margin = np.where(np.isnan(best) | right | (np.diff(truth.indptr) == 0), -np.inf, best - own)
-    worst = np.argsort(-margin, kind="stable")[:n]
-    first = ranking.labels[:, 0]
-    rows = [
-        [
-            int(i) + 1,
-            ", ".join(map(called, labels[i])),
-            called(first[i]),
-            float(margin[i]),
-            names[i],
-        ]
-        for i in worst
-        if margin[i] > -np.inf
-    ]
-    return Table(
-        "The worst errors",
-        ["example", "true", "ranked first", "by a margin of", "text"],
-        rows,
-        "errors",
-    )
+    best = ranking.scores[:, 0]
+    right = are_hits(ranking.ids[:, 0], truth)
+    margin = best - score_of_truth(ranking, truth)
+    margin[np.isnan(best) | right | (np.diff(truth.indptr) == 0)] = -np.inf
+    ranked_first = ranking.labels[:, 0]
+    rows = []
+    for i in np.argsort(-margin, kind="stable")[:n]:
+        if margin[i] > -np.inf:
+            true = ", ".join(map(called, labels[i]))
+            first = called(ranked_first[i])
+            rows.append([int(i) + 1, true, first, float(margin[i]), names[i]])
+    columns = ["example", "true", "ranked first", "by a margin of", "text"]
+    return ReportTable("The worst errors", columns, rows, "errors")
 
 
 def score_of_truth(ranking: Ranking, truth: LabelSets) -> NDArray[np.float64]:
     """Return the score of the best true label of each example, 0 if none was retrieved."""
-    found = np.zeros(len(ranking))
-    for i in range(len(ranking)):
-        hits = np.isin(ranking.ids[i], truth.ids[truth.indptr[i] : truth.indptr[i + 1]]) & (
-            ranking.ids[i] >= 0
-        )
-        found[i] = ranking.scores[i, np.argmax(hits)] if hits.any() else 0.0
-    return found
+    scores = np.zeros(len(ranking))
+    for i, ids in enumerate(ranking.ids):
+        true = truth.ids[truth.indptr[i] : truth.indptr[i + 1]]
+        hits = np.isin(ids, true) & (ids >= 0)
+        if hits.any():
+            scores[i] = ranking.scores[i, np.argmax(hits)]
+    return scores
 
 
 def most_confused(ranking: Ranking, truth: LabelSets, n: int) -> tuple[Longs, Longs]:
@@ -200,24 +198,28 @@ def most_confused(ranking: Ranking, truth: LabelSets, n: int) -> tuple[Longs, Lo
     An example whose first label is true counts once; any other counts for each of its true labels.
     """
     row = np.repeat(np.arange(len(ranking)), np.diff(truth.indptr))
-    true, first = truth.ids.astype(np.int64), ranking.ids[row, 0].astype(np.int64)
-    # its other labels are not errors
-    kept = (first >= 0) & ~(is_true(ranking.ids[:, 0], truth)[row] & (true != first))
-    true, first = true[kept], first[kept]
-    wide = 1 + max(true.max(initial=0), first.max(initial=0))
-    wrong = np.bincount(true[true != first], minlength=wide) + np.bincount(
-        first[true != first], minlength=wide
-    )
-    chosen = np.flatnonzero(wrong)[np.argsort(-wrong[np.flatnonzero(wrong)], kind="stable")][:n]
-    chosen = chosen[np.argsort(-np.bincount(true, minlength=wide)[chosen], kind="stable")]
-    place = np.full(wide, -1)
+    true = truth.ids.astype(np.int64)
+    first = ranking.ids[row, 0].astype(np.int64)
+    is_wrong = true != first
+    # if the first label is true, the other true ones are not errors
+    counted = (first >= 0) & ~(are_hits(ranking.ids[:, 0], truth)[row] & is_wrong)
+    true = true[counted]
+    first = first[counted]
+    is_wrong = is_wrong[counted]
+    n_labels = 1 + max(true.max(initial=0), first.max(initial=0))
+    errors = np.bincount(true[is_wrong], minlength=n_labels)
+    errors += np.bincount(first[is_wrong], minlength=n_labels)
+    chosen = np.argsort(-errors, kind="stable")[: min(n, np.count_nonzero(errors))]
+    frequency = np.bincount(true, minlength=n_labels)
+    chosen = chosen[np.argsort(-frequency[chosen], kind="stable")]
+    place = np.full(n_labels, -1)
     place[chosen] = np.arange(chosen.size)
     inside = (place[true] >= 0) & (place[first] >= 0)
     cells = place[true[inside]] * chosen.size + place[first[inside]]
     return chosen, np.bincount(cells, minlength=chosen.size**2).reshape(chosen.size, chosen.size)
 
 
-CONFUSED = 20  # labels in a confusion matrix
+MOST_CONFUSED_LABELS = 20  # in a confusion matrix
 
 
 def evaluate_closely(
@@ -234,26 +236,25 @@ def evaluate_closely(
         raise InputError(
             f"errors and curves are those of rankings of labels; there are none of {model.task}"
         )
-    kept = list(batches)
+    examples = list(batches)
     chosen = model.default_measures if measures is None else measures
-    judged = list(model.judge_batches(kept, chosen))
+    judged = list(model.judge_batches(examples, chosen))
     ranking, truth = model.joined_judgements(judged, chosen)
+    labels = [true for batch in examples for true in batch.labels or ()]
+    report = model.report_on(judged, chosen, details=details)
     if folder is not None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
             raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
         draw_ranking(folder, ranking, truth, model.learner_.label_counts_)
-        true = [label for batch in kept for own in batch.labels or () for label in own]
-        draw_confusion(folder, ranking, truth, true, model.name_of)
-    report = model.report_on(judged, chosen, details=details)
-    if folder is not None and "confidence" in report.details:
-        draw_confidence(folder, report.details["confidence"])
+        draw_confusion(folder, ranking, truth, list(chain.from_iterable(labels)), model.name_of)
+        if "confidence" in report.details:
+            draw_confidence(folder, report.details["confidence"])
     if errors:
-        names = [brief(batch, i) for batch in kept for i in range(len(batch))]
-        labels = [own for batch in kept for own in batch.labels or ()]
-        report.tables.append(worst_errors(ranking, truth, names, labels, errors, model.name_of))
-        table = worst_errors(ranking, truth, names, labels, errors)
+        texts = [brief(batch, i) for batch in examples for i in range(len(batch))]
+        report.tables.append(worst_errors(ranking, truth, texts, labels, errors, model.name_of))
+        table = worst_errors(ranking, truth, texts, labels, errors)
         report.details["errors"] = [
             dict(zip(table.columns, row, strict=True)) for row in table.rows
         ]
@@ -283,9 +284,9 @@ def draw_ranking(
         "A true label among the first k",
         ylim=(0, 1.02),
     )
-    known = (table.labels < counts.size) & (table.true > 0)
-    frequency = counts[np.where(known, table.labels, 0)][known]
-    plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[known])
+    learned = (table.labels < counts.size) & (table.true > 0)
+    frequency = counts[table.labels[learned]]
+    plot_frequency_recall(folder / "frequency-recall.png", frequency, table.recall[learned])
 
 
 def draw_confusion(
@@ -298,32 +299,34 @@ def draw_confusion(
     """Plot the confusion matrix with the names of labels. ``labels`` are those of ``truth``,
     one by one.
     """
-    names: dict[int, Any] = dict(enumerate(ranking.label_names)) | dict(
-        zip(truth.ids.tolist(), labels, strict=True)
-    )
-    chosen, counts = most_confused(ranking, truth, CONFUSED)
+    names: dict[int, Any] = dict(enumerate(ranking.label_names))
+    names |= zip(truth.ids.tolist(), labels, strict=True)
+    chosen, counts = most_confused(ranking, truth, MOST_CONFUSED_LABELS)
     if chosen.size:
-        plot_confusion(
-            folder / "confusion.png", [called(names[i]) for i in chosen.tolist()], counts
-        )
+        shown_names = [called(names[i]) for i in chosen.tolist()]
+        plot_confusion(folder / "confusion.png", shown_names, counts)
 
 
-def draw_confidence(folder: Path, found: dict[str, Any]) -> None:
+def draw_confidence(folder: Path, details: dict[str, Any]) -> None:
     """Plot reliability, and the share of right decisions against the share decided
     automatically.
     """
 
     def column(table: str, name: str) -> list[float]:
-        return [row[name] for row in found[table]]
+        return [row[name] for row in details[table]]
 
-    bins = (column("reliability", name) for name in ("probability", "right", "n"))
-    plot_reliability(folder / "reliability.png", *bins)
-    curve = column("automation by share", "share"), column("automation by share", "right")
+    plot_reliability(
+        folder / "reliability.png",
+        column("reliability", "probability"),
+        column("reliability", "right"),
+        column("reliability", "n"),
+    )
+    curve = (column("automation by share", "share"), column("automation by share", "right"))
     plot_curves(
         folder / "automation.png",
         {"model": curve},
-        "share of texts decided alone",
+        "share of texts decided automatically",
         "share of them that is right",
-        "Decided alone",
+        "Automatic decisions",
         xlim=(0, 1.02),
     )

@@ -108,7 +108,7 @@ def saving_and_loading_change_nothing(learner: CategoryLearner) -> None:
         learner.save(path)
         # arrays and JSON: nothing in the file can run
         with safe_open(path, framework="numpy") as opened:
-            assert store.KEY in opened.metadata()
+            assert store.METADATA_KEY in opened.metadata()
         loaded = store.load(path, also=[type(learner)])
         assert type(loaded) is type(learner)
         assert as_bytes(loaded) == as_bytes(learner), "the loaded learner differs"

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from shortlist.registry import WHERE, public
+from shortlist.public_names import WHERE, public
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 ERRORS = ("errors",)  # classes that nobody makes

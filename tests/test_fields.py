@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.data.texts import Fielded, band, cell_value
 from shortlist.inputs import read
-from shortlist.models.text_batches import FieldsBeside
+from shortlist.models.extra_fields import FieldsBeside
 
 LAWS = [
     {

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import shortlist
-from shortlist.registry import WHERE
+from shortlist.public_names import WHERE
 
 PACKAGE = Path(shortlist.__file__).parent
 ORDER = [
-    "registry",
+    "public_names",
     "errors",
     "own_process",
     "compiled",

@@ -105,7 +105,7 @@ def test_nothing_is_loaded_from_elsewhere(site):
 
 
 def test_the_reference_has_every_public_name(site):
-    from shortlist.registry import WHERE
+    from shortlist.public_names import WHERE
 
     listed = (site / "api.html").read_text(encoding="utf-8")
     for name in WHERE:

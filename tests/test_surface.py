@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import shortlist
-from shortlist.registry import WHERE
+from shortlist.public_names import WHERE
 
 PACKAGE = Path(shortlist.__file__).parent
 # The annotations of public signatures that are Any, and why: nothing else is.
@@ -22,12 +22,12 @@ ANY = {
     "distributed/categories.py: opened(return)": "whatever class a state names, as store.build has it",
     "files/store.py: load(return)": "whatever class a file names; with kind=… it is that one",
     "files/store.py: build(return)": "the same",
-    "registry.py: public(return)": "whatever a public name stands for",
-    "registry.py: storable(return)": "a class, found by its name",
+    "public_names.py: public(return)": "whatever a public name stands for",
+    "public_names.py: storable(return)": "a class, found by its name",
     "data/ranking.py: Ranking.__getitem__(return)": (
         "a pair or a Ranking: NumPy types no number of dimensions"
     ),
-    "text/vectorizer.py: Settings.of(given)": (
+    "text/text_settings.py: TextSettings.of(vectorizer)": (
         "scikit-learn: the parameters of an estimator have no types"
     ),
 }
@@ -64,7 +64,7 @@ def test_nothing_else_is_there_before_it_is_asked_for():
         "VERSION",
         "WHERE",
         "public",
-        "registry",
+        "public_names",
     ]
 
 

@@ -28,14 +28,19 @@ from shortlist.data.rows import Rows
 from shortlist.data.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.files.store import State
-from shortlist.learners.category_learner import BIAS
+from shortlist.learners.port import BIAS
 from shortlist.learners.prototypes.mmp import MMP
-from shortlist.learners.prototypes.prototype_learner import KNOWN, SEEN, OnlinePrototypes, Stream
+from shortlist.learners.prototypes.prototype_learner import (
+    EXAMPLES_SEEN,
+    LABELS_KNOWN,
+    OnlinePrototypes,
+    TrainingStream,
+)
 from shortlist.learners.prototypes.topic_perceptron import TopicPerceptron
 from shortlist.learners.prototypes.weights import Prototypes, all_scores, pack
 from shortlist.learners.top_labels import CHANGES, Scratch, make_scratch
 
-Run = Callable[[Stream, int, Scratch], tuple[int, int, int]]
+Run = Callable[[TrainingStream, int, Scratch], tuple[int, int, int]]
 
 
 class Voted(OnlinePrototypes):
@@ -53,7 +58,7 @@ class Voted(OnlinePrototypes):
         self._changed = 0
 
     def _run_voting(
-        self, run: Run, stream: Stream, position: int, scratch: Scratch
+        self, run: Run, stream: TrainingStream, position: int, scratch: Scratch
     ) -> tuple[int, int, int]:
         """``_run`` with the kernel of MMP or of the Perceptrons, which is stopped before each
         change.
@@ -71,11 +76,11 @@ class Voted(OnlinePrototypes):
             )
             if position == done:
                 return done, why, slots
-            self._changed = int(self._counts[SEEN]) - 1
+            self._changed = int(self._counts[EXAMPLES_SEEN]) - 1
 
     def _life(self) -> int:
         """How many examples the present prototypes have lived through."""
-        return int(self._counts[SEEN]) - self._changed
+        return int(self._counts[EXAMPLES_SEEN]) - self._changed
 
     def _retire(self) -> None:
         """The prototypes are about to change: they take the place of the shortest-lived voter."""
@@ -83,12 +88,12 @@ class Voted(OnlinePrototypes):
             out = int(np.argmin(self._lives))
             del self._voters[out]
             self._lives = np.delete(self._lives, out)
-        now = self.prototypes
+        now = self.prototypes_
         self._voters.append(
             pack(*now.entries(), now.background.copy(), now.background_moment.copy())
         )
         self._lives = np.append(self._lives, self._life())
-        self._changed = int(self._counts[SEEN])
+        self._changed = int(self._counts[EXAMPLES_SEEN])
 
     def all_scores(self, rows: Rows) -> Floats:
         if self.hypothesis != "voted":
@@ -97,7 +102,7 @@ class Voted(OnlinePrototypes):
         total = np.zeros((rows.n_rows, n_labels))
         one = np.empty((rows.n_rows, n_labels))
         lives = [*self._lives.tolist(), self._life()]
-        for life, voter in zip(lives, [*self._voters, self.prototypes], strict=True):
+        for life, voter in zip(lives, [*self._voters, self.prototypes_], strict=True):
             all_scores(rows, voter, make_scratch(n_labels), one)
             if rows.n_rows:
                 total += life * (scipy.stats.rankdata(one, axis=1) - 1)
@@ -106,7 +111,7 @@ class Voted(OnlinePrototypes):
     def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         if self.hypothesis != "voted":
             return super().best_labels(rows, ids, scores)
-        self._rank_by_scores(rows, ids, scores)
+        self.rank_by_scores(rows, ids, scores)
 
     def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return (
@@ -130,10 +135,11 @@ class Voted(OnlinePrototypes):
         self._lives, changed = state.array("lives", np.int64), state.array("changed", np.int64)
         state.require(self._lives.size <= self.voters, "there are no more voters than places")
         state.require(
-            changed.size == 1 and 0 <= changed[0] <= self._counts[SEEN], "changes have been seen"
+            changed.size == 1 and 0 <= changed[0] <= self._counts[EXAMPLES_SEEN],
+            "changes have been seen",
         )
         self._changed = int(changed[0])
-        lived = bool(((self._lives >= 0) & (self._lives <= self._counts[SEEN])).all())
+        lived = bool(((self._lives >= 0) & (self._lives <= self._counts[EXAMPLES_SEEN])).all())
         state.require(lived, "no voter has lived longer than there were examples")
         n, n_labels = self._width(), len(self.label_index_)
         self._voters = [
@@ -170,7 +176,7 @@ class VotedPerceptron(Voted, TopicPerceptron):
         super().__init__(passes, hypothesis, max_weights, random_state, n_jobs)
         self.voters = voters
 
-    def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
+    def _run(self, stream: TrainingStream, position: int, scratch: Scratch) -> tuple[int, int, int]:
         return self._run_voting(super()._run, stream, position, scratch)
 
 
@@ -238,7 +244,7 @@ class ExtendedMMP(Voted, MMP):
             self._kernel_function()  # checks its parameters
         super().begin()
 
-    def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
+    def _run(self, stream: TrainingStream, position: int, scratch: Scratch) -> tuple[int, int, int]:
         return self._run_voting(super()._run, stream, position, scratch)
 
     def _kernel_function(self) -> dual.Function:
@@ -255,18 +261,25 @@ class ExtendedMMP(Voted, MMP):
         supports.rows.resize((len(supports), width))
         rows = rows._replace(n_features=width)
         for turn in dual.turns(
-            supports, self._kernel_function(), rows, order, int(self._counts[SEEN]), self.budget
+            supports,
+            self._kernel_function(),
+            rows,
+            order,
+            int(self._counts[EXAMPLES_SEEN]),
+            self.budget,
         ):
-            self.prototypes = self.prototypes.for_features(len(supports))
+            self.prototypes_ = self.prototypes_.for_features(len(supports))
             own = labels.chosen(turn.members)
             self._learn_stream(
                 turn.read, turn.write, turn.square, own, np.arange(turn.members.size), known
             )
-            everyone = [one.for_features(len(supports)) for one in (self.prototypes, *self._voters)]
+            everyone = [
+                one.for_features(len(supports)) for one in (self.prototypes_, *self._voters)
+            ]
             used = np.any([used_features(one, len(supports)) for one in everyone], axis=0)
-            norms = feature_norms(self.prototypes, len(supports), int(self._counts[KNOWN]))
+            norms = feature_norms(self.prototypes_, len(supports), int(self._counts[LABELS_KNOWN]))
             kept = supports.drop(used, norms, turn.most)
-            self.prototypes, *self._voters = [of_features(one, kept) for one in everyone]
+            self.prototypes_, *self._voters = [of_features(one, kept) for one in everyone]
 
     def all_scores(self, rows: Rows) -> Floats:
         if self._supports is not None:
@@ -280,7 +293,7 @@ class ExtendedMMP(Voted, MMP):
     def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         if self._supports is None:
             return super().best_labels(rows, ids, scores)
-        self._rank_by_scores(rows, ids, scores, width=len(self._supports))
+        self.rank_by_scores(rows, ids, scores, width=len(self._supports))
 
     def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         return super().votes(row, label) if self._supports is None else self._one_vote(row, label)

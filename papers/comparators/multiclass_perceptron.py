@@ -72,11 +72,13 @@ class MulticlassPerceptron(RatingLearner):
 
     def update(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         intercept = 1.0 if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0
-        self.clock = update(rows, order, y, intercept, self.weights, self.biases, self.clock, rated)
+        self.clock_ = update(
+            rows, order, y, intercept, self.weights_, self.biases_, self.clock_, rated
+        )
 
     def _open_step(self, at: int) -> None:
-        self.weights = np.insert(self.weights, at, 0.0, axis=1)
-        self.biases = np.insert(self.biases, at, 0.0, axis=1)
+        self.weights_ = np.insert(self.weights_, at, 0.0, axis=1)
+        self.biases_ = np.insert(self.biases_, at, 0.0, axis=1)
 
     @property
     @reading

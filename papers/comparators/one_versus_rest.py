@@ -28,7 +28,7 @@ from shortlist.data.labels import LabelSets
 from shortlist.data.rows import Rows
 from shortlist.data.validation import MOST_SEED, as_choice, as_real, as_whole
 from shortlist.files.store import State
-from shortlist.learners.category_learner import BIAS
+from shortlist.learners.port import BIAS
 from shortlist.learners.prototypes.weights import (
     PrototypeLearner,
     Prototypes,

@@ -37,7 +37,8 @@ from shortlist.errors import InputError
 from shortlist.files.container import text_to_array
 from shortlist.files.store import State, build
 from shortlist.learners.additive import as_indicator
-from shortlist.learners.category_learner import BIAS, CategoryLearner
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.port import BIAS
 
 TreeLike: TypeAlias = Mapping[Label, Label] | Iterable[tuple[Label, Label]]
 FIXED = (-2.0, 0.0)
@@ -193,7 +194,7 @@ class TopDown(CategoryLearner):
             self._descend(X, child, some[go_on], below[go_on], reached)
 
     def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
-        self._rank_by_scores(rows, ids, scores, width=len(self._nodes), above=0.0)
+        self.rank_by_scores(rows, ids, scores, width=len(self._nodes), above=0.0)
 
     def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         """A product of probabilities is not a sum over columns: one vote stands for the whole."""

@@ -21,7 +21,7 @@ import numpy as np
 from papers.corpora.markup import unescaped
 from shortlist.data.rows import Rows
 from shortlist.errors import InputError, counted
-from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Format, Progress, Source
 
 NAME = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{'"][^\s{]*"""
@@ -211,7 +211,9 @@ class _Batch:
             np.array(self._data, dtype=np.float64),
             len(self._feature),
         )
-        examples = Examples(rows=rows, labels=self._labels, places=Places(self._file, self._lines))
+        examples = Examples(
+            rows=rows, labels=self._labels, places=ExamplePlaces(self._file, self._lines)
+        )
         self._start()
         return examples
 

@@ -23,7 +23,7 @@ from shortlist.data.rows import Rows
 from shortlist.data.texts import as_texts
 from shortlist.data.validation import as_choice
 from shortlist.text.feature_names import Vocabulary, encoded
-from shortlist.text.features import FACTOR, SEED, features_of, mixed, spell, split
+from shortlist.text.features import HASH_FACTOR, HASH_SEED, features_of, mixed, spell, split
 
 # Each feature by the places of its words: -1 is the word before the gap, 1 the word after it.
 PLACES = [(-3,), (-2,), (-1,), (1,), (2,), (3,)]
@@ -73,9 +73,7 @@ def word_contexts(
     for text in as_texts(texts):
         words = split([text], table, 1, lowercase=False)
         numbers, new = seen_words.learn(words.hashes)
-        seen_words.name(
-            *encoded(*spell(words, features_of(words, table, 1, 0), new, table, 0, table))
-        )
+        seen_words.name(*encoded(*spell(features_of(words, table, 1, 0), new, table, 0, table)))
         classes.append(numbers)
         with hashing():
             hashes, contexts, length = _contexts(words.hashes, templates)
@@ -144,13 +142,13 @@ def _contexts(
     n = 0
     for word in range(words.size):
         for t in range(templates.shape[0]):
-            h = SEED ^ np.uint64(t)
+            h = HASH_SEED ^ np.uint64(t)
             inside = True
             for place in templates[t]:
                 other = word + place
                 inside = inside and 0 <= other < words.size
                 if place != 0 and inside:
-                    h = mixed(h * FACTOR + words[other])
+                    h = mixed(h * HASH_FACTOR + words[other])
             if inside:
                 hashes[n] = h
                 contexts[n] = word * templates.shape[0] + t

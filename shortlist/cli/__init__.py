@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 from typer.core import TyperGroup
 
 from shortlist import __version__, own_process
@@ -20,7 +21,7 @@ from shortlist.concurrency import is_stuck
 from shortlist.errors import ShortlistError
 
 # What each command does, in as few words as fit on a line of ``shortlist --help``.
-GROUPS: dict[str, dict[Callable[..., None], str]] = {
+COMMAND_GROUPS: dict[str, dict[Callable[..., None], str]] = {
     "Learn and rank": {
         train.train: "Learn from labelled examples and write a model file.",
         train.learn: "Teach a model file more examples.",
@@ -62,13 +63,11 @@ class Grouped(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write each group with a line for each command."""
-        for name, group in GROUPS.items():
+        for name, group in COMMAND_GROUPS.items():
             with formatter.section(name):
-                formatter.write_dl([(_typed(command), said) for command, said in group.items()])
-
-
-def _typed(command: Callable[..., None]) -> str:
-    return command.__name__.replace("_", "-")
+                formatter.write_dl(
+                    [(command.__name__.replace("_", "-"), help) for command, help in group.items()]
+                )
 
 
 app = typer.Typer(
@@ -82,17 +81,17 @@ app = typer.Typer(
         "search results."
     ),
 )
-for group in GROUPS.values():
-    for command, said in group.items():
-        own = serve.ANNIF if command is serve.annif else None
-        app.command(context_settings=own, short_help=said)(command)
+for group in COMMAND_GROUPS.values():
+    for command, short_help in group.items():
+        settings = serve.ANNIF_CONTEXT if command is serve.annif else None
+        app.command(context_settings=settings, short_help=short_help)(command)
 
 LIBRARIES = ("numba", "numpy", "scipy", "scikit-learn")  # on which results and speed depend
 
 
-def show_version(asked: bool) -> None:
+def show_version(is_set: bool) -> None:
     """Print the versions that an error report should name, without importing the libraries."""
-    if asked:
+    if is_set:
         import platform
         from importlib.metadata import version
 
@@ -106,7 +105,7 @@ def show_version(asked: bool) -> None:
 def version(
     _: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", callback=show_version, is_eager=True, help="Show the versions and stop."
         ),
     ] = False,
@@ -116,7 +115,7 @@ def version(
     """
 
 
-UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # the disk is full, or broken
 
 
 def main(command: Callable[[], object] = app) -> None:
@@ -135,7 +134,7 @@ def main(command: Callable[[], object] = app) -> None:
     except BrokenPipeError:  # the reader of the output has closed it
         drop_output()
     except OSError as problem:
-        if problem.errno not in UNWRITABLE:
+        if problem.errno not in CANNOT_WRITE:
             raise
         drop_output()
         print(f"shortlist: cannot write the result: {problem.strerror}", file=sys.stderr)

@@ -10,16 +10,16 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from shortlist.cli.options import Json
 from shortlist.cli.terminal import print_json, print_table, say, say_when_compiling, size
 
-MEASURES = ("R1", "R5", "MRR")
-HELD_OUT = 0.2
-SEED = 0
-SOME = 200  # docstrings
-EXAMPLES = (
+MEASURES_SHOWN = ("R1", "R5", "MRR")
+HELD_OUT_SHARE = 0.2
+SPLIT_SEED = 0
+N_UNTIMED = 200  # docstrings
+DEMO_TEXTS = (
     "Print the calendar of a month, with a week on each line.",
     "Parse an XML document into an element tree and return the root element.",
     "Start a pool of worker processes and wait until all of them have finished.",
@@ -27,9 +27,9 @@ EXAMPLES = (
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write the model.")
-    ] = Path("demo.shortlist"),
+    output: Annotated[Path, Option("--output", "-o", help="Where to write the model.")] = Path(
+        "demo.shortlist"
+    ),
     as_json: Json = False,
 ) -> None:
     """Learn which module of Python's standard library a docstring comes from, and show how well,
@@ -48,16 +48,18 @@ def demo(
     if not as_json:
         say("reading the docstrings of Python's standard library…")
     texts, modules = docstrings()
-    order = np.random.default_rng(SEED).permutation(len(texts))
-    n_test = round(HELD_OUT * len(texts))
-    test, train = order[:n_test], order[n_test:]
+    order = np.random.default_rng(SPLIT_SEED).permutation(len(texts))
+    n_test = round(HELD_OUT_SHARE * len(texts))
+    test = order[:n_test]
+    train = order[n_test:]
 
-    def part(of: list[str], which: Any) -> list[str]:
-        return [of[i] for i in which]
+    def part(values: list[str], numbers: Any) -> list[str]:
+        return [values[i] for i in numbers]
 
-    # Some of them first, and what will be asked: no loop is compiled or loaded while it is timed.
-    some = train[:SOME]
-    Categorizer().fit(part(texts, some), part(modules, some)).rank(part(texts, test[:SOME]), k=10)
+    # A few first, so that no loop is compiled or loaded while it is timed.
+    first = train[:N_UNTIMED]
+    small = Categorizer().fit(part(texts, first), part(modules, first))
+    small.rank(part(texts, test[:N_UNTIMED]), k=10)
     began = time.perf_counter()
     model = Categorizer().fit(part(texts, train), part(modules, train))
     learned = time.perf_counter() - began
@@ -65,24 +67,20 @@ def demo(
     ranking = model.rank(part(texts, test), k=10)
     ranked = time.perf_counter() - began
     truth = model.learner_.label_numbers(part(modules, test))
-    found = evaluate(ranking, truth, MEASURES)
+    measures = evaluate(ranking, truth, MEASURES_SHOWN)
     # the same for all texts
     most = np.argsort(-model.learner_.label_counts_, kind="stable")[:10].astype(np.int32)
     always = Ranking(
         np.tile(most, (n_test, 1)), np.tile(-np.arange(10.0), (n_test, 1)), ranking.label_names
     )
-    usual = evaluate(always, truth, MEASURES)
+    baseline = evaluate(always, truth, MEASURES_SHOWN)
     model.save(output)
-    opened = load(output)  # asked as the commands below will ask it: they find all loops compiled
-    answers = [next(opened.answer_text(text, 3).records()) for text in EXAMPLES]
-    examples = [
-        (
-            text,
-            list(zip(found["labels"], found["scores"], strict=True)),
-            opened.explain(text, found["labels"][0]),
-        )
-        for text, found in zip(EXAMPLES, answers, strict=True)
-    ]
+    opened = load(output)  # as the commands below open it: they find all loops compiled
+    examples = []
+    for text in DEMO_TEXTS:
+        answer = next(opened.answer_text(text, 3).records())
+        best = list(zip(answer["labels"], answer["scores"], strict=True))
+        examples.append((text, best, opened.explain(text, answer["labels"][0])))
 
     if as_json:
         print_json(
@@ -94,7 +92,8 @@ def demo(
                 "seconds_to_rank": ranked,
                 "model": str(output),
                 "measures": {
-                    name: {"learned": found[name], "frequency": usual[name]} for name in MEASURES
+                    name: {"learned": measures[name], "frequency": baseline[name]}
+                    for name in MEASURES_SHOWN
                 },
                 "sentences": [
                     {"text": text, "labels": [label for label, _ in best]}
@@ -105,10 +104,11 @@ def demo(
         return
     print(
         f"Learned {len(train):,} docstrings of {len(model.classes_)} modules in {learned:.2f} s "
-        f"and ranked {n_test:,} "
-        f"others in {ranked:.2f} s ({1e6 * ranked / n_test:.0f} µs each)."
+        f"and ranked {n_test:,} others in {ranked:.2f} s ({1e6 * ranked / n_test:.0f} µs each)."
     )
-    rows = [[name, found[name], *found.intervals[name], usual[name]] for name in MEASURES]
+    rows = [
+        [name, measures[name], *measures.intervals[name], baseline[name]] for name in MEASURES_SHOWN
+    ]
     print_table(
         "Held-out docstrings", ["measure", "learned", "95 % from", "to", "frequency baseline"], rows
     )
@@ -133,7 +133,7 @@ def demo(
 # Every Python carries it. Sources are read, never imported, so that nothing of them runs.
 
 
-LEFT_OUT = {
+PACKAGES_LEFT_OUT = {
     "test",
     "tests",
     "idlelib",
@@ -155,29 +155,23 @@ LEAST_DOCSTRINGS = 5  # a module with fewer cannot be both learned and tried
 
 def docstrings() -> tuple[list[str], list[str]]:
     """Docstrings and their modules: some 6,000 from about 120 modules, in order of module."""
-    found: dict[str, list[str]] = {}
-    for module, files in _modules(Path(sysconfig.get_path("stdlib"))):
-        sources = (file.read_text(encoding="utf-8", errors="replace") for file in files)
-        found.setdefault(module, []).extend(
-            text for source in sources for text in DOCSTRING.findall(source)
-        )
     texts: list[str] = []
     modules: list[str] = []
-    for module in sorted(found):
-        own = list(
-            dict.fromkeys(
-                cleandoc(text) for text in found[module] if len(text.split()) >= LEAST_WORDS
-            )
-        )
-        if len(own) >= LEAST_DOCSTRINGS:
-            texts += own
-            modules += [module] * len(own)
+    for module, files in sorted(_modules(Path(sysconfig.get_path("stdlib")))):
+        docstrings: dict[str, None] = {}  # each once
+        for file in files:
+            for text in DOCSTRING.findall(file.read_text(encoding="utf-8", errors="replace")):
+                if len(text.split()) >= LEAST_WORDS:
+                    docstrings[cleandoc(text)] = None
+        if len(docstrings) >= LEAST_DOCSTRINGS:
+            texts += docstrings
+            modules += [module] * len(docstrings)
     return texts, modules
 
 
 def _modules(root: Path) -> Iterator[tuple[str, list[Path]]]:
     for entry in sorted(root.iterdir()):
-        if entry.name in LEFT_OUT:
+        if entry.name in PACKAGES_LEFT_OUT:
             continue
         if entry.suffix == ".py":
             yield entry.stem, [entry]
@@ -185,5 +179,9 @@ def _modules(root: Path) -> Iterator[tuple[str, list[Path]]]:
             files = sorted(entry.rglob("*.py"))
             yield (
                 entry.name,
-                [file for file in files if LEFT_OUT.isdisjoint(file.relative_to(root).parts)],
+                [
+                    file
+                    for file in files
+                    if PACKAGES_LEFT_OUT.isdisjoint(file.relative_to(root).parts)
+                ],
             )

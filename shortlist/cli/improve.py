@@ -7,11 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
-    MEASURES,
+    KNOWN_MEASURES,
     Clustering,
     Data,
     FilesOrInput,
@@ -38,10 +38,10 @@ from shortlist.errors import InputError, counted
 if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer
 
-ROWS = 30  # of a table of details
-DOUBTS = 15  # duplicates, and pairs of labels, in a table
-LETTERS = 70  # of a text in a table
-SURE = 0.05
+MOST_ROWS = 30  # of a table of details
+MOST_PAIRS = 15  # duplicates, and pairs of labels, in a table
+TEXT_LETTERS = 70  # of a text in a table
+SIGNIFICANCE = 0.05
 
 
 @reads
@@ -51,21 +51,21 @@ def evaluate(
     data: FilesOrInput = None,
     measures: Annotated[
         list[str] | None,
-        typer.Option(
-            "--measure", "-m", help=f"A measure; can be repeated. Among them: {MEASURES}."
+        Option(
+            "--measure", "-m", help=f"A measure; can be repeated. Among them: {KNOWN_MEASURES}."
         ),
     ] = None,
     per_label: Annotated[
-        bool, typer.Option("--per-label", help="Precision, recall and F1 of each label too.")
+        bool, Option("--per-label", help="Precision, recall and F1 of each label too.")
     ] = False,
     per_query: Annotated[
-        bool, typer.Option("--per-query", help="The measures of each query too.")
+        bool, Option("--per-query", help="The measures of each query too.")
     ] = False,
     errors: Annotated[
-        int, typer.Option("--errors", min=0, help="How many of the worst errors to list.")
+        int, Option("--errors", min=0, help="How many of the worst errors to list.")
     ] = 0,
     plot: Annotated[
-        Path | None, typer.Option(help="A folder to draw curves and a confusion matrix into.")
+        Path | None, Option(help="A folder to draw curves and a confusion matrix into.")
     ] = None,
     reading: Reading,
     cluster: Clustering,
@@ -78,51 +78,46 @@ def evaluate(
 
     say_when_compiling()
     model = open_model(model_file, 1 if cluster.asked else n_jobs)
-    for option, asked, detail in (
-        ("--per-label", per_label, "label"),
-        ("--per-query", per_query, "query"),
-    ):
-        if asked and model.detail_kind != detail:
-            has = (
-                f"--per-{model.detail_kind} shows each {model.detail_kind}"
-                if model.detail_kind
-                else "leave it out"
-            )
-            raise InputError(f"{option} is not for a model of {model.task}; {has}")
+    kind = model.detail_kind
+    for is_set, detail in ((per_label, "label"), (per_query, "query")):
+        if is_set and kind != detail:
+            hint = f"--per-{kind} shows each {kind}" if kind else "leave it out"
+            raise InputError(f"--per-{detail} is not for a model of {model.task}; {hint}")
     if (plot or errors) and model.task != "categories":
-        what = "--plot draws" if plot else "--errors lists"
-        raise InputError(f"{what} rankings of labels; there are none for {model.task}")
-    sources, details = data or ["-"], per_label or per_query
+        does = "--plot draws" if plot else "--errors lists"
+        raise InputError(f"{does} rankings of labels; there are none for {model.task}")
+    sources = data or ["-"]
+    details = per_label or per_query
     reading.recall(model, sources[0])
-    with on_cluster(cluster, reading, sources) as there:
-        if there:
+    with on_cluster(cluster, reading, sources) as parts:
+        if parts:
             if plot or errors:
                 raise InputError(
                     "--plot and --errors need the examples here; leave out --workers and --dask"
                 )
-            found = there.evaluate(model, measures, details)
+            report = parts.evaluate(model, measures, details)
         else:
             stream = reading.open_for(model.task, sources[0], model)
-            read = teaching(model.task, sources[0], stream, progress(stream, "ranking"))
-            batches = (batch.complete_only() for batch in read)
+            batches = teaching(model.task, sources[0], stream, progress(stream, "ranking"))
+            judged = (batch.complete_only() for batch in batches)
             if plot or errors:
                 from shortlist.report import evaluate_closely
 
-                found = evaluate_closely(
-                    model, batches, measures, details=details, errors=errors, folder=plot
+                report = evaluate_closely(
+                    model, judged, measures, details=details, errors=errors, folder=plot
                 )
-                if plot:
-                    say(f"pictures are in {plot}")
             else:
-                found = model.evaluate(batches, measures, details=details)
+                report = model.evaluate(judged, measures, details=details)
+            if plot:
+                say(f"pictures are in {plot}")
     if as_json:
-        print_json(found.to_dict())
+        print_json(report.to_dict())
         return
-    print(found.measures.table())
-    for table in found.tables:
-        print_table(table.title, table.columns, table.rows[:ROWS])
-        if len(table.rows) > ROWS:
-            print(f"and {len(table.rows) - ROWS:,} {table.what} more; --json gives all")
+    print(report.measures.table())
+    for table in report.tables:
+        print_table(table.title, table.columns, table.rows[:MOST_ROWS])
+        if len(table.rows) > MOST_ROWS:
+            print(f"and {len(table.rows) - MOST_ROWS:,} {table.what} more; --json gives all")
 
 
 @reads
@@ -130,10 +125,10 @@ def compare(
     *,
     data: Data,
     learners: Annotated[
-        str, typer.Option(help="Short names of learners with commas between, or all.")
+        str, Option(help="Short names of learners with commas between, or all.")
     ] = ("tuned-index,feature-focus,independent,mmp1,rocchio,frequency"),
     splits: Annotated[
-        int, typer.Option(min=1, help="How many random splits; each tests on a fifth.")
+        int, Option(min=1, help="How many random splits; each tests on a fifth.")
     ] = 5,
     reading: Reading,
     as_json: Json = False,
@@ -154,54 +149,46 @@ def compare(
     from shortlist.models.model_search import compare as compare_learners
 
     say_when_compiling()
-    known = list(known_learners("categories"))
-    names = (
-        known
-        if learners == "all"
-        else [name.strip() for name in learners.split(",") if name.strip()]
-    )
+    all_names = list(known_learners("categories"))
+    names = all_names
+    if learners != "all":
+        names = [name.strip() for name in learners.split(",") if name.strip()]
     if not names:
-        raise InputError(f"--learners must name some of {', '.join(known)}, or be all")
+        raise InputError(f"--learners must name some of {', '.join(all_names)}, or be all")
     for name in names:
         named("categories", name, "--learners")
     stream = reading.open_for("categories", data)
-    given = gathered(teaching("categories", data, stream, progress(stream, "reading")))
-    examples: Any = list(given.texts) if given.texts is not None else given.rows
-    labels = [list(own) for own in given.labels or ()]
-    rounds = compare_learners(names, examples, labels, splits=splits, held_out=0.2, random_state=0)
+    examples = gathered(teaching("categories", data, stream, progress(stream, "reading")))
+    inputs: Any = examples.rows if examples.texts is None else list(examples.texts)
+    labels = [list(names) for names in examples.labels or ()]
+    rounds = compare_learners(names, inputs, labels, splits=splits, held_out=0.2, random_state=0)
     watched = track(rounds, "comparing", splits, console=Console(stderr=True), transient=True)
-    contestants = deque(watched, maxlen=1)[0]  # each round adds to the last
-    found = differences(contestants)
+    results = deque(watched, maxlen=1)[0]  # each round adds to the last
+    pairs = differences(results)
     if as_json:
-        kept = [{**asdict(one), "per_row": None} for one in contestants]
-        print_json({"learners": kept, "differences": [asdict(one) for one in found]})
+        records = [asdict(result) | {"per_row": None} for result in results]
+        print_json({"learners": records, "differences": [asdict(pair) for pair in pairs]})
         return
-    ranked = sorted(contestants, key=lambda one: -one.mean(ORDERED_BY))
     columns = ["learner", "R1", "R5", "MRR", "learn, s", "rank, µs", "weights", "bytes"]
     rows = [
         [
-            one.name,
-            one.mean("R1"),
-            one.mean("R5"),
-            one.mean("MRR"),
-            sum(one.seconds) / splits,
-            round(sum(one.microseconds) / splits),
-            one.weights,
-            size(one.n_bytes),
+            result.name,
+            result.mean("R1"),
+            result.mean("R5"),
+            result.mean("MRR"),
+            sum(result.seconds) / splits,
+            round(sum(result.microseconds) / splits),
+            result.weights,
+            size(result.n_bytes),
         ]
-        for one in ranked
+        for result in sorted(results, key=lambda result: -result.mean(ORDERED_BY))
     ]
     print_table(counted(splits, "splits"), columns, rows)
-    shown = [
-        [
-            f"{one.first} > {one.second}",
-            one.difference,
-            one.wilcoxon,
-            "yes" if one.wilcoxon < SURE else "no",
-        ]
-        for one in found
-    ]
-    print_table("Differences", ["", ORDERED_BY, "Wilcoxon p", "more than chance"], shown)
+    rows = []
+    for pair in pairs:
+        is_sure = "yes" if pair.wilcoxon < SIGNIFICANCE else "no"
+        rows.append([f"{pair.first} > {pair.second}", pair.difference, pair.wilcoxon, is_sure])
+    print_table("Differences", ["", ORDERED_BY, "Wilcoxon p", "more than chance"], rows)
 
 
 @reads
@@ -209,17 +196,15 @@ def audit(
     *,
     data: Data = "-",
     limit: Annotated[
-        int, typer.Option(min=1, help="How many of the most doubtful examples to list.")
+        int, Option(min=1, help="How many of the most doubtful examples to list.")
     ] = 50,
     learner: Annotated[
-        str | None, typer.Option(help="The learner, as for train.", autocompletion=complete_learner)
+        str | None, Option(help="The learner, as for train.", autocompletion=complete_learner)
     ] = None,
     settings: Settable = None,
     model: Annotated[
         Path | None,
-        typer.Option(
-            help="A model file whose learner and settings to take; not what it has learned."
-        ),
+        Option(help="A model file whose learner and settings to take; not what it has learned."),
     ] = None,
     reading: Reading,
     as_json: Json = False,
@@ -245,57 +230,55 @@ def audit(
             "--text-column"
         )
     pairs = [texts_and_labels(batch) for batch in batches]
-    texts = [text for some, _ in pairs for text in some]
-    labels = NumberedLabels.stack([own for _, own in pairs])  # type: ignore[misc]
+    texts = [text for texts, _ in pairs for text in texts]
+    labels = NumberedLabels.stack([labels for _, labels in pairs])  # type: ignore[misc]
     with counting("looking") as watch:
-        found = auditor.audit(texts, labels, limit, watch=watch, numbers=range(1, len(texts) + 1))
+        report = auditor.audit(texts, labels, limit, watch=watch, numbers=range(1, len(texts) + 1))
     if as_json:
-        print_json(found.to_dict() | {"skipped": stream.skipped.count})
+        print_json(report.to_dict() | {"skipped": stream.skipped.count})
         return
-    are = "is" if found.contradicted == 1 else "are"
+    are = "is" if report.contradicted == 1 else "are"
     print(
-        f"{found.contradicted:,} of {found.examples:,} examples {are} contradicted by a model that "
-        "learned the others."
+        f"{report.contradicted:,} of {report.examples:,} examples {are} contradicted by a model "
+        "that learned the others."
     )
-    called = auditor.name_of
-    rows = []
-    for one in found.doubts:
-        words = ", ".join(word for word, _ in one.words)
-        rows.append(
-            [one.number, called(one.label), called(one.found), one.by, words, one.text[:LETTERS]]
-        )
+    name_of = auditor.name_of
+    rows: list[list[Any]] = []
+    for doubt in report.doubts:
+        words = ", ".join(word for word, _ in doubt.words)
+        label = name_of(doubt.label)
+        rather = name_of(doubt.found)
+        rows.append([doubt.number, label, rather, doubt.by, words, doubt.text[:TEXT_LETTERS]])
     print_table("Most doubtful", ["example", "label", "rather", "by", "because of", "text"], rows)
-    if found.duplicates:
+    if report.duplicates:
         rows = []
-        for equal in found.duplicates[:DOUBTS]:
-            labels_of = " | ".join(", ".join(map(called, own)) or "none" for own in equal.labels)
-            rows.append([", ".join(map(str, equal.numbers)), labels_of, equal.text[:LETTERS]])
-        print_table(
-            f"Equal texts, different labels ({len(found.duplicates):,})",
-            ["examples", "labels", "text"],
-            rows,
-        )
-    if found.confusions:
-        often = [
-            [called(one.label), called(one.found), len(one.numbers)]
-            for one in found.confusions[:DOUBTS]
-        ]
-        print_table("Labels that get confused", ["label", "rather", "examples"], often)
+        for equal in report.duplicates[:MOST_PAIRS]:
+            numbers = ", ".join(map(str, equal.numbers))
+            lists = [", ".join(map(name_of, names)) or "none" for names in equal.labels]
+            rows.append([numbers, " | ".join(lists), equal.text[:TEXT_LETTERS]])
+        title = f"Equal texts, different labels ({len(report.duplicates):,})"
+        print_table(title, ["examples", "labels", "text"], rows)
+    if report.confusions:
+        rows = []
+        for pair in report.confusions[:MOST_PAIRS]:
+            rows.append([name_of(pair.label), name_of(pair.found), len(pair.numbers)])
+        print_table("Labels that get confused", ["label", "rather", "examples"], rows)
 
 
 def auditor_like(path: Path | None, learner: str | None, values: dict[str, Any]) -> Categorizer:
     """Return a new model with the settings of a model file, or with these."""
     from shortlist.models.categorizer import Categorizer
-    from shortlist.models.training_settings import Settings, open_model
+    from shortlist.models.training_settings import TrainingSettings, open_model
 
+    model: Any
     if path is None:
-        found = Settings("categories", learner, None, values).model(of_texts=True)
+        model = TrainingSettings("categories", learner, None, values).model(of_texts=True)
     elif learner or values:
         raise InputError(
             "--model has a learner and settings; leave out --learner and --set, or --model"
         )
     else:
-        found = open_model(path)
-    if not isinstance(found, Categorizer):
+        model = open_model(path)
+    if not isinstance(model, Categorizer):
         raise InputError(f"{path} is not a model of texts with labels, and has no settings for one")
-    return found
+    return model

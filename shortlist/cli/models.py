@@ -7,15 +7,15 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from shortlist.cli.options import (
     Json,
     Language,
     ModelFile,
-    Policy,
+    PolicyOption,
     Reading,
-    Vocabulary,
+    VocabularyFile,
     read_names,
     reads,
     with_names,
@@ -35,27 +35,27 @@ if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.model import Model
 
-SHOWN = 20
+MOST_LABELS_SHOWN = 20
 
 
 def labels(
     model_file: ModelFile,
     action: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="list, rename, merge, split, retire, restore, undo, or name.", show_default="list"
         ),
     ] = "list",
-    given: Annotated[
+    names: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             help="The labels; behind them the new name or the label to merge into.",
             show_default=False,
         ),
     ] = None,
-    vocabulary: Vocabulary = None,
+    vocabulary: VocabularyFile = None,
     language: Language = None,
-    policy: Policy = "grow",
+    policy: PolicyOption = "grow",
     as_json: Json = False,
 ) -> None:
     """Look at the labels of a model, and change them.
@@ -70,14 +70,15 @@ def labels(
     from shortlist.models.training_settings import open_model
 
     say_when_compiling()
-    before = Path(f"{model_file}.before")
+    backup = Path(f"{model_file}.before")
     if action == "undo":
-        if not before.is_file():
-            raise InputError(f"there is no {before}: nothing was changed that could be taken back")
-        os.replace(before, model_file)
-        print_json({"model": str(model_file)}) if as_json else print(
-            f"{model_file} is as it was before."
-        )
+        if not backup.is_file():
+            raise InputError(f"there is no {backup}: nothing was changed that could be taken back")
+        os.replace(backup, model_file)
+        if as_json:
+            print_json({"model": str(model_file)})
+        else:
+            print(f"Took the last change back: {model_file} is as it was before it.")
         return
     model = open_model(model_file)
     if not isinstance(model, Categorizer):
@@ -85,37 +86,28 @@ def labels(
             "labels can be changed in models of texts with labels; this is another one"
         )
     if action == "list":
-        show(model, " ".join(given or ()), as_json)
+        show(model, " ".join(names or ()), as_json)
         return
     if action == "name":
-        names = read_names(vocabulary, language, policy)
-        if names is None or given:
+        label_names = read_names(vocabulary, language, policy)
+        if label_names is None or names:
             raise InputError("name takes a file of names, with --vocabulary, and no labels")
-        done = (
-            "gave names to "
-            f"{counted(sum(label in names for label in model.classes_.tolist()), 'labels')}"
-        )
-        with_names(model, names)
+        n_named = sum(label in label_names for label in model.classes_.tolist())
+        done = f"gave names to {counted(n_named, 'labels')}"
+        with_names(model, label_names)
     elif action in CHANGES:
-        known = {str(label): label for label in model.classes_.tolist()}
-        names_of = model.vocabulary_
-        found = [
-            known.get(
-                name if name in known or names_of is None else names_of.of_name(name) or name, name
-            )
-            for name in given or ()
-        ]
-        has_goal = action in CHANGES[:3] and found
-        change = Change(
-            action, tuple(found[:-1] if has_goal else found), found[-1] if has_goal else None
-        )
+        changed = [label_called(model, name) for name in names or ()]
+        goal = None
+        if action in CHANGES[:3] and changed:
+            goal = changed.pop()
+        change = Change(action, tuple(changed), goal)
         model.change_labels(change)
         done = str(change)
     else:
         raise InputError(
             f"labels are changed by {', '.join(CHANGES)}, undo or name, not by {action!r}"
         )
-    shutil.copyfile(model_file, before)
+    shutil.copyfile(model_file, backup)
     model.save(model_file)
     if as_json:
         print_json({"model": str(model_file), "done": done})
@@ -123,31 +115,40 @@ def labels(
         print(f"Done: {done}. To take it back: shortlist labels {model_file} undo")
 
 
+def label_called(model: Categorizer, name: str) -> Any:
+    """Return the label of the model with this name, or that the vocabulary calls so; or else the
+    name.
+    """
+    labels = {str(label): label for label in model.classes_.tolist()}
+    if name not in labels and model.vocabulary_ is not None:
+        name = model.vocabulary_.of_name(name) or name
+    return labels.get(name, name)
+
+
 def show(model: Categorizer, part: str, as_json: bool) -> None:
     """Print the labels whose names contain a text, the most frequent first."""
     vocabulary = model.vocabulary_
-    hits = None if vocabulary is None else set(vocabulary.find(part))
+    hits = set() if vocabulary is None else set(vocabulary.find(part))
     pairs = zip(model.classes_.tolist(), model.label_counts_.tolist(), strict=True)
-    wanted = part.casefold()
-    found = [
+    records = [
         {
             "label": label,
             "name": model.name_of(label),
             "examples": n,
             "retired": label in model.retired_,
         }
-        for label, n in pairs
-        if wanted in str(label).casefold() or (hits is not None and str(label) in hits)
+        for label, n in sorted(pairs, key=lambda pair: -pair[1])
+        if part.casefold() in str(label).casefold() or str(label) in hits
     ]
-    found.sort(key=lambda one: -int(one["examples"]))
     if as_json:
-        print_json({"labels": found})
+        print_json({"labels": records})
         return
-    rows = [
-        [str(one["label"]), one["name"], one["examples"], "retired" if one["retired"] else ""]
-        for one in found
-    ]
-    print_table(counted(len(found), "labels"), ["label", "name", "examples", ""], rows[:SHOWN])
+    rows = []
+    for record in records[:MOST_LABELS_SHOWN]:
+        note = "retired" if record["retired"] else ""
+        rows.append([str(record["label"]), record["name"], record["examples"], note])
+    title = counted(len(records), "labels")
+    print_table(title, ["label", "name", "examples", ""], rows)
 
 
 @reads
@@ -155,10 +156,10 @@ def inspect(
     *,
     file: Annotated[
         Path,
-        typer.Argument(help="A model file, or a file or folder of examples.", show_default=False),
+        Argument(help="A model file, or a file or folder of examples.", show_default=False),
     ],
     top: Annotated[
-        int, typer.Option("--top", "-n", min=1, help="How many labels and features to show.")
+        int, Option("--top", "-n", min=1, help="How many labels and features to show.")
     ] = 10,
     reading: Reading,
     as_json: Json = False,
@@ -173,11 +174,14 @@ def inspect(
         raise InputError(f"there is no file or folder {file}")
     if file.is_file() and is_model_file(file):
         facts = about_model(open_model(file), top) | {"bytes": file.stat().st_size}
-        print_json(facts) if as_json else show_model(file, facts)
+        show_facts = show_model
     else:
-        stream = reading.open_for("categories", str(file))
-        facts = about_data(stream)
-        print_json(facts) if as_json else show_data(file, facts)
+        facts = about_data(reading.open_for("categories", str(file)))
+        show_facts = show_data
+    if as_json:
+        print_json(facts)
+    else:
+        show_facts(file, facts)
 
 
 def about_model(model: Model[Any], top: int) -> dict[str, Any]:
@@ -195,15 +199,16 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
         facts["search"] = model.search_
     if not isinstance(model, CategoryModel):
         return facts
-    labels, counts = model.classes_, model.learner_.label_counts_
-    frequent = [labels[i].item() for i in np.argsort(-counts, kind="stable")[:top]]
-    facts["frequent_labels"] = [
-        {"label": label, "examples": int(n)}
-        for label, n in zip(frequent, -np.sort(-counts, kind="stable")[:top], strict=True)
-    ]
+    counts = model.learner_.label_counts_
+    frequent = []
+    for number in np.argsort(-counts, kind="stable")[:top]:
+        label = model.classes_[number].item()
+        entry = {"label": label, "examples": int(counts[number])}
+        if hasattr(model.learner_, "strongest"):
+            entry["features"] = [list(pair) for pair in model.strongest(label, 5)]
+        frequent.append(entry)
+    facts["frequent_labels"] = frequent
     if hasattr(model.learner_, "strongest"):
-        for entry in facts["frequent_labels"]:
-            entry["features"] = [list(pair) for pair in model.strongest(entry["label"], 5)]
         facts["largest_leaks"] = [list(pair) for pair in model.leaks(top)]
     return facts
 
@@ -214,17 +219,20 @@ def settings_in_words(model: Model[Any]) -> str:
     from shortlist.models.text_batches import default_text
 
     text = getattr(model, "text_", None)
-    unusual = "" if text is None else changes(text, default_text())
-    return called(model.learner_) + (f", text {unusual}" if unusual else "")
+    settings = called(model.learner_)
+    if text is not None:
+        unusual = changes(text, default_text())
+        if unusual:
+            settings += f", text {unusual}"
+    return settings
 
 
 def show_model(file: Path, facts: dict[str, Any]) -> None:
-    named = ["labels", "ratings", "queries", "features", "edges"]
-    numbers = {name: facts[name] for name in named if name in facts}
+    names = ["labels", "ratings", "queries", "features", "edges"]
+    numbers = {name: facts[name] for name in names if name in facts}
     print(
         f"{file}: {facts['learner']}, {size(facts['bytes'])}, learned from "
-        f"{counted(facts['examples'], 'examples')}: "
-        f"{facts_in_words(numbers)}"
+        f"{counted(facts['examples'], 'examples')}: {facts_in_words(numbers)}"
     )
     print(f"Settings: {facts['settings']}")
     if "encoder_device" in facts:
@@ -256,9 +264,9 @@ def about_data(stream: Stream) -> dict[str, Any]:
         if not examples:
             first = {name: _brief(values) for name, values in batch.columns() if name != "rows"}
         examples += len(batch)
-        for own in batch.labels or ():
-            labels.update(own)
-            n_labels += len(own)
+        for names in batch.labels or ():
+            labels.update(names)
+            n_labels += len(names)
         if batch.rows is not None:
             n_features = max(n_features, batch.rows.n_features)
             active += batch.rows.indices.size
@@ -273,15 +281,12 @@ def about_data(stream: Stream) -> dict[str, Any]:
 def show_data(file: Path, facts: dict[str, Any]) -> None:
     print(f"{file}:")
     for name, value in facts.items():
+        if isinstance(value, int):
+            value = f"{value:,}"
+        elif isinstance(value, float):
+            value = f"{value:.2f}"
         if name != "first_example":
-            shown = (
-                f"{value:,}"
-                if isinstance(value, int)
-                else f"{value:.2f}"
-                if isinstance(value, float)
-                else value
-            )
-            print(f"  {name.replace('_', ' ')}: {shown}")
+            print(f"  {name.replace('_', ' ')}: {value}")
     for name, value in facts.get("first_example", {}).items():
         print(f"  first example, {name}: {value}")
 
@@ -291,5 +296,6 @@ def _brief(values: Any) -> Any:
     first = values[0]
     if isinstance(first, str):
         first = " ".join(first.split())
-        return first if len(first) <= 200 else first[:200] + " …"
+        if len(first) > 200:
+            first = first[:200] + " …"
     return first.item() if hasattr(first, "item") else first

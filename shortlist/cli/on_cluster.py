@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shortlist.distributed import Cluster, Part
     from shortlist.inputs import Stream
     from shortlist.models.model import Model, Report
-    from shortlist.models.training_settings import Settings
+    from shortlist.models.training_settings import TrainingSettings
 
 
 class OnCluster:
@@ -23,15 +23,17 @@ class OnCluster:
     def __init__(self, cluster: Cluster, parts: list[Part]) -> None:
         from shortlist.inputs import FORMATS, Skipped
 
-        self.cluster, self.parts, self.skipped = cluster, parts, Skipped()
+        self.cluster = cluster
+        self.parts = parts
+        self.skipped = Skipped()
         self.format = parts[0].format
         self.holds_texts = "texts" in FORMATS[self.format].carries
 
-    def train(self, asked: Settings) -> Model[Any]:
+    def train(self, parameters: TrainingSettings) -> Model[Any]:
         """Fit the model to all parts."""
         from shortlist.distributed import train
 
-        model = asked.model(of_texts=self.holds_texts)
+        model = parameters.model(of_texts=self.holds_texts)
         with saying_warnings(model):
             return train(self.cluster, self.parts, model, self.skipped)
 
@@ -48,10 +50,10 @@ class OnCluster:
         """Yield the lines that ``rank`` prints."""
         from shortlist.distributed.categories import answers
 
-        for found in answers(
+        for lines in answers(
             self.cluster, self.parts, model, answered, k, as_json, skipped=self.skipped
         ):
-            yield found["lines"].tobytes().decode("utf-8", "surrogatepass")
+            yield lines["lines"].tobytes().decode("utf-8", "surrogatepass")
 
 
 def answered(
@@ -60,16 +62,18 @@ def answered(
     """Return the lines that ``rank`` prints for a part, as an array."""
     import numpy as np
 
-    found = "".join(lines_of(model.answer_batches(stream, k), as_json))
-    return {"lines": np.frombuffer(found.encode("utf-8", "surrogatepass"), dtype=np.uint8)}
+    lines = "".join(lines_of(model.answer_batches(stream, k), as_json))
+    return {"lines": np.frombuffer(lines.encode("utf-8", "surrogatepass"), dtype=np.uint8)}
 
 
-def check_cluster(options: Clustering, asked: Settings) -> None:
+def check_cluster(options: Clustering, parameters: TrainingSettings) -> None:
     """Refuse models that a cluster does not train, before one is started."""
-    if options.asked and asked.max_memory is not None:
+    if options.asked and parameters.max_memory is not None:
         raise InputError("--max-memory is for one machine; leave out --workers and --dask")
-    if options.asked and asked.task != "categories":
-        raise InputError(f"{asked.task} are learned on one machine; leave out --workers and --dask")
+    if options.asked and parameters.task != "categories":
+        raise InputError(
+            f"{parameters.task} are learned on one machine; leave out --workers and --dask"
+        )
 
 
 @contextmanager
@@ -110,9 +114,8 @@ def on_cluster(
         raise InputError(f"--workers and --dask need Dask; {installing('dask')}") from None
     size = {}
     if options.part_size is not None:
-        size["part_size"] = int(
-            1e6 * as_real(options.part_size, "--part-size", least=1e-6, most=1e6)
-        )
+        megabytes = as_real(options.part_size, "--part-size", least=1e-6, most=1e6)
+        size["part_size"] = int(1e6 * megabytes)
     parts = cut(
         data,
         reading.format,
@@ -128,6 +131,6 @@ def on_cluster(
         say(f"{empty} has no examples")
     with connect(options.dask, options.workers) as client:
         say(f"{counted(len(parts), 'parts')} on {counted(len(client.nthreads()), 'workers')}")
-        there = OnCluster(Cluster(client, options.keep), parts)
-        yield there
-        say_skipped(there.skipped)
+        work = OnCluster(Cluster(client, options.keep), parts)
+        yield work
+        say_skipped(work.skipped)

@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
-from inspect import Signature, signature
+from inspect import Parameter, Signature, signature
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+from typer import Argument, Option
 
 from shortlist.errors import InputError
 from shortlist.models.named_values import named_values as named_values
@@ -24,40 +24,39 @@ if TYPE_CHECKING:
     from shortlist.models.model import Model
 
 
-ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
-Data = Annotated[str, typer.Argument(help="A file or folder of examples; - for standard input.")]
-SOME = "A file or folder of examples, or - for standard input; on a cluster, any number of files."
-FilesOrNone = Annotated[list[str] | None, typer.Argument(help=SOME, show_default=False)]
-FilesOrInput = Annotated[list[str] | None, typer.Argument(help=SOME, show_default="-")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+ModelFile = Annotated[Path, Argument(help="A model file.", show_default=False)]
+Data = Annotated[str, Argument(help="A file or folder of examples; - for standard input.")]
+FILES_HELP = (
+    "A file or folder of examples, or - for standard input; on a cluster, any number of files."
+)
+FilesOrNone = Annotated[list[str] | None, Argument(help=FILES_HELP, show_default=False)]
+FilesOrInput = Annotated[list[str] | None, Argument(help=FILES_HELP, show_default="-")]
+Json = Annotated[bool, Option("--json", help="Print JSON, for machines.")]
 Jobs = Annotated[
-    int, typer.Option(help="Threads to use; the result does not depend on it. -1 for all cores.")
+    int, Option(help="Threads to use; the result does not depend on it. -1 for all cores.")
 ]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="The model file to write.", show_default=False)
+OutputFile = Annotated[
+    Path | None, Option("--output", "-o", help="The model file to write.", show_default=False)
 ]
-ServerAddress = Annotated[str, typer.Option("--server", help="The address of a running server.")]
-TokenFile = Annotated[
-    Path | None, typer.Option(help="A file with its token; or set SHORTLIST_TOKEN.")
-]
+ServerAddress = Annotated[str, Option("--server", help="The address of a running server.")]
+TokenFile = Annotated[Path | None, Option(help="A file with its token; or set SHORTLIST_TOKEN.")]
 MaxMemory = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="The most memory to use, such as 2GB: when it is full, the rarest words and weakest "
-        "links to labels are "
-        "dropped. The model keeps to it whenever it learns.",
+        "links to labels are dropped. The model keeps to it whenever it learns.",
         show_default=False,
     ),
 ]
 
 Settable = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--set", help="A setting, NAME=VALUE, or text.NAME=VALUE for the text; can be repeated."
     ),
 ]
 # Written down here too, so that help does not load the learners; a test compares the lists.
-LEARNERS = {
+LEARNER_NAMES = {
     "categories": (
         "tuned-index",
         "feature-focus",
@@ -74,17 +73,18 @@ LEARNERS = {
     "ratings": ("prank", "widrow-hoff"),
     "documents": ("map", "mrr", "ndcg", "roc"),
 }
-MEASURES = (
+KNOWN_MEASURES = (
     "R1, R5, MRR, P@5, recall@5, nDCG@5, AP, micro-F1, macro-F1; MAE, exact, within@1; MAP, ROC"
 )
-NAMED = "; ".join(f"for {task} {', '.join(names)}" for task, names in LEARNERS.items())
+LEARNERS_IN_WORDS = "; ".join(
+    f"for {task} {', '.join(names)}" for task, names in LEARNER_NAMES.items()
+)
 
 
 def complete_learner(incomplete: str) -> list[str]:
     """Return the names of learners that begin so, for completion in the shell."""
-    return sorted(
-        name for names in LEARNERS.values() for name in names if name.startswith(incomplete)
-    )
+    names = chain.from_iterable(LEARNER_NAMES.values())
+    return sorted(name for name in names if name.startswith(incomplete))
 
 
 def check_output(target: Path) -> None:
@@ -100,8 +100,8 @@ def check_output(target: Path) -> None:
         )
 
 
-TABLES = ("csv", "tsv", "numbers")  # tables that may hold rows of numbers
-OF_TEXTS = ("json-lines", "json", "parquet")  # tables of texts
+NUMBER_FORMATS = ("csv", "tsv", "numbers")  # tables that may hold rows of numbers
+TEXT_FORMATS = ("json-lines", "json", "parquet")  # tables of texts
 
 # Options of reading in general, which --option refuses, and what to use instead.
 NOT_OF_A_FORMAT = {
@@ -123,9 +123,15 @@ NOT_OF_A_FORMAT = {
 
 
 # Options whose columns a model file keeps, and options that replace the kept columns of labels.
-REMEMBERED = ("text_column", "label_column", "one_hot_column", "wrong_column", "label_separator")
-LABELS = {"label_column", "one_hot_column"}
-OTHER_LABELS = ("label_column", "one_hot_column", "target")
+REMEMBERED_OPTIONS = (
+    "text_column",
+    "label_column",
+    "one_hot_column",
+    "wrong_column",
+    "label_separator",
+)
+LABEL_OPTIONS = {"label_column", "one_hot_column"}
+LABELLING_OPTIONS = ("label_column", "one_hot_column", "target")
 
 
 @dataclass
@@ -133,25 +139,25 @@ class Reading:
     """The options of every command that reads examples."""
 
     format: Annotated[
-        str | None, typer.Option(help="The format of the data; recognised if not given.")
+        str | None, Option(help="The format of the data; recognised if not given.")
     ] = None
     text_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="The column or field that holds the text; can be repeated: each is a field of it.",
             show_default="text",
         ),
     ] = None
     label_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="The column that holds the labels; can be repeated; tag_* stands for several.",
             show_default="labels",
         ),
     ] = None
     one_hot_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help=(
                 "A column named after a label, with yes or no; can be repeated; tag_* stands for "
                 "several."
@@ -160,13 +166,11 @@ class Reading:
     ] = None
     wrong_column: Annotated[
         str | None,
-        typer.Option(
-            help="The column that holds labels that were crossed out.", show_default="wrong"
-        ),
+        Option(help="The column that holds labels that were crossed out.", show_default="wrong"),
     ] = None
     feature_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help=(
                 "A column of categories or numbers that belongs to the text; can be repeated; * "
                 "as above."
@@ -175,7 +179,7 @@ class Reading:
     ] = None
     vector_column: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help=(
                 "A column of vectors, lists of numbers; or columns of numbers, with a star, such "
                 "as embedding_*."
@@ -184,30 +188,26 @@ class Reading:
     ] = None
     vectors: Annotated[
         Path | None,
-        typer.Option(
-            help="A .npy file with a vector for each text, as numpy.save writes a matrix."
-        ),
+        Option(help="A .npy file with a vector for each text, as numpy.save writes a matrix."),
     ] = None
     id_column: Annotated[
-        str | None, typer.Option(help="The column that holds a name for each example.")
+        str | None, Option(help="The column that holds a name for each example.")
     ] = None
     label_separator: Annotated[
-        str | None, typer.Option(help="What separates the labels in one column.")
+        str | None, Option(help="What separates the labels in one column.")
     ] = None
     target: Annotated[
         str | None,
-        typer.Option(
-            help="The column that holds the rating to learn, or the label of a row of numbers."
-        ),
+        Option(help="The column that holds the rating to learn, or the label of a row of numbers."),
     ] = None
     encoding: Annotated[
-        str | None, typer.Option(help="The encoding of the text, if not the format's own.")
+        str | None, Option(help="The encoding of the text, if not the format's own.")
     ] = None
     option: Annotated[
-        list[str] | None, typer.Option(help="An option of the format, NAME=VALUE; can be repeated.")
+        list[str] | None, Option(help="An option of the format, NAME=VALUE; can be repeated.")
     ] = None
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out bad records, count them, and say so.")
+        bool, Option("--skip-bad", help="Leave out bad records, count them, and say so.")
     ] = False
 
     def open(
@@ -240,7 +240,7 @@ class Reading:
 
     def columns(self) -> dict[str, Any]:
         """Return the arguments of ``read`` that name columns."""
-        given = {
+        columns = {
             "text": _one_or_all(self.text_column),
             "labels": _one_or_all(self.label_column),
             "one_hot": _one_or_all(self.one_hot_column),
@@ -250,16 +250,16 @@ class Reading:
             "id": self.id_column,
             "label_separator": self.label_separator,
         }
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in columns.items() if value is not None}
 
     def to_remember(self) -> dict[str, Any]:
         """Return the named columns for the model file, but not several columns of text, which
         the model knows.
         """
-        named = {name: value for name in REMEMBERED if (value := getattr(self, name)) is not None}
+        columns = {name: getattr(self, name) for name in REMEMBERED_OPTIONS}
         if len(self.text_column or ()) > 1:
-            del named["text_column"]
-        return named
+            del columns["text_column"]
+        return {name: value for name, value in columns.items() if value is not None}
 
     def recall(self, model: Model[Any], source: str) -> None:
         """Use the columns that the model was trained from, unless they are named or the source does
@@ -267,21 +267,20 @@ class Reading:
 
         A named column of labels replaces all remembered ones.
         """
-        known = getattr(model, "training_columns_", None) or {}
-        known = {
+        columns = {
             name: value
-            for name, value in known.items()
-            if name in REMEMBERED and getattr(self, name) is None
+            for name, value in (getattr(model, "training_columns_", None) or {}).items()
+            if name in REMEMBERED_OPTIONS and getattr(self, name) is None
         }
-        if any(getattr(self, name) is not None for name in OTHER_LABELS):
-            known = {name: value for name, value in known.items() if name == "text_column"}
-        right = {name: value for name, value in known.items() if name != "wrong_column"}
-        text = {name: value for name, value in known.items() if name == "text_column"}
+        text = {name: value for name, value in columns.items() if name == "text_column"}
+        if any(getattr(self, name) is not None for name in LABELLING_OPTIONS):
+            columns = text
+        right = {name: value for name, value in columns.items() if name != "wrong_column"}
         # a file may have no crossed-out labels, or no labels at all
-        for some in (known, right, text):
-            labelled = not LABELS.isdisjoint(some)
-            if some and replace(self, **some).finds_examples(source, model.fields_, labelled):
-                vars(self).update(some)
+        for options in (columns, right, text):
+            labelled = not LABEL_OPTIONS.isdisjoint(options)
+            if options and replace(self, **options).finds_examples(source, model.fields_, labelled):
+                vars(self).update(options)
                 return
 
     def finds_examples(self, source: str, fields: list[str] | None, labelled: bool = False) -> bool:
@@ -290,11 +289,12 @@ class Reading:
         ``fields``: the text fields of the model, if it has several. ``labelled``: the examples must
         have labels.
         """
-        tried = replace(self, vectors=None, skip_bad=True)
-        prefer: dict[str, Any] = {} if fields is None or self.text_column else {"text": fields}
+        if not (os.path.isfile(source) or os.path.isdir(source)):
+            return False
+        options = replace(self, vectors=None, skip_bad=True)
+        prefer = None if fields is None or self.text_column else {"text": fields}
         try:
-            can_be_read_twice = os.path.isfile(source) or os.path.isdir(source)
-            return can_be_read_twice and tried.open(source, prefer=prefer).begins(labelled)
+            return options.open(source, prefer=prefer).begins(labelled)
         except InputError:
             return False
 
@@ -311,44 +311,39 @@ class Reading:
         of_texts = model is not None and model.takes_texts
         learned: dict[str, Any] = {}
         if model is not None and model.fields_ is not None:
-            learned |= {} if self.text_column else {"text": model.fields_}
-            learned |= (
-                {}
-                if self.feature_column or not model.extra_fields_
-                else {"known_features": model.extra_fields_}
-            )
+            if not self.text_column:
+                learned["text"] = model.fields_
+            if model.extra_fields_ and not self.feature_column:
+                learned["known_features"] = model.extra_fields_
         if self.has_vectors and task != "categories":
             raise InputError(
                 f"--vectors and --vector-column are for labels of texts, not for {task}"
             )
         if task == "documents":
             return self.open(source)
-        named: dict[str, Any] = {} if self.target is None else {"labels": self.target}
-        if task == "categories" and (
-            of_texts or self.text_column or (model is None and self.target is None)
-        ):
-            return self.open(source, None, prefer=learned, **named)
-        found = self.format or (None if source == "-" else sniff(source))
-        if task == "ratings" and (of_texts or self.text_column or found in OF_TEXTS):
-            return self.open(source, None, prefer=learned | {"fractions": True}, **named)
-        if found in TABLES or (found is None and (task == "ratings" or self.target is not None)):
-            return self.open(
-                source,
-                format="numbers",
-                target=self.target,
-                separator="\t" if found == "tsv" else None,
-            )
+        of_texts = of_texts or bool(self.text_column)
+        labels = {} if self.target is None else {"labels": self.target}
+        if task == "categories" and (of_texts or (model is None and self.target is None)):
+            return self.open(source, None, prefer=learned, **labels)
+        format = self.format
+        if format is None and source != "-":
+            format = sniff(source)
+        if task == "ratings" and (of_texts or format in TEXT_FORMATS):
+            return self.open(source, None, prefer=learned | {"fractions": True}, **labels)
+        is_unknown = format is None and (task == "ratings" or self.target is not None)
+        if format in NUMBER_FORMATS or is_unknown:
+            separator = "\t" if format == "tsv" else None
+            return self.open(source, "numbers", target=self.target, separator=separator)
         if task == "categories" and self.target is not None:
             raise InputError(
-                f"--target is for tables of numbers (csv, tsv), not for {found}; name "
+                f"--target is for tables of numbers (csv, tsv), not for {format}; name "
                 "--label-column instead"
             )
-        if task == "categories" or found == "svmlight":
+        if task == "categories" or format == "svmlight":
             return self.open(source)
         raise InputError(
-            f"ratings are learned from tables of numbers (csv, tsv) or svmlight, not from {found}; "
-            "to learn them from "
-            "texts, name the column of the texts with --text-column"
+            f"ratings are learned from tables of numbers (csv, tsv) or svmlight, not from {format};"
+            " to learn them from texts, name the column of the texts with --text-column"
         )
 
     def options(self) -> dict[str, Any]:
@@ -368,17 +363,17 @@ class Clustering:
 
     workers: Annotated[
         int | None,
-        typer.Option(help="Work on parts of the data in so many processes of this machine."),
+        Option(help="Work on parts of the data in so many processes of this machine."),
     ] = None
     dask: Annotated[
-        str | None, typer.Option(help="Work on the Dask cluster at this address, tcp://HOST:PORT.")
+        str | None, Option(help="Work on the Dask cluster at this address, tcp://HOST:PORT.")
     ] = None
     part_size: Annotated[
-        float | None, typer.Option(help="The size of a part in megabytes; 32 if not given.")
+        float | None, Option(help="The size of a part in megabytes; 32 if not given.")
     ] = None
     keep: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help=(
                 "A folder for finished parts; after a failure, run the same command again to "
                 "continue."
@@ -398,52 +393,52 @@ def _one_or_all(columns: list[str] | None) -> str | list[str] | None:
 
 def reads(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of Reading and of Clustering, each group as one argument."""
-    parameters = signature(command, eval_str=True).parameters.values()
-    together: dict[str, Any] = {
-        one.name: one.annotation for one in parameters if is_dataclass(one.annotation)
-    }
-    shared = {
-        name: list(signature(kind, eval_str=True).parameters.values())
-        for name, kind in together.items()
-    }
+    parameters: list[Parameter] = []
+    shared: list[Parameter] = []
+    groups: dict[str, tuple[type, list[str]]] = {}  # the dataclass of an argument, and its options
+    for parameter in signature(command, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            group = cast("type", parameter.annotation)
+            options = signature(group, eval_str=True).parameters
+            groups[parameter.name] = (group, list(options))
+            shared += options.values()
+        else:
+            parameters.append(parameter)
 
     def run(**arguments: Any) -> None:
-        for name, kind in together.items():
-            arguments[name] = kind(**{one.name: arguments.pop(one.name) for one in shared[name]})
+        for name, (group, options) in groups.items():
+            arguments[name] = group(**{option: arguments.pop(option) for option in options})
         command(**arguments)
 
-    own = [one for one in parameters if one.name not in together]
-    every = [
-        one.replace(kind=one.KEYWORD_ONLY) for one in (*own, *chain.from_iterable(shared.values()))
-    ]
-    run.__signature__ = Signature(every)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in every}
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    parameters += shared
+    parameters = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__name__ = command.__name__
+    run.__doc__ = command.__doc__
     return run
 
 
 # Options that give labels names.
 
-Vocabulary = Annotated[
+VocabularyFile = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="A file of what labels are called: TSV of label and name, JSON, or SKOS.",
         show_default=False,
     ),
 ]
 Language = Annotated[
-    str | None, typer.Option(help="The language of the names in a SKOS file, such as en.")
+    str | None, Option(help="The language of the names in a SKOS file, such as en.")
 ]
-Policy = Annotated[
+PolicyOption = Annotated[
     str,
-    typer.Option(
-        help="Whether labels outside the vocabulary are learned: grow (yes) or known (no)."
-    ),
+    Option(help="Whether labels outside the vocabulary are learned: grow (yes) or known (no)."),
 ]
 
 Teach = Annotated[
     int,
-    typer.Option(
+    Option(
         min=0,
         help=(
             "Also learn from the names of labels with at most this many examples; 5 is a good "
@@ -484,74 +479,73 @@ def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:
 
 # --encoder: what makes vectors of texts.
 
-STATIC = ":static"  # behind the name of an encoder: its table of tokens
+STATIC_SUFFIX = ":static"  # behind the name of an encoder: its table of tokens
 ENDPOINT_PREFIX = "endpoint:"  # before the name of the model of an endpoint
 
 EncoderModel = Annotated[
     str | None,
-    typer.Option(
-        help="The model of an endpoint, where --encoder is its address.", show_default=False
-    ),
+    Option(help="The model of an endpoint, where --encoder is its address.", show_default=False),
 ]
 
 
-def encoder_name(named: str, model: str | None) -> str:
+def encoder_name(name: str, model: str | None) -> str:
     """Return the name of an encoder. The address of an endpoint is put where all that is loaded
     later looks for it, as no model file has it.
     """
-    is_address = named.startswith(("http://", "https://"))
+    is_address = name.startswith(("http://", "https://"))
     if model is not None and not is_address:
         raise InputError(
             "--encoder-model names the model of an endpoint; give its address with --encoder "
             "http://HOST:PORT/v1"
         )
     if not is_address:
-        return named
+        return name
     if model is None:
-        raise InputError(f"the endpoint {named} needs the name of its model: --encoder-model NAME")
-    os.environ["SHORTLIST_ENDPOINT"] = named
+        raise InputError(f"the endpoint {name} needs the name of its model: --encoder-model NAME")
+    os.environ["SHORTLIST_ENDPOINT"] = name
     return ENDPOINT_PREFIX + model
 
 
-def find_encoder(named: str, model: str | None = None) -> Encoder:
+def find_encoder(name: str, model: str | None = None) -> Encoder:
     """Return the encoder of a name or folder, or the function of MODULE:FUNCTION."""
     from shortlist.encoders.libraries import library_of
     from shortlist.models.encoding import failure, loaded
 
-    named = encoder_name(named, model)
-    module, colon, function = named.partition(":")
-    if named.startswith(ENDPOINT_PREFIX):
-        return named  # it is asked when it is needed
-    is_name = not colon or named.endswith(STATIC)
-    if is_name or library_of(named) is not None or os.path.exists(named):
-        loaded(named)  # raises an error if something is missing
-        return named
+    name = encoder_name(name, model)
+    module, colon, function = name.partition(":")
+    if name.startswith(ENDPOINT_PREFIX):
+        return name  # it is asked when it is needed
+    is_name = not colon or name.endswith(STATIC_SUFFIX)
+    if is_name or library_of(name) is not None or os.path.exists(name):
+        loaded(name)  # raises an error if something is missing
+        return name
     if not module or not function:
-        raise InputError(f"--encoder must be a name, a folder or MODULE:FUNCTION, not {named!r}")
+        raise InputError(f"--encoder must be a name, a folder or MODULE:FUNCTION, not {name!r}")
     sys.path.insert(0, os.getcwd())
     try:
-        found: Any = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
     except (Exception, SystemExit) as problem:  # a module may raise anything
-        said = (
+        reason = (
             f"cannot import {module}: {failure(problem)}; mend it, or name another MODULE:FUNCTION"
         )
         if isinstance(problem, ModuleNotFoundError) and module.startswith(str(problem.name)):
-            said = f"there is no module {problem.name} here or among what is installed; install it"
-        raise InputError(f"--encoder: {said}") from None
+            reason = (
+                f"there is no module {problem.name} here or among what is installed; install it"
+            )
+        raise InputError(f"--encoder: {reason}") from None
     finally:
         sys.path.remove(os.getcwd())
-    for name in function.split("."):
-        if not hasattr(found, name):
+    for attribute in function.split("."):
+        if not hasattr(value, attribute):
             raise InputError(
                 f"--encoder: the module {module} has no {function}; name a function that it has"
             )
-        found = getattr(found, name)
-    if not callable(found):
-        kind = type(found).__name__
+        value = getattr(value, attribute)
+    if not callable(value):
         raise InputError(
-            f"--encoder: {function} in {module} is not a function but of the type {kind}; name one "
-            "that turns a list "
-            "of texts into a matrix with a row for each"
+            f"--encoder: {function} in {module} is not a function but of the type "
+            f"{type(value).__name__}; name one that turns a list of texts into a matrix with a row "
+            "for each"
         )
-    encoder: Encoder = found
+    encoder: Encoder = value
     return encoder

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from shortlist.label_vocabulary import LabelVocabulary
     from shortlist.models.model import Answers, Model
 
-MOST_LETTERS = 80  # of a wrong file name in an error
+FILE_NAME_LETTERS = 80  # of a wrong file name in an error
 
 
 @reads
@@ -47,55 +47,49 @@ def rank(
     *,
     model_file: ModelFile,
     data: FilesOrInput = None,
-    text: Annotated[
-        str | None, typer.Option(help="Rank this one text.", show_default=False)
-    ] = None,
-    k: Annotated[int, typer.Option("--top", "-k", help="How many labels for each text.")] = 5,
+    text: Annotated[str | None, Option(help="Rank this one text.", show_default=False)] = None,
+    k: Annotated[int, Option("--top", "-k", help="How many labels for each text.")] = 5,
     assign: Annotated[
         bool,
-        typer.Option(
-            "--assign", help="Assign labels instead of ranking them; a text may get none."
-        ),
+        Option("--assign", help="Assign labels instead of ranking them; a text may get none."),
     ] = False,
     precision: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help=(
-                "Assign labels so that this share is right, such as 0.95; texts that are not sure "
-                "get none."
+                "Assign labels with this target precision, such as 0.95; a text without a certain "
+                "label gets none."
             )
         ),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help=(
-                "Make lists so long that they hold all true labels, for this share of texts, such "
-                "as 0.95."
+                "List as many labels as it takes to include all true ones for this share of texts, "
+                "such as 0.95."
             )
         ),
     ] = None,
     min_probability: Annotated[
         float | None,
-        typer.Option(help="Show only labels that are at least this likely to be right."),
+        Option(help="Show only labels that are at least this likely to be right."),
     ] = None,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Rank only this label; can be repeated.")
-    ] = None,
+    only: Annotated[list[str] | None, Option(help="Rank only this label; can be repeated.")] = None,
     but: Annotated[
-        list[str] | None, typer.Option(help="Rank all labels but this; can be repeated.")
+        list[str] | None, Option(help="Rank all labels but this; can be repeated.")
     ] = None,
     below: Annotated[
         list[str] | None,
-        typer.Option(help="Rank this label and those below it in the vocabulary; can be repeated."),
+        Option(help="Rank this label and those below it in the vocabulary; can be repeated."),
     ] = None,
     at_most: Annotated[
         list[str] | None,
-        typer.Option(help="LABEL=N: at most N of LABEL and the labels below it; can be repeated."),
+        Option(help="LABEL=N: at most N of LABEL and the labels below it; can be repeated."),
     ] = None,
     tame: Annotated[
         float,
-        typer.Option(
+        Option(
             help=(
                 "Lower the scores of frequent labels by the factor (mean / examples) to this "
                 "power, such as 0.05."
@@ -103,13 +97,11 @@ def rank(
         ),
     ] = 0.0,
     with_text: Annotated[
-        bool, typer.Option("--with-text", help="Print each text beside its labels.")
+        bool, Option("--with-text", help="Print each text beside its labels.")
     ] = False,
     as_csv: Annotated[
         bool,
-        typer.Option(
-            "--csv", help="Print CSV, for spreadsheets; with semicolons if the data have them."
-        ),
+        Option("--csv", help="Print CSV, for spreadsheets; with semicolons if the data have them."),
     ] = False,
     reading: Reading,
     cluster: Clustering,
@@ -144,18 +136,18 @@ def rank(
     if text is not None:
         from shortlist.inputs import Examples
 
-        found = next(next(iter(answers([Examples(texts=[text])]))).records()) if answers else None
-        show_one(
-            Output(names=names)._named(found or next(model.answer_text(text, k).records())),
-            as_json,
-        )
+        if answers:
+            record = next(next(iter(answers([Examples(texts=[text])]))).records())
+        else:
+            record = next(model.answer_text(text, k).records())
+        show_one(AnswerPrinter(names=names).with_names(record), as_json)
         return
     sources = data or ["-"]
     if not cluster.asked:
         check_sources(sources, of_texts=model.takes_texts)
     reading.recall(model, sources[0])
-    with on_cluster(cluster, reading, sources) as there:
-        if there:
+    with on_cluster(cluster, reading, sources) as parts:
+        if parts:
             if answers:
                 raise InputError(
                     "labels are assigned, and lists cut, on one machine; leave out --workers and "
@@ -166,7 +158,7 @@ def rank(
                     "--csv, --with-text and names on lines need one machine; leave out --workers, "
                     "--dask"
                 )
-            sys.stdout.writelines(there.lines(model, k, as_json))
+            sys.stdout.writelines(parts.lines(model, k, as_json))
             return
     stream = reading.open_for(model.task, sources[0], model)
     # they are answered query by query, and name their documents themselves
@@ -177,28 +169,31 @@ def rank(
             lines_of(model.answer_batches(progress(stream, "ranking"), k), as_json)
         )
         return
-    output = Output(
-        "csv" if as_csv else "json" if as_json else "lines",
+    is_fixed = not assign and precision is None and coverage is None
+    printer = AnswerPrinter(
         ids=reading.id_column is not None,
         texts=with_text,
-        most=None if assign or precision is not None or coverage is not None else k,
+        most=k if is_fixed else None,
         probabilities=bool(getattr(getattr(model, "confidence_", None), "ready", False)),
         names=names,
     )
-    batches = output.noted(progress(stream, "ranking"))
-    for line in output.lines(
-        answers(batches) if answers else model.answer_batches(batches, k), stream
-    ):
-        sys.stdout.write(line)
+    if as_csv:
+        printer.form = "csv"
+    elif as_json:
+        printer.form = "json"
+    batches = printer.noted(progress(stream, "ranking"))
+    answered = answers(batches) if answers else model.answer_batches(batches, k)
+    sys.stdout.writelines(printer.lines(answered, stream))
 
 
 def check_sources(sources: list[str], *, of_texts: bool) -> None:
     """Refuse sources that do not exist; suggest --text if the model ranks texts."""
     for source in sources:
         if source != "-" and not os.path.exists(source):
-            named = source if len(source) <= MOST_LETTERS else f"{source[:MOST_LETTERS]}…"
+            if len(source) > FILE_NAME_LETTERS:
+                source = f"{source[:FILE_NAME_LETTERS]}…"
             hint = "; to rank one text, write it behind --text, in quotes" if of_texts else ""
-            raise InputError(f"there is no file or folder {named}{hint}")
+            raise InputError(f"there is no file or folder {source}{hint}")
 
 
 def apply_rules(
@@ -220,14 +215,16 @@ def apply_rules(
         raise InputError(
             "--only, --but, --below, --at-most and --tame are for models of texts with labels"
         )
-    known = {str(label) for label in model.classes_.tolist()}
+    labels = {str(label) for label in model.classes_.tolist()}
     for name in (*(only or ()), *(but or ()), *(below or ()), *at_most):
-        if name not in known and name not in (model.vocabulary_ or ()):
+        if name not in labels and name not in (model.vocabulary_ or ()):
             raise InputError(
                 f"a rule names {name!r}, which is not a label of the model; shortlist labels "
                 "MODEL-FILE lists them"
             )
-    model.set_rules(rules if model.rules_ is None else model.rules_.with_more(rules))
+    if model.rules_ is not None:
+        rules = model.rules_.with_more(rules)
+    model.set_rules(rules)
 
 
 def answering(
@@ -243,21 +240,18 @@ def answering(
     from shortlist.data.validation import as_real
     from shortlist.models.category_model import CategoryModel
 
-    asked = {"--coverage": coverage, "--min-probability": least, "--precision": precision}
-    given = [name for name, value in asked.items() if value is not None]
+    options = {"--coverage": coverage, "--min-probability": least, "--precision": precision}
+    chosen = [name for name, value in options.items() if value is not None]
     if assign and precision is None:
-        given.append("--assign")
-    if not given:
+        chosen.append("--assign")
+    if not chosen:
         return None
-    if len(given) > 1:
-        raise InputError(f"{' and '.join(given)} ask for different things; give one of them")
+    if len(chosen) > 1:
+        raise InputError(f"{' and '.join(chosen)} ask for different things; give one of them")
     if not isinstance(model, CategoryModel):
-        raise InputError(f"{given[0]} is for models of labels, which know how sure they are")
+        raise InputError(f"{chosen[0]} is for models that rank labels")
     if not model.confidence_.ready:
-        say(
-            "the model has not seen enough examples to say how sure it is; train it anew, or let "
-            "it learn more"
-        )
+        say("the model has not seen enough examples for probabilities; teach it more of them")
     if coverage is not None:
         share = as_real(coverage, "--coverage", least=0, most=1)
         with warnings_as_sentences():
@@ -266,40 +260,40 @@ def answering(
     if least is not None:
         probability = as_real(least, "--min-probability", least=0, most=1)
         return lambda batches: model.likely_batches(batches, k, probability)
-    aim = model.aim(precision)
-    return lambda batches: model.assign_batches(batches, aim)
+    target = model.aim(precision)
+    return lambda batches: model.assign_batches(batches, target)
 
 
-def show_one(found: dict[str, Any], as_json: bool) -> None:
+# The columns of a table of labels, and where a record has their values.
+LABEL_COLUMNS = {
+    "label": "labels",
+    "name": "names",
+    "score": "scores",
+    "probability": "probabilities",
+}
+
+
+def show_one(record: dict[str, Any], as_json: bool) -> None:
     """Print the answer to one text."""
     if as_json:
-        print_json(found)
+        print_json(record)
         return
-    if "labels" not in found:
-        print_table("", list(found), [found.values()])
+    if "labels" not in record:
+        print_table("", list(record), [record.values()])
         return
-    columns = {
-        "label": "labels",
-        "name": "names",
-        "score": "scores",
-        "probability": "probabilities",
-    }
-    columns = {name: key for name, key in columns.items() if key in found}
-    print_table(
-        found.get("reason", ""),
-        list(columns),
-        zip(*(found[key] for key in columns.values()), strict=True),
-    )
+    columns = [name for name, key in LABEL_COLUMNS.items() if key in record]
+    rows = zip(*(record[LABEL_COLUMNS[name]] for name in columns), strict=True)
+    print_table(record.get("reason", ""), columns, rows)
 
 
 def explain(
     model_file: ModelFile,
-    text: Annotated[str, typer.Option(help="The text to explain.", show_default=False)],
+    text: Annotated[str, Option(help="The text to explain.", show_default=False)],
     label: Annotated[
-        str | None, typer.Option(help="The label to explain; the best one if not given.")
+        str | None, Option(help="The label to explain; the best one if not given.")
     ] = None,
     top: Annotated[
-        int, typer.Option("--top", "-n", min=0, help="How many votes to show; 0 for all.")
+        int, Option("--top", "-n", min=0, help="How many votes to show; 0 for all.")
     ] = 10,
     as_json: Json = False,
 ) -> None:
@@ -308,24 +302,31 @@ def explain(
 
     say_when_compiling()
     model = open_model(model_file)
-    found = model.explain_text(text, label)
-    votes = found.votes if top == 0 else found.votes[:top]
-    name = model.name_of(found.label)
+    explanation = model.explain_text(text, label)
+    votes = list(explanation.votes)
+    n_shown = top or len(votes)
+    rest = votes[n_shown:]
+    votes = votes[:n_shown]
+    name = model.name_of(explanation.label)
     if as_json:
-        named = {} if getattr(model, "vocabulary_", None) is None else {"name": name}
-        print_json({"label": found.label} | named | {"score": found.score, "votes": votes})
+        record = {"label": explanation.label, "name": name}
+        if getattr(model, "vocabulary_", None) is None:
+            del record["name"]
+        print_json(record | {"score": explanation.score, "votes": votes})
         return
-    rest = found.votes[len(votes) :]
-    shown = list(votes) + ([(f"{len(rest)} others", sum(vote for _, vote in rest))] if rest else [])
-    title = name if name == str(found.label) else f"{name} ({found.label})"
-    print_table(f"{title}: {found.score:.4f}", ["word", "vote"], shown)
+    if rest:
+        votes.append((f"{len(rest)} others", sum(vote for _, vote in rest)))
+    title = name
+    if name != str(explanation.label):
+        title = f"{name} ({explanation.label})"
+    print_table(f"{title}: {explanation.score:.4f}", ["word", "vote"], votes)
 
 
-TOGETHER = "; "  # between labels in one cell
+BETWEEN_LABELS = "; "  # in one cell
 
 
 @dataclass
-class Output:
+class AnswerPrinter:
     """Prints answers. ``most``: how many labels each has, if that is fixed: then CSV has
     columns for each.
     """
@@ -347,103 +348,104 @@ class Output:
 
     def lines(self, answers: Iterable[Answers], stream: Stream | None = None) -> Iterator[str]:
         """Yield the lines of the answers to the noted batches."""
-        columns: list[str] | None = None
-        for some in answers:
-            examples = self._carried(self._waiting.popleft())
-            if self.form == "lines":
-                named = ("\t".join(_triples(self._named(record))) for record in some.records())
-                for beside, line in zip(
-                    examples, some.lines() if self.names is None else named, strict=True
-                ):
-                    yield (
-                        "\t".join([*(" ".join(one.split()) for one in beside.values()), line])
-                        + "\n"
-                    )
+        if self.form == "csv":
+            yield from self._csv_lines(answers, stream)
+            return
+        for batch in answers:
+            inputs = self._inputs(self._waiting.popleft())
+            if self.form == "json":
+                for columns, record in zip(inputs, batch.records(), strict=True):
+                    line = json.dumps(columns | self.with_names(record), ensure_ascii=False)
+                    yield f"{line}\n"
                 continue
-            for beside, record in zip(examples, some.records(), strict=True):
-                whole = beside | self._named(record)
-                if self.form == "json":
-                    yield json.dumps(whole, ensure_ascii=False) + "\n"
-                    continue
-                if columns is None:
-                    self._separator = (stream.progress.separator if stream else None) or ","
-                cells = self._cells(whole)
-                if columns is None:
-                    columns = list(cells)
-                    yield self._row(columns)
-                yield self._row(cells.get(name) for name in columns)
+            lines = batch.lines()
+            if self.names is not None:
+                lines = (named_line(self.with_names(record)) for record in batch.records())
+            for columns, line in zip(inputs, lines, strict=True):
+                cells = [" ".join(value.split()) for value in columns.values()]
+                yield "\t".join([*cells, line]) + "\n"
 
-    def _carried(self, batch: Examples) -> Iterator[dict[str, str]]:
+    def _csv_lines(self, answers: Iterable[Answers], stream: Stream | None) -> Iterator[str]:
+        header: list[str] | None = None
+        for batch in answers:
+            inputs = self._inputs(self._waiting.popleft())
+            for columns, record in zip(inputs, batch.records(), strict=True):
+                if header is None and stream is not None:
+                    self._separator = stream.progress.separator or ","
+                cells = self._cells(columns | self.with_names(record))
+                if header is None:
+                    header = list(cells)
+                    yield self._row(header)
+                yield self._row(cells.get(name) for name in header)
+
+    def _inputs(self, batch: Examples) -> Iterator[dict[str, str]]:
         """Yield the id and the text that are printed with each answer."""
-        ids = batch.ids if batch.ids is not None and (self.ids or self.form == "csv") else None
-        texts = batch.texts if self.texts else None
+        has_ids = batch.ids is not None and (self.ids or self.form == "csv")
         for n in range(len(batch)):
-            named = {} if ids is None else {"id": ids[n]}
-            yield named | ({} if texts is None else {"text": _as_one(texts[n])})
+            columns = {}
+            if batch.ids is not None and has_ids:
+                columns["id"] = batch.ids[n]
+            if batch.texts is not None and self.texts:
+                columns["text"] = as_one_cell(batch.texts[n])
+            yield columns
 
-    def _named(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer with the names of its labels."""
+    def with_names(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer with the names of its labels behind the labels."""
         if self.names is None or "labels" not in record:
             return record
-        named = {
-            "labels": record["labels"],
-            "names": [self.names.name(label) for label in record["labels"]],
-        }
-        return {name: value for name, value in record.items() if name == "id"} | named | record
+        first = {name: record[name] for name in ("id", "labels") if name in record}
+        names = [self.names.name(label) for label in record["labels"]]
+        return first | {"names": names} | record
 
     def _cells(self, record: dict[str, Any]) -> dict[str, Any]:
         """Return the cells of a row by the names of their columns."""
         if "labels" not in record:
             return record
-        lists = {
-            "label": "labels",
-            "name": "names",
-            "score": "scores",
-            "probability": "probabilities",
-        }
         cells = {name: value for name, value in record.items() if not isinstance(value, list)}
         if self.most is None:
             if "names" in record:
-                cells["names"] = TOGETHER.join(record["names"])
-            cells["labels"] = TOGETHER.join(map(str, record["labels"]))
-            cells["probabilities"] = TOGETHER.join(
-                self._number(p) for p in record.get("probabilities", ())
-            )
+                cells["names"] = BETWEEN_LABELS.join(record["names"])
+            cells["labels"] = BETWEEN_LABELS.join(map(str, record["labels"]))
+            probabilities = map(self._number, record.get("probabilities", ()))
+            cells["probabilities"] = BETWEEN_LABELS.join(probabilities)
             return {"reason": None} | cells
         left_out = {"probability": not self.probabilities, "name": self.names is None}
-        shown = [one for one in lists if not left_out.get(one)]
         for n in range(self.most):
-            for one in shown:
-                values = record.get(lists[one], ())
-                cells[f"{one} {n + 1}"] = values[n] if n < len(values) else None
+            for name, key in LABEL_COLUMNS.items():
+                if not left_out.get(name):
+                    values = record.get(key, ())
+                    cells[f"{name} {n + 1}"] = values[n] if n < len(values) else None
         return cells
 
     def _row(self, cells: Iterable[Any]) -> str:
         from shortlist.inputs.tables import as_line, guarded
 
-        row = [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
-        return as_line(
-            (self._number(cell) if isinstance(cell, float) else cell for cell in row),
-            self._separator,
-        )
+        row = []
+        for cell in cells:
+            if isinstance(cell, str):
+                cell = guarded(cell)
+            elif isinstance(cell, float):
+                cell = self._number(cell)
+            row.append(cell)
+        return as_line(row, self._separator)
 
     def _number(self, number: float) -> str:
         """Return a number as text, with a decimal comma if semicolons separate cells."""
-        said = f"{number:.6g}"
-        return said.replace(".", ",") if self._separator == ";" else said
+        text = f"{number:.6g}"
+        return text.replace(".", ",") if self._separator == ";" else text
 
 
-def _triples(record: dict[str, Any]) -> Iterator[str]:
-    """Yield label, name and score or probability, one after the other."""
+def named_line(record: dict[str, Any]) -> str:
+    """Return label, name and score or probability, one after the other, between tabs."""
     numbers = record.get("scores", record.get("probabilities", ()))
+    cells = []
     for label, name, number in zip(record["labels"], record["names"], numbers, strict=True):
-        yield from (" ".join(str(label).split()), " ".join(name.split()), f"{number:.6g}")
+        cells += [" ".join(str(label).split()), " ".join(name.split()), f"{number:.6g}"]
+    return "\t".join(cells)
 
 
-def _as_one(text: Any) -> str:
+def as_one_cell(text: Any) -> str:
     """Return a text, or the fields of a document, as one cell."""
-    return (
-        text
-        if isinstance(text, str)
-        else "\n".join(value for value in text.values() if isinstance(value, str))
-    )
+    if isinstance(text, str):
+        return text
+    return "\n".join(value for value in text.values() if isinstance(value, str))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from shortlist.cli.options import Json, Reading, Settable, named_values, reads
 from shortlist.cli.terminal import print_json, print_table, say, say_skipped, say_when_compiling
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer
 
 
-State = Annotated[Path, typer.Argument(help="The folder that a server keeps what is learned in.")]
+StateFolder = Annotated[Path, Argument(help="The folder that a server keeps what is learned in.")]
 
 
 @reads
 def rehearse(
     *,
-    state: State,
+    state: StateFolder,
     learner: Annotated[
-        str | None, typer.Option(help="Another learner; the present one if not given.")
+        str | None, Option(help="Another learner; the present one if not given.")
     ] = None,
     settings: Settable = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Labelled examples that the candidate learns before the journal."),
+        Option(help="Labelled examples that the candidate learns before the journal."),
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="A model file that is the candidate.")] = None,
+    model: Annotated[Path | None, Option(help="A model file that is the candidate.")] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw both over time, in this file (.svg or .png).")
+        Path | None, Option(help="Draw both over time, in this file (.svg or .png).")
     ] = None,
     reading: Reading,
     as_json: Json = False,
@@ -45,7 +45,8 @@ def rehearse(
     those that the model was trained from, unless they are named. The server may go on meanwhile.
     shortlist promote serves the candidate.
     """
-    from shortlist.server.rehearsals import candidate_like, only_one, opened, rehearsed, taught
+    from shortlist.server.candidates import candidate_like, opened, taught
+    from shortlist.server.rehearsals import only_one, rehearsed
     from shortlist.server.snapshots import check_state
 
     say_when_compiling()
@@ -54,105 +55,105 @@ def rehearse(
     if model is not None and (learner or settings or data):
         raise InputError("--model is a whole candidate; leave out --learner, --set and --data")
 
-    def made(present: Categorizer) -> tuple[Categorizer, int]:
+    def make_candidate(present: Categorizer) -> tuple[Categorizer, int]:
         candidate = opened(model) if model is not None else candidate_like(present, learner, values)
         if data is None:
             return candidate, 0
         stream = reading.open_for("categories", data, present)
-        left_out = taught(candidate, data, stream)
+        n_left_out = taught(candidate, data, stream)
         say_skipped(stream.skipped)
-        return candidate, left_out
+        return candidate, n_left_out
 
     with only_one(state):
-        found = rehearsed(state, made)
+        report = rehearsed(state, make_candidate)
     if plot is not None:
         from shortlist.report import plot_curves
 
-        ends = [one["to"] for one in found["windows"]]
+        windows = report["windows"]
+        ends = [window["to"] for window in windows]
         curves = {
-            name: (ends, [one[name] for one in found["windows"]])
-            for name in ("present", "candidate")
+            name: (ends, [window[name] for window in windows]) for name in ("present", "candidate")
         }
         plot_curves(plot, curves, "examples", "P@1", "P@1 over time")
-    print_json(found) if as_json else show(state, found)
+    if as_json:
+        print_json(report)
+    else:
+        show(state, report)
 
 
-def show(state: Path, found: dict[str, Any]) -> None:
+def show(state: Path, report: dict[str, Any]) -> None:
     columns = ["present", "candidate", "difference", "from", "to"]
-    names = ["present", "candidate", "difference", "low", "high"]
 
-    def row(one: dict[str, Any]) -> list[Any]:
-        return [one[name] for name in names]
+    def row(part: dict[str, Any]) -> list[Any]:
+        return [part[name] for name in ("present", "candidate", "difference", "low", "high")]
 
-    n = counted(found["all"]["examples"], "examples")
-    over_time = [[f"{one['from']:,}–{one['to']:,}", *row(one)] for one in found["windows"]]
-    print_table(
-        f"P@1 before learning, {n}",
-        ["examples", *columns],
-        [*over_time, ["all", *row(found["all"])]],
-    )
-    groups = [[one["group"], one["labels"], *row(one)] for one in found["groups"]]
+    over_time = [[f"{part['from']:,}–{part['to']:,}", *row(part)] for part in report["windows"]]
+    over_time.append(["all", *row(report["all"])])
+    n_examples = counted(report["all"]["examples"], "examples")
+    print_table(f"P@1 before learning, {n_examples}", ["examples", *columns], over_time)
+    groups = [[group["group"], group["labels"], *row(group)] for group in report["groups"]]
     print_table(
         "Right labels found, by groups of labels", ["labels with", "labels", *columns], groups
     )
-    if found["labels"]:
-        labels = [[str(one["label"]), one["examples"], *row(one)] for one in found["labels"]]
+    if report["labels"]:
+        labels = [
+            [str(label["label"]), label["examples"], *row(label)] for label in report["labels"]
+        ]
         print_table("The labels that differ most", ["label", "examples", *columns], labels)
-    if found["passed_over"]:
-        n, first = counted(found["passed_over"], "examples"), found["passed"][0]
-        why = f"the first is {first['number']}: {first['problem']}"
+    if report["passed_over"]:
+        first = report["passed"][0]
         say(
-            f"the candidate cannot learn {n} of the journal, {why}; promote needs --force, and "
-            "goes on without them"
+            f"the candidate cannot learn {counted(report['passed_over'], 'examples')} of the "
+            f"journal, the first is {first['number']}: {first['problem']}; promote needs --force, "
+            "and goes on without them"
         )
-    if found["falls"]:
+    if report["falls"]:
         say(
-            f"the candidate falls for {', '.join(found['falls'])} by more than chance; promote "
+            f"the candidate falls for {', '.join(report['falls'])} by more than chance; promote "
             "needs --force"
         )
-    elif not found["passed_over"]:
+    elif not report["passed_over"]:
         say(f"no group falls by more than chance; shortlist promote {state} serves the candidate")
 
 
 def say_passed(passed: dict[int, str]) -> None:
     """Say which examples of the journal a model that is served now cannot learn."""
     if passed:
-        from shortlist.server.replica import listed
+        from shortlist.server.replica import in_words
 
         say(
             f"it cannot learn {counted(len(passed), 'examples')} of the journal: "
-            f"{listed(list(passed))}"
+            f"{in_words(list(passed))}"
         )
 
 
-FORCE = "Even where a group of labels falls, or examples of the journal cannot be learned."
+PROMOTE_ANYWAY = "Even where a group of labels falls, or examples of the journal cannot be learned."
 
 
 def promote(
-    state: State,
-    force: Annotated[bool, typer.Option("--force", help=FORCE)] = False,
+    state: StateFolder,
+    force: Annotated[bool, Option("--force", help=PROMOTE_ANYWAY)] = False,
 ) -> None:
     """Serve the candidate of the last rehearsal from now on.
 
     The server must be stopped. What it has learned is learned anew by the candidate; the earlier
     model is kept for shortlist go-back.
     """
-    from shortlist.server import rehearsals
+    from shortlist.server import promotion
 
-    report, passed = rehearsals.promote(state, force)
-    found = report["all"]
+    report, passed = promotion.promote(state, force)
+    mean = report["all"]
     say_passed(passed)
     print(
-        f"The candidate is promoted: P@1 {found['candidate']:.4f}, and {found['present']:.4f} "
-        "before. "
-        f"Next: shortlist serve --state {state}; shortlist go-back {state} takes it back."
+        f"The candidate is promoted: P@1 {mean['candidate']:.4f}, and {mean['present']:.4f} "
+        f"before. Next: shortlist serve --state {state}; shortlist go-back {state} takes it back."
     )
 
 
 def go_back(
-    state: State,
+    state: StateFolder,
     force: Annotated[
-        bool, typer.Option("--force", help="Even where examples of the journal cannot be learned.")
+        bool, Option("--force", help="Even where examples of the journal cannot be learned.")
     ] = False,
 ) -> None:
     """Serve the model from before the last promotion again.
@@ -160,15 +161,15 @@ def go_back(
     The server must be stopped. Nothing that it has learned is lost: the earlier model learns it
     anew. Going back again serves the promoted one.
     """
-    from shortlist.server import rehearsals
+    from shortlist.server import promotion
 
-    say_passed(rehearsals.go_back(state, force))
+    say_passed(promotion.go_back(state, force))
     print(f"The earlier model is back. Next: shortlist serve --state {state}")
 
 
 def backup(
-    state: State,
-    target: Annotated[Path, typer.Argument(help="The folder to make.", show_default=False)],
+    state: StateFolder,
+    target: Annotated[Path, Argument(help="The folder to make.", show_default=False)],
 ) -> None:
     """Copy the state folder of a server, which may be running, to a new folder.
 
@@ -176,7 +177,7 @@ def backup(
     the journal in the middle of a write. It holds the people with the hashes of their tokens: keep
     it as safe as the folder itself.
     """
-    from shortlist.server.exporting import back_up
+    from shortlist.server.backup import back_up
 
     back_up(state, target)
     print(f"Copied {state} to {target}. shortlist serve --state {target} serves the copy.")

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from shortlist.cli.options import (
     EncoderModel,
@@ -36,33 +36,33 @@ if TYPE_CHECKING:
 def serve(
     model_file: Annotated[
         Path | None,
-        typer.Argument(help="A model file; a demo model if not given.", show_default=False),
+        Argument(help="A model file; a demo model if not given.", show_default=False),
     ] = None,
     state: Annotated[
         Path | None,
-        typer.Option(help="The folder that keeps what is learned; MODEL-FILE.state if not given."),
+        Option(help="The folder that keeps what is learned; MODEL-FILE.state if not given."),
     ] = None,
     host: Annotated[
         str,
-        typer.Option(help="The address to listen on; any but this machine's own needs a token."),
+        Option(help="The address to listen on; any but this machine's own needs a token."),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")
+        int, Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")
     ] = 8000,
     token_file: Annotated[
-        Path | None, typer.Option(help="A file with the token to ask for; or set SHORTLIST_TOKEN.")
+        Path | None, Option(help="A file with the token to ask for; or set SHORTLIST_TOKEN.")
     ] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Rank and explain only.")] = False,
+    read_only: Annotated[bool, Option("--read-only", help="Rank and explain only.")] = False,
     salvage: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--salvage",
             help="Go on with the sound part of a damaged journal; the rest is set aside.",
         ),
     ] = False,
     encoder: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=(
                 "What makes vectors of texts, where the model file does not say: NAME, the address "
                 "of an endpoint, or MODULE:FUNCTION."
@@ -72,7 +72,7 @@ def serve(
     encoder_model: EncoderModel = None,
     limit: Annotated[
         list[str] | None,
-        typer.Option(help="A limit, NAME=VALUE, such as text=100000; can be repeated."),
+        Option(help="A limit, NAME=VALUE, such as text=100000; can be repeated."),
     ] = None,
 ) -> None:
     """Serve a model over HTTP, with a page, that learns from corrections and loses none.
@@ -90,13 +90,13 @@ def serve(
         if find_spec(needed) is None:
             raise InputError(f"serving needs {needed}; {installing('server')}")
     from shortlist.server.app import serve as run
-    from shortlist.server.settings import Limits, Settings, read_token
+    from shortlist.server.settings import Limits, ServerSettings, read_token
     from shortlist.server.snapshots import is_new
 
     if state is None and model_file is not None and not read_only:
         state = Path(f"{model_file}.state")
     with tempfile.TemporaryDirectory(prefix="shortlist-") as temporary:
-        settings = Settings(
+        settings = ServerSettings(
             folder=state or Path(temporary),
             host=host,
             port=port,
@@ -139,21 +139,15 @@ def demo_model(folder: Path) -> Path:
 @reads
 def queue(
     *,
-    action: Annotated[str, typer.Argument(help="add the texts of a file, or show how many wait.")],
-    data: Annotated[
-        str, typer.Argument(help="A file or folder of texts; - for standard input.")
-    ] = "-",
+    action: Annotated[str, Argument(help="add the texts of a file, or show how many wait.")],
+    data: Annotated[str, Argument(help="A file or folder of texts; - for standard input.")] = "-",
     state: Annotated[
         Path | None,
-        typer.Option(
-            help="The state folder of a server, which may be running.", show_default=False
-        ),
+        Option(help="The state folder of a server, which may be running.", show_default=False),
     ] = None,
     server: Annotated[
         str | None,
-        typer.Option(
-            help="The address of a server instead, http://HOST:PORT/.", show_default=False
-        ),
+        Option(help="The address of a server instead, http://HOST:PORT/.", show_default=False),
     ] = None,
     token_file: TokenFile = None,
     reading: Reading,
@@ -175,32 +169,36 @@ def queue(
     from shortlist.server.client import Server
 
     if action == "add":
-        from shortlist.server.review_queue import preferring, texts_in
+        from shortlist.server.queue_files import preferring, texts_in
 
-        known = None
+        columns = None
         if reading.text_column is None:
-            known = (
-                known_in(state)
-                if state
-                else Server(server, token_file).ask("v1/model").get("text_columns")
-            )
-        stream = reading.open(
-            data, prefer=preferring(known if reading.finds_examples(data, known) else None)
-        )
+            if state:
+                columns = text_columns_in(state)
+            else:
+                columns = Server(server, token_file).ask("v1/model").get("text_columns")
+        if not reading.finds_examples(data, columns):
+            columns = None
+        stream = reading.open(data, prefer=preferring(columns))
         texts = texts_in(data, progress(stream, "reading"))
-        found = add_to(state, texts) if state else send_to(Server(server, token_file), texts)
-        was = "was" if found["known"] == 1 else "were"
-        words = f"Added {counted(found['added'], 'texts')}; {found['known']:,} {was} there already."
+        counts = add_to(state, texts) if state else send_to(Server(server, token_file), texts)
+        was = "was" if counts["known"] == 1 else "were"
+        words = (
+            f"Added {counted(counts['added'], 'texts')}; {counts['known']:,} {was} there already."
+        )
     else:
-        found = counts_in(state) if state else Server(server, token_file).ask("v1/queue")
-        words = ", ".join(f"{n:,} {name}" for name, n in found.items()) + "."
-    print_json(found) if as_json else print(words)
+        counts = counts_in(state) if state else Server(server, token_file).ask("v1/queue")
+        words = ", ".join(f"{n:,} {name}" for name, n in counts.items()) + "."
+    if as_json:
+        print_json(counts)
+    else:
+        print(words)
 
 
-def known_in(state: Path) -> list[str] | None:
+def text_columns_in(state: Path) -> list[str] | None:
     """Return the text columns that the model in a state folder was trained from."""
     from shortlist.models.training_settings import open_model
-    from shortlist.server.review_queue import columns_of
+    from shortlist.server.queue_files import columns_of
     from shortlist.server.snapshots import BASE, check_state
 
     check_state(state)
@@ -222,10 +220,10 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
 def counts_in(state: Path) -> dict[str, int]:
     """Return the counts of the queue in a state folder."""
     from shortlist.server.journal import Journal
-    from shortlist.server.review_queue import Queue, follow
+    from shortlist.server.review_queue import Queue
 
-    with closing(Journal(state)) as journal, closing(Queue(state)) as queue:
-        follow(queue, journal)
+    with closing(Journal(state, read_only=True)) as journal, closing(Queue(state)) as queue:
+        queue.follow(journal)
         return queue.counts()
 
 
@@ -236,27 +234,25 @@ def send_to(server: Server, texts: Iterable[Any]) -> dict[str, int]:
     from shortlist.server.client import parts
 
     total = {"added": 0, "known": 0}
-    for some in parts(texts, str):
-        answer = server.ask("v1/queue", {"texts": some})
+    for part in parts(texts, str):
+        answer = server.ask("v1/queue", {"texts": part})
         total = {name: n + answer[name] for name, n in total.items()}
     return total
 
 
-ACTIONS = ("list", "add", "remove", "role")
+PEOPLE_ACTIONS = ("list", "add", "remove", "role")
 
 
 def people(
     action: Annotated[
-        str, typer.Argument(help=f"{', '.join(ACTIONS)}.", show_default="list")
+        str, Argument(help=f"{', '.join(PEOPLE_ACTIONS)}.", show_default="list")
     ] = "list",
-    name: Annotated[str, typer.Argument(help="The name of a person.", show_default=False)] = "",
+    name: Annotated[str, Argument(help="The name of a person.", show_default=False)] = "",
     *,
-    state: Annotated[
-        Path, typer.Option(help="The folder that the server keeps what is learned in.")
-    ],
+    state: Annotated[Path, Option(help="The folder that the server keeps what is learned in.")],
     role: Annotated[
         str,
-        typer.Option(help="read: rank and look; judge: also teach; manage: also change labels."),
+        Option(help="read: rank and look; judge: also teach; manage: also change labels."),
     ] = "judge",
     as_json: Json = False,
 ) -> None:
@@ -266,38 +262,46 @@ def people(
     not there yet. From the first person on, the server asks everybody for a token. remove NAME and
     role NAME hold from the next request on; nothing need be started again.
     """
-    from shortlist.server.people import FILE, People, Role, changing
+    from shortlist.server.people import PEOPLE_FILE, People, Role, changing
 
-    if action not in ACTIONS:
-        raise InputError(f"people can be asked to {', '.join(ACTIONS)}, not to {action!r}")
-    if (action == "list") == bool(name):
-        raise InputError("list takes no name" if name else f"{action} needs the name of a person")
+    if action not in PEOPLE_ACTIONS:
+        raise InputError(f"people can be asked to {', '.join(PEOPLE_ACTIONS)}, not to {action!r}")
+    if action == "list" and name:
+        raise InputError("list takes no name")
+    if action != "list" and not name:
+        raise InputError(f"{action} needs the name of a person")
     if action == "list":
-        everyone = People(state / FILE).everyone.values()
+        everyone = People(state / PEOPLE_FILE).everyone.values()
         if as_json:
-            shown = [
-                {"name": one.name, "role": str(one.role), "since": one.since} for one in everyone
+            records = [
+                {"name": person.name, "role": str(person.role), "since": person.since}
+                for person in everyone
             ]
-            print_json({"people": shown})
+            print_json({"people": records})
             return
-        rows = [
-            [one.name, str(one.role), time.strftime("%Y-%m-%d", time.localtime(one.since))]
-            for one in everyone
-        ]
+        rows = []
+        for person in everyone:
+            since = time.strftime("%Y-%m-%d", time.localtime(person.since))
+            rows.append([person.name, str(person.role), since])
         print_table("", ["name", "role", "since"], rows)
         return
-    token, given = None, Role.of(role)
+    token = None
+    new_role = Role.of(role)
     is_new = action == "add" and not state.exists()
-    with changing(state, new=is_new) as known:
+    with changing(state, new=is_new) as users:
         if action == "add":
-            token = known.add(name, given)
+            token = users.add(name, new_role)
         elif action == "remove":
-            known.remove(name)
+            users.remove(name)
         else:
-            known.give_role(name, given)
+            users.give_role(name, new_role)
     if as_json:
-        done = {"name": name, "role": None if action == "remove" else str(given), "token": token}
-        print_json({what: value for what, value in done.items() if value is not None})
+        record = {"name": name}
+        if action != "remove":
+            record["role"] = str(new_role)
+        if token is not None:
+            record["token"] = token
+        print_json(record)
     elif token is not None:
         if is_new:
             say(
@@ -305,22 +309,22 @@ def people(
                 "people"
             )
         say(
-            f"{name} may {given}. The token is shown this once; give it to {name} in a way that "
+            f"{name} may {new_role}. The token is shown this once; give it to {name} in a way that "
             "others cannot read:"
         )
         print(token)
+    elif action == "remove":
+        print(f"{name} is removed.")
     else:
-        print(f"{name} is removed." if action == "remove" else f"{name} may {given}.")
+        print(f"{name} may {new_role}.")
 
 
 def export(
-    state: Annotated[
-        Path, typer.Argument(help="The folder that a server keeps what is learned in.")
-    ],
-    format: Annotated[str, typer.Option(help="jsonl, csv, fasttext or label-studio.")] = "jsonl",
+    state: Annotated[Path, Argument(help="The folder that a server keeps what is learned in.")],
+    format: Annotated[str, Option(help="jsonl, csv, fasttext or label-studio.")] = "jsonl",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The file to write; standard output if not given."),
+        Option("--output", "-o", help="The file to write; standard output if not given."),
     ] = None,
 ) -> None:
     """Write the examples that a server has learned, with who judged them, when, and their keys.
@@ -361,15 +365,13 @@ def mcp(server: ServerAddress = "http://127.0.0.1:8000/", token_file: TokenFile 
 
 
 # Annif reads its options and --help itself
-ANNIF = {"ignore_unknown_options": True, "help_option_names": []}
+ANNIF_CONTEXT = {"ignore_unknown_options": True, "help_option_names": []}
 
 
 def annif(
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="What Annif's own command takes: train my-project …", show_default=False
-        ),
+        Argument(help="What Annif's own command takes: train my-project …", show_default=False),
     ] = None,
 ) -> None:
     """Run Annif's command line with one more project type: backend=shortlist, which goes on
@@ -390,14 +392,14 @@ def label_studio(
     token_file: TokenFile = None,
     host: Annotated[
         str,
-        typer.Option(help="The address to listen on; any but this machine's own needs a password."),
+        Option(help="The address to listen on; any but this machine's own needs a password."),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")
+        int, Option(min=0, max=65535, help="The port to listen on; 0 for any that is free.")
     ] = 9090,
     password_file: Annotated[
         Path | None,
-        typer.Option(help="A file with the password that Label Studio gives.", show_default=False),
+        Option(help="A file with the password that Label Studio gives.", show_default=False),
     ] = None,
 ) -> None:
     """Offer a running server to Label Studio as a machine learning backend.
@@ -412,11 +414,10 @@ def label_studio(
     from shortlist.server.client import Server
     from shortlist.server.settings import read_token
 
-    backend, password = Backend(Server(server, token_file)), read_token(password_file, None)
     serve(
-        backend,
+        Backend(Server(server, token_file)),
         host,
         port,
-        password,
+        read_token(password_file, None),
         lambda url: say(f"add {url} as a model in Label Studio  (Ctrl-C stops)"),
     )

@@ -25,13 +25,13 @@ def say(sentence: str) -> None:
 
 def warn_of_labels(facts: dict[str, Any]) -> None:
     """Warn if labels outnumber examples: the wrong column may have been read as the labels."""
-    labels, examples = facts.get("labels", 0), facts.get("examples", 0)
+    labels = facts.get("labels", 0)
+    examples = facts.get("examples", 0)
     if labels > examples:
         say(
             f"warning: there are more labels ({labels:,}) than examples ({examples:,}); if the "
-            "labels are in another "
-            "column, name it with --label-column, and what stands between two of them with "
-            "--label-separator"
+            "labels are in another column, name it with --label-column, and what stands between "
+            "two of them with --label-separator"
         )
 
 
@@ -62,34 +62,31 @@ def _shown(value: Any) -> str:
         return "–"
     if isinstance(value, float):
         return f"{value:.4f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
 
 
 def lines_of(answers: Iterable[Answers], as_json: bool) -> Iterator[str]:
     """Yield the lines of answers."""
-    for some in answers:
+    for batch in answers:
+        lines = batch.lines()
         if as_json:
-            yield from (json.dumps(record, ensure_ascii=False) + "\n" for record in some.records())
-        else:
-            yield from (line + "\n" for line in some.lines())
+            lines = (json.dumps(record, ensure_ascii=False) for record in batch.records())
+        for line in lines:
+            yield f"{line}\n"
 
 
 def facts_in_words(facts: Mapping[str, object]) -> str:
     """Return numbers with their names: 6 examples, 1 label, vectors of 256 numbers."""
-    words = [
-        counted(value, name)
-        for name, value in facts.items()
-        if isinstance(value, int) and name != "vector"
-    ]
+    words = []
+    for name, value in facts.items():
+        if isinstance(value, int) and name != "vector":
+            words.append(counted(value, name))
     length = facts.get("vector")
-    return ", ".join(
-        words
-        + (
-            [f"vectors of {counted(length, 'numbers')}"]
-            if isinstance(length, int) and length
-            else []
-        )
-    )
+    if isinstance(length, int) and length:
+        words.append(f"vectors of {counted(length, 'numbers')}")
+    return ", ".join(words)
 
 
 def size(n_bytes: float) -> str:
@@ -101,7 +98,7 @@ def size(n_bytes: float) -> str:
     return f"{n_bytes:.3g} GB"
 
 
-_reading: list[object] = []  # the bars of streams that are being read
+_reading_bars: list[object] = []  # the bars of streams that are being read
 
 
 def bar(*columns: Any) -> Progress:
@@ -131,7 +128,7 @@ def progress(stream: Stream, doing: str) -> Iterator[Examples]:
         shown = bar(
             doing, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
         )
-        _reading.append(shown)
+        _reading_bars.append(shown)
         try:
             with shown:
                 task = shown.add_task(doing, total=stream.bytes_total)
@@ -139,7 +136,7 @@ def progress(stream: Stream, doing: str) -> Iterator[Examples]:
                     yield batch
                     shown.update(task, completed=stream.bytes_read)
         finally:
-            _reading.remove(shown)
+            _reading_bars.remove(shown)
     for note in stream.notes:
         say(note)
     say_skipped(stream.skipped)
@@ -164,13 +161,13 @@ def learning_bar() -> Iterator[Callable[[int], None] | None]:
     )
     task = shown.add_task("learning", total=None)
 
-    def told(more: int) -> None:
-        if not _reading:
+    def advance(more: int) -> None:
+        if not _reading_bars:
             shown.start()
         shown.advance(task, more)
 
     try:
-        yield told
+        yield advance
     finally:
         shown.stop()
 
@@ -216,6 +213,6 @@ def saying_warnings(model: Model[Any]) -> Iterator[None]:
 
 def say_when_compiling() -> None:
     """Say once if loops are compiled: the first run on a machine is slower than later ones."""
-    from shortlist.compiled import compiling
+    from shortlist.compiled import numba_internals
 
-    compiling.somebody_waits = True
+    numba_internals.somebody_waits = True

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from shortlist.cli.on_cluster import check_cluster, on_cluster
 from shortlist.cli.options import (
-    NAMED,
+    LEARNERS_IN_WORDS,
     Clustering,
     Data,
     EncoderModel,
@@ -23,12 +23,12 @@ from shortlist.cli.options import (
     Language,
     MaxMemory,
     ModelFile,
-    Output,
-    Policy,
+    OutputFile,
+    PolicyOption,
     Reading,
     Settable,
     Teach,
-    Vocabulary,
+    VocabularyFile,
     check_output,
     complete_learner,
     find_encoder,
@@ -57,46 +57,46 @@ if TYPE_CHECKING:
     from shortlist.label_vocabulary import LabelVocabulary
     from shortlist.models.model import Model
     from shortlist.models.model_search import Found
-    from shortlist.models.training_settings import Settings
+    from shortlist.models.training_settings import TrainingSettings
 
-MINUTES = 10.0
+SEARCH_MINUTES = 10.0
 
 
 @reads
 def train(
     *,
     data: FilesOrNone = None,
-    output: Output = None,
+    output: OutputFile = None,
     task: Annotated[
-        str, typer.Option(help="What to learn: categories, ratings, documents.")
+        str, Option(help="What to learn: categories, ratings, documents.")
     ] = "categories",
     learner: Annotated[
         str | None,
-        typer.Option(
-            help=f"The learner: {NAMED}. The first is the usual one.",
+        Option(
+            help=f"The learner: {LEARNERS_IN_WORDS}. The first is the default.",
             autocompletion=complete_learner,
         ),
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option(help="For documents: the measure to optimise, map, roc, ndcg or mrr."),
+        Option(help="For documents: the measure to optimise, map, roc, ndcg or mrr."),
     ] = None,
     settings: Settable = None,
     max_memory: MaxMemory = None,
     best: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--best",
             help="Try learners and settings on held-back parts of the data; keep the best.",
         ),
     ] = False,
     minutes: Annotated[
         float | None,
-        typer.Option(min=0, help="How long --best may take; 10 if not given.", show_default=False),
+        Option(min=0, help="How long --best may take; 10 if not given.", show_default=False),
     ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=(
                 "Learn meaning, too: all-MiniLM-L6-v2, the folder of an encoder, LIBRARY:NAME, "
                 "the address of an endpoint, or MODULE:FUNCTION."
@@ -104,19 +104,19 @@ def train(
         ),
     ] = None,
     encoder_model: EncoderModel = None,
-    vocabulary: Vocabulary = None,
+    vocabulary: VocabularyFile = None,
     language: Language = None,
-    policy: Policy = "grow",
+    policy: PolicyOption = "grow",
     teach: Teach = 0,
     n_jobs: Jobs = -1,
     compact: Annotated[
-        bool, typer.Option("--compact", help="Write a file of less than a third of the size.")
+        bool, Option("--compact", help="Write a file of less than a third of the size.")
     ] = False,
     reading: Reading,
     cluster: Clustering,
     force: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--force", help="Replace the model file even if its model has learned more than this."
         ),
     ] = False,
@@ -125,18 +125,18 @@ def train(
     """Learn from a file of labelled examples and write a model file.
 
     Examples are shuffled, so that a file sorted by label does no harm. `shortlist learn` takes them
-    as they come. With --best the usual learner is kept unless another one is better by more than
+    as they come. With --best the default learner is kept unless another one is better by more than
     chance.
 
     An existing model file is replaced. If its model has learned from more examples than the new
-    one, as after `shortlist learn`, train asks first; in a script it cannot ask, and writes the new
-    model under another name.
+    one, as after `shortlist learn`, train asks first. In a script it cannot ask: it writes the new
+    model under another name, and ends with exit code 2.
 
     With --vocabulary and --encoder, and no data, the model ranks by the meaning of the labels'
     names.
     """
     from shortlist.models.categorizer import Categorizer
-    from shortlist.models.training_settings import Settings
+    from shortlist.models.training_settings import TrainingSettings
 
     say_when_compiling()
     from_names = not data
@@ -146,48 +146,56 @@ def train(
                 "there are no data to learn from: name a file, or both --vocabulary and --encoder"
             )
         data = [str(vocabulary)]  # for the name of the model
-    target = output or Path(
-        Path(data[0] if data[0] != "-" else "model").name.partition(".")[0] + ".shortlist"
-    )
+    source = data[0]
+    target = output
+    if target is None:
+        stem = "model" if source == "-" else Path(source).name.partition(".")[0]
+        target = Path(f"{stem}.shortlist")
     check_output(target)
-    there_already = 0 if force else examples_of(target)
+    n_replaced = 0 if force else examples_of(target)
     names = read_names(vocabulary, language, policy, teach)
     if names is not None and task != "categories":
         raise InputError(f"--vocabulary names labels; there are none in {task}")
-    makes = None if encoder is None else find_encoder(encoder, encoder_model)
-    given = named_values("--set", settings)
-    asked = Settings(task, learner, measure, given, max_memory, makes)  # type: ignore[arg-type]
-    check_best(asked, best, minutes, cluster)
-    check_cluster(cluster, asked)
+    parameters = TrainingSettings(
+        task,  # type: ignore[arg-type]
+        learner,
+        measure,
+        named_values("--set", settings),
+        max_memory,
+        None if encoder is None else find_encoder(encoder, encoder_model),
+    )
+    check_best(parameters, best, minutes, cluster)
+    check_cluster(cluster, parameters)
     began = time.perf_counter()
-    found: Found | None = None
-    format: str | None
-    with nullcontext() if from_names else on_cluster(cluster, reading, data) as there:
-        if from_names:
-            model, format, skipped = with_names(asked.model(of_texts=True), names), None, 0
-        elif there:
-            model, format, skipped = (
-                with_names(there.train(asked), names),
-                there.format,
-                there.skipped.count,
-            )
-        else:
-            stream = reading.open_for(task, data[0])
-            found = (
-                search_here(asked, data[0], stream, MINUTES if minutes is None else minutes)
-                if best
-                else None
-            )
-            model = (
-                with_names(found.model, names)
-                if found
-                else train_here(asked, data[0], stream, n_jobs, names)
-            )
-            format, skipped = stream.format, stream.skipped.count
+    search: Found | None = None
+    format: str | None = None
+    n_skipped = 0
+    model: Model[Any]
+    if from_names:
+        model = with_names(parameters.model(of_texts=True), names)
+    else:
+        with on_cluster(cluster, reading, data) as parts:
+            if parts:
+                model = with_names(parts.train(parameters), names)
+                format = parts.format
+                n_skipped = parts.skipped.count
+            else:
+                stream = reading.open_for(task, source)
+                if best:
+                    limit = SEARCH_MINUTES if minutes is None else minutes
+                    search = search_here(parameters, source, stream, limit)
+                    model = with_names(search.model, names)
+                else:
+                    model = train_here(parameters, source, stream, n_jobs, names)
+                format = stream.format
+                n_skipped = stream.skipped.count
     seconds = time.perf_counter() - began
     facts = model.describe()
-    if there_already > facts["examples"]:
-        target = another(target, there_already, facts["examples"])
+    refusal = None
+    if n_replaced > facts["examples"]:
+        refusal = not_replaced(target, n_replaced, facts["examples"])
+        if refusal:
+            target = target.with_name(f"{target.stem}-new{target.suffix}")
     if isinstance(model, Categorizer):
         model.training_columns_ = reading.to_remember() or None
     model.save(target, compact=compact)
@@ -195,31 +203,32 @@ def train(
     if names is None:  # labels of a vocabulary may have no example
         warn_of_labels(facts)
     if as_json:
-        said = {
+        facts = {
             "model": str(target),
             "format": format,
             "seconds": round(seconds, 3),
             "bytes": n_bytes,
+            **facts,
+            "skipped": n_skipped,
         }
-        print_json(
-            said | facts | {"skipped": skipped} | ({"search": found.record} if found else {})
-        )
+        if search:
+            facts["search"] = search.record
+        print_json(facts)
     else:
-        if found:
-            table = found.table()
+        if search:
+            table = search.table()
             print_table(table.title, table.columns, table.rows)
-            print(
-                "Chosen: "
-                f"{found.chosen}{'' if found.model.can_learn else ', which cannot go on learning'}."
-            )
-        taught = "; each name that teaches counts as an example" if teach else ""
-        learned = f"Learned in {seconds:.1f} s: {facts_in_words(facts)}{taught}."
+            note = "" if search.model.can_learn else ", which cannot go on learning"
+            print(f"Chosen: {search.chosen}{note}.")
+        learned = f"Learned in {seconds:.1f} s: {facts_in_words(facts)}"
+        if teach:
+            learned += "; each name that teaches counts as an example"
         if from_names:
-            ranked = (
-                f"{counted(facts['labels'], 'labels')} are ranked by the meaning of their names"
-            )
-            learned = f"No example was learned; {ranked}."
-        print(f"{learned}\nWrote {target} ({size(n_bytes)}). Next: shortlist rank {target} …")
+            n_labels = counted(facts["labels"], "labels")
+            learned = f"No example was learned; {n_labels} are ranked by the meaning of their names"
+        print(f"{learned}.\nWrote {target} ({size(n_bytes)}). Next: shortlist rank {target} …")
+    if refusal:
+        raise InputError(f"{refusal}. The new model is in {target}; --force replaces the old one")
 
 
 @reads
@@ -227,11 +236,11 @@ def learn(
     *,
     model_file: ModelFile,
     data: Data = "-",
-    output: Output = None,
+    output: OutputFile = None,
     max_memory: MaxMemory = None,
-    vocabulary: Vocabulary = None,
+    vocabulary: VocabularyFile = None,
     language: Language = None,
-    policy: Policy = "grow",
+    policy: PolicyOption = "grow",
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -251,7 +260,7 @@ def learn(
     if max_memory is not None:
         bound_memory(model, max_memory)
     model = with_names(model, read_names(vocabulary, language, policy))
-    before = model.describe()
+    earlier = model.describe()
     stream = reading.open_for(model.task, data, model)
     with saying_warnings(model):
         model.learn_batches(
@@ -263,9 +272,9 @@ def learn(
         warn_of_labels(facts)
     if isinstance(model, CategoryModel) and model.confidence_.runs.now:
         say(
-            "warning: the examples came sorted by label, from which nothing can be promised: no "
-            "label is assigned by "
-            "--precision until others come mixed; shuffle the file, or use shortlist train"
+            "warning: the examples came sorted by label, so nothing can be promised: no label is "
+            "assigned by --precision until other examples come mixed; shuffle the file, or use "
+            "shortlist train"
         )
     if as_json:
         print_json(
@@ -278,7 +287,7 @@ def learn(
         )
     else:
         new = {
-            name: n - before[name]
+            name: n - earlier[name]
             for name, n in facts.items()
             if name in ("examples", "labels", "features")
         }
@@ -286,7 +295,7 @@ def learn(
 
 
 def train_here(
-    asked: Settings,
+    parameters: TrainingSettings,
     source: str,
     stream: Stream,
     n_jobs: int = 1,
@@ -295,21 +304,23 @@ def train_here(
     """Fit a model to a stream."""
     from shortlist.inputs.labelled import teaching
 
-    asked.check()
-    batches = teaching(asked.task, source, stream, progress(stream, "reading"))
+    parameters.check()
+    batches = teaching(parameters.task, source, stream, progress(stream, "reading"))
     first = next(batches)
-    model = with_names(asked.model(of_texts=first.texts is not None), names)
+    model = with_names(parameters.model(of_texts=first.texts is not None), names)
     with saying_warnings(model), learning_bar() as bar:
         return model.fit_with_threads(chain([first], batches), n_jobs, bar)
 
 
-def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clustering) -> None:
+def check_best(
+    parameters: TrainingSettings, best: bool, minutes: float | None, cluster: Clustering
+) -> None:
     """Refuse options that do not go with --best, or need it."""
     if not best and minutes is not None:
         raise InputError("--minutes is how long a search may take; it goes with --best")
-    if best and asked.task != "categories":
-        raise InputError(f"--best is for --task categories, not {asked.task}")
-    if best and (asked.learner is not None or asked.values):
+    if best and parameters.task != "categories":
+        raise InputError(f"--best is for --task categories, not {parameters.task}")
+    if best and (parameters.learner is not None or parameters.values):
         raise InputError(
             "--best chooses the learner and its settings; leave out --learner and --set"
         )
@@ -317,17 +328,17 @@ def check_best(asked: Settings, best: bool, minutes: float | None, cluster: Clus
         raise InputError("--best tries models on this machine; leave out --workers and --dask")
 
 
-def search_here(asked: Settings, source: str, stream: Stream, minutes: float) -> Found:
+def search_here(parameters: TrainingSettings, source: str, stream: Stream, minutes: float) -> Found:
     """Search the best model for a stream of examples, which are all held in memory."""
     from shortlist.inputs.labelled import gathered, teaching
     from shortlist.models.category_model import CategoryModel
     from shortlist.models.model_search import search
 
-    examples = gathered(teaching(asked.task, source, stream, progress(stream, "reading")))
-    model = asked.model(of_texts=examples.texts is not None)
+    examples = gathered(teaching(parameters.task, source, stream, progress(stream, "reading")))
+    model = parameters.model(of_texts=examples.texts is not None)
     assert isinstance(model, CategoryModel)
-    with saying_warnings(model), counting("trying") as told:
-        return search(model, examples, seconds=60 * minutes, progress=told)
+    with saying_warnings(model), counting("trying") as watch:
+        return search(model, examples, seconds=60 * minutes, progress=watch)
 
 
 def examples_of(target: Path) -> int:
@@ -348,14 +359,14 @@ def examples_of(target: Path) -> int:
         return 0  # a damaged file, or one of another version
 
 
-def another(target: Path, known: int, learned: int) -> Path:
-    """Return where to write a model that has learned less than the one in the file; replace
-    that only if told to.
+def not_replaced(target: Path, n_replaced: int, n_learned: int) -> str | None:
+    """Return why a model that has learned more than the new one is not replaced; None if the
+    user agrees to replace it.
     """
-    more = f"{target} has learned from {counted(known, 'examples')}, the new model from {learned:,}"
-    if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
-        if typer.confirm(f"{more}. Replace it?", err=True):
-            return target
-    else:
-        say(f"{more}; --force replaces it")
-    return target.with_name(f"{target.stem}-new{target.suffix}")
+    counts = (
+        f"it has learned from {counted(n_replaced, 'examples')}, the new model from {n_learned:,}"
+    )
+    can_ask = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    if can_ask and typer.confirm(f"Replace {target}? {counts}.", err=True):
+        return None
+    return f"{target} was not replaced: {counts}"

@@ -10,7 +10,7 @@ from shortlist.cli.options import Json
 from shortlist.cli.terminal import print_json, say_when_compiling
 from shortlist.errors import counted
 
-TEXTS = (
+WARMUP_TEXTS = (
     "wheat exports rose as the harvest came in",
     "the bank raised its interest rates",
     # not in normal form: its last letter is two characters
@@ -29,15 +29,15 @@ def warmup(as_json: Json = False) -> None:
     """
     say_when_compiling()
     began = time.perf_counter()
-    before = loops()
+    n_earlier = sum(loops().values())
     verbs()
     numbers()
-    ready, compiled = loops(), sum(loops().values()) - sum(before.values())
+    ready = loops()
     seconds = time.perf_counter() - began
-    found = {"loops": compiled, "seconds": round(seconds, 3)}
-    print_json(found) if as_json else print(
-        f"{counted(len(ready), 'loops')} ready in {seconds:.1f} s."
-    )
+    if as_json:
+        print_json({"loops": sum(ready.values()) - n_earlier, "seconds": round(seconds, 3)})
+    else:
+        print(f"{counted(len(ready), 'loops')} ready in {seconds:.1f} s.")
 
 
 def loops() -> dict[Any, int]:
@@ -48,10 +48,13 @@ def loops() -> dict[Any, int]:
 
     from numba.core.dispatcher import Dispatcher
 
-    # by type(): isinstance() would ask a weak proxy whose object is gone, and that raises
-    dispatchers = [one for one in gc.get_objects() if issubclass(type(one), Dispatcher)]
-    own = [one for one in dispatchers if one.__module__.startswith("shortlist.")]
-    return {one: len(one.signatures) for one in own if one.signatures}
+    compiled = {}
+    for value in gc.get_objects():
+        # isinstance() would touch a weak proxy whose object is gone, and that raises
+        is_loop = issubclass(type(value), Dispatcher)
+        if is_loop and value.__module__.startswith("shortlist.") and value.signatures:
+            compiled[value] = len(value.signatures)
+    return compiled
 
 
 def verbs() -> None:
@@ -63,26 +66,24 @@ def verbs() -> None:
 
     for labels in (ONE_EACH, SEVERAL):
         with tempfile.TemporaryDirectory() as folder:
-            data, table, model = (
-                Path(folder, "data.jsonl"),
-                Path(folder, "data.tsv"),
-                Path(folder, "data.shortlist"),
-            )
-            # each text has words that no other has, together enough for the vocabulary to grow
-            pairs = [
-                (f"{text} {own_words(n)}", own)
-                for n in range(20)
-                for text, own in zip(TEXTS, labels, strict=True)
-            ]
-            records = (json.dumps({"text": text, "labels": own}) + "\n" for text, own in pairs)
-            data.write_text("".join(records), encoding="utf-8")
-            rows = (
-                f"{text}\t{own if isinstance(own, str) else '|'.join(own)}\n" for text, own in pairs
-            )
-            table.write_text("text\tlabels\n" + "".join(rows), encoding="utf-8")
+            data = Path(folder, "data.jsonl")
+            table = Path(folder, "data.tsv")
+            model = Path(folder, "data.shortlist")
+            records = []
+            rows = ["text\tlabels"]
+            for n in range(20):
+                for text, names in zip(WARMUP_TEXTS, labels, strict=True):
+                    # each text has words that no other has, together enough for the vocabulary to
+                    # grow
+                    text = f"{text} {new_words(n)}"
+                    records.append(json.dumps({"text": text, "labels": names}))
+                    cell = names if isinstance(names, str) else "|".join(names)
+                    rows.append(f"{text}\t{cell}")
+            data.write_text("\n".join(records) + "\n", encoding="utf-8")
+            table.write_text("\n".join(rows) + "\n", encoding="utf-8")
             quietly("train", data, "--output", model)
-            quietly("rank", model, "--text", TEXTS[0])
-            quietly("explain", model, "--text", TEXTS[0])
+            quietly("rank", model, "--text", WARMUP_TEXTS[0])
+            quietly("explain", model, "--text", WARMUP_TEXTS[0])
             quietly("learn", model, data)
             quietly("learn", model, table, "--label-separator", "|")
             for options in ([], ["--assign"], ["--coverage", "0.9"]):
@@ -90,11 +91,14 @@ def verbs() -> None:
             quietly("evaluate", model, data)
 
 
-def own_words(n: int) -> str:
+def new_words(n: int) -> str:
     """Return words that no other text has; one text also repeats a word more often than a byte
     can count.
     """
-    return " ".join([f"word{n}x{i}" for i in range(30)] + ["again"] * (300 if n == 0 else 0))
+    words = [f"word{n}x{i}" for i in range(30)]
+    if n == 0:
+        words += ["again"] * 300
+    return " ".join(words)
 
 
 def quietly(*arguments: object) -> None:
@@ -115,7 +119,8 @@ def numbers() -> None:
     from shortlist.models.document_ranker import DocumentRanker
     from shortlist.models.rater import Rater
 
-    rows, given = np.random.default_rng(0).random((20, 4)), [1, 2, 3, 4] * 5
-    Rater().fit(rows, given).partial_fit(rows, given).predict(rows)
+    rows = np.random.default_rng(0).random((20, 4))
+    ratings = [1, 2, 3, 4] * 5
+    Rater().fit(rows, ratings).partial_fit(rows, ratings).predict(rows)
     query = [i // 5 for i in range(20)]
     DocumentRanker().fit(rows, [1, 0, 0, 1, 0] * 4, query=query).rank(rows, query=query)

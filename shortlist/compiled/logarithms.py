@@ -64,13 +64,13 @@ def binary_logs(numbers: ArrayLike) -> Floats:
 
 
 def _of_each(numbers: ArrayLike, binary: bool) -> Floats:
-    given = np.asarray(numbers, dtype=np.float64)
-    return _of_row(given.ravel(), binary).reshape(given.shape)
+    array = np.asarray(numbers, dtype=np.float64)
+    return _of_row(array.ravel(), binary).reshape(array.shape)
 
 
 @kernel
 def _of_row(numbers: Floats, binary: bool) -> Floats:
-    found = np.empty(numbers.size)
+    results = np.empty(numbers.size)
     for k in range(numbers.size):
-        found[k] = binary_log(numbers[k]) if binary else log(numbers[k])
-    return found
+        results[k] = binary_log(numbers[k]) if binary else log(numbers[k])
+    return results

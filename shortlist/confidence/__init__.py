@@ -1,6 +1,9 @@
 """How certain a ranking is: probabilities, shortlists and decisions that keep promises.
 
-confidence.py    what examples that were ranked before they were learned tell about others
-calibration.py   the formulas
-observers.py     ranks some examples before they are learned
+confidence.py             what rankings of examples that were not learned yet tell about others
+calibration_examples.py   those examples
+calibration.py            the formulas
+drift.py                  whether older examples still hold
+sorted_streams.py         whether a stream comes sorted by label
+observers.py              ranks some examples before they are learned
 """

@@ -1,7 +1,7 @@
 """Scores to probabilities, lists that hold all true labels, and thresholds for assigning labels.
 
-Everything here is computed from the calibration examples (``Seen`` in confidence.py): rankings that
-were made before their examples were learned.
+Everything here is computed from calibration examples (calibration_examples.py): rankings that were
+made before their examples were learned.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shortlist.data.validation import as_real
 from shortlist.files.store import State
 
 if TYPE_CHECKING:
-    from shortlist.confidence.confidence import Seen
+    from shortlist.confidence.calibration_examples import CalibrationExamples
 
 # Probabilities: at each place of a ranking, a logistic function of the score and of its distances.
 #
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 # a model that has not been wrong yet would be as certain of a tie, or of a label with hardly a
 # vote, as of anything else.
 #
-# Along the places a probability never rises: each is at most the one before it. Only sums,
-# products, quotients and roots are used, in a fixed order, and an exponential made of them: results
-# are equal on all machines.
+# Along the places a probability never rises: each is at most the one before it.
 
 
 WIDTH = 16  # labels of each ranking that have a curve of their own
@@ -49,11 +47,12 @@ UNSPOKEN_FOR = (1.0 / TOGETHER, 1.0 / TOGETHER, 1.0, 1.0)  # shares of best labe
 FURTHEST = 4.0  # deviations
 PENALTY = 0.1  # in units of one example
 # of Newton's method: after a step of CLOSE, about its square is missing
-LONGEST_STEP, STEPS, CLOSE = 2.0, 60, 1e-2
+LONGEST_STEP = 2.0
+STEPS = 60
+CLOSE = 1e-2
 # a step whose end falls by more than this share of the slope at its start went too far
 TOO_STEEP = 0.5
 ENOUGH = 4096  # newest examples that curves are fitted to
-HALVINGS = 10  # of the argument of an exponential, whose value is then squared as often
 LARGEST = 40.0  # argument of an exponential
 
 
@@ -85,31 +84,22 @@ class Curves(NamedTuple):
         return curves
 
 
-def exponential(x: Floats) -> Floats:
-    """e^x for |x| ≤ LARGEST, to eight digits: a Taylor series of x / 2^HALVINGS, squared
-    HALVINGS times.
-    """
-    y = x / (1 << HALVINGS)
-    value: Floats = 1.0 + y * (1.0 + y * (0.5 + y * (1 / 6 + y * (1 / 24 + y * (1 / 120)))))
-    for _ in range(HALVINGS):
-        value *= value
-    return value
-
-
 def logistic(x: Floats) -> Floats:
-    return 1.0 / (1.0 + exponential((-x).clip(-LARGEST, LARGEST)))
+    return 1.0 / (1.0 + np.exp((-x).clip(-LARGEST, LARGEST)))
 
 
 def features(scores: Floats, k: int) -> Floats:
     """The features but the first, which is 1, of the first k ≤ WIDTH places: n × k × 4, NaN
     where there is no label.
     """
-    own = scores[:, :k]
-    x = np.empty((*own.shape, FEATURES - 1))
-    x[:, :, 0], x[:, :, 1] = own, np.sqrt(np.maximum(0.0, own))
-    x[:, 1:, 2], x[:, 1:, 3] = own[:, :-1] - own[:, 1:], own[:, :1] - own[:, 1:]
+    scores_of_places = scores[:, :k]
+    x = np.empty((*scores_of_places.shape, FEATURES - 1))
+    x[:, :, 0], x[:, :, 1] = scores_of_places, np.sqrt(np.maximum(0.0, scores_of_places))
+    x[:, 1:, 2] = scores_of_places[:, :-1] - scores_of_places[:, 1:]
+    x[:, 1:, 3] = scores_of_places[:, :1] - scores_of_places[:, 1:]
     if k:
-        best, together = own[:, 0], np.fmax(0.0, scores[:, :TOGETHER]).sum(axis=1)
+        best = scores_of_places[:, 0]
+        together = np.fmax(0.0, scores[:, :TOGETHER]).sum(axis=1)
         second = scores[:, 1] if scores.shape[1] > 1 else np.full_like(best, np.nan)
         x[:, 0, 2] = best - np.where(np.isnan(second), np.minimum(0.0, best), second)
         x[:, 0, 3] = np.where(together > 0.0, best / np.where(together > 0.0, together, 1.0), 1.0)
@@ -135,15 +125,14 @@ def probabilities(scores: Floats, k: int, curves: Curves) -> Floats:
 
     NaN where there is no label.
     """
-    near = min(k, WIDTH)
+    n_near = min(k, WIDTH)
     with np.errstate(over="ignore"):  # infinite features are cut
-        found = np.minimum.accumulate(
-            on_curves(features(scores, near), slice(near), curves), axis=1
-        )
+        near = on_curves(features(scores, n_near), slice(n_near), curves)
+        near = np.minimum.accumulate(near, axis=1)
         if k <= WIDTH:
-            return found
+            return near
         deep = deep_probabilities(scores[:, WIDTH:k], scores[:, :1], np.arange(WIDTH, k), curves)
-    return np.hstack([found, np.minimum(found[:, -1:], deep)])
+    return np.hstack([near, np.minimum(near[:, -1:], deep)])
 
 
 def deep_probabilities(
@@ -154,23 +143,25 @@ def deep_probabilities(
     """
     x = np.empty((*scores.shape, FEATURES - 1))
     x[:, :, 0], x[:, :, 1] = scores, np.sqrt(np.maximum(0.0, scores))
-    x[:, :, 2], x[:, :, 3] = curves.centre[-1, 3], best - scores
+    x[:, :, 2] = curves.centre[-1, 3]
+    x[:, :, 3] = best - scores
     return on_curves(x, slice(WIDTH - 1, WIDTH), curves) * WIDTH / (places + 1)
 
 
-def fit_curves(seen: Seen, start: Curves) -> Curves:
+def fit_curves(seen: CalibrationExamples, start: Curves) -> Curves:
     """The most likely curves for calibration examples, found from the curves ``start``."""
     curves = Curves(*(array.copy() for array in start))
     weights, centre, scale = curves
     every = features(seen.scores_or_nan(), WIDTH)
     for place in range(WIDTH):
-        there = seen.ids[:, place] >= 0
-        if not there.any():
+        is_ranked = seen.ids[:, place] >= 0
+        if not is_ranked.any():
             if place > 0:
                 for array in curves:
                     array[place] = array[place - 1]
             continue
-        x, hits = every[there, place], seen.hits[there, place].astype(np.float64)
+        x = every[is_ranked, place]
+        hits = seen.hits[is_ranked, place].astype(np.float64)
         centre[place, 1:] = x.sum(axis=0) / len(x)
         deviation = np.sqrt(np.square(x - centre[place, 1:]).sum(axis=0) / len(x))
         varied = (deviation > 1e-12) & (deviation < np.inf)
@@ -194,39 +185,26 @@ def most_likely(x: Floats, hits: Floats, weights: Floats) -> None:
     end.
     """
     x = np.ascontiguousarray(x.T)
-    taken, rise = np.zeros(FEATURES), 0.0  # the last step, and the slope along it at its start
+    # the last step, and the slope along it at its start
+    taken = np.zeros(FEATURES)
+    rise = 0.0
     for _ in range(STEPS):
         p = logistic((weights[:, None] * x).sum(axis=0))
         slope = ((hits - p) * x).sum(axis=1) - PENALTY * weights
         if (slope * taken).sum() < -TOO_STEEP * rise:
-            taken, rise = 0.5 * taken, 0.5 * rise
+            taken = 0.5 * taken
+            rise = 0.5 * rise
             weights -= taken
             continue
         doubted = p * (1.0 - p) * x
         bend = (doubted[:, None] * x).sum(axis=2) + PENALTY * np.eye(FEATURES)
-        taken = solve(bend, slope)
+        taken = np.linalg.solve(bend, slope)
         largest = np.abs(taken).max()
         taken *= min(1.0, LONGEST_STEP / max(largest, LONGEST_STEP))
         rise = (slope * taken).sum()
         weights += taken
         if largest < CLOSE:
             break
-
-
-def solve(matrix: Floats, vector: Floats) -> Floats:
-    """The y of matrix · y = vector, by Gauss and Jordan: a library rounds in a way that differs
-    between machines.
-    """
-    # faster than arrays
-    rows = [[*row, last] for row, last in zip(matrix.tolist(), vector.tolist(), strict=True)]
-    for a, row in enumerate(rows):
-        first = row[a]
-        row[:] = [one / first for one in row]
-        for other in rows:
-            times = other[a]
-            if other is not row:
-                other[:] = [x - times * y for x, y in zip(other, row)]  # noqa: B905 - strict takes as long again
-    return np.array([row[-1] for row in rows])
 
 
 # How far probabilities are from what came true: bins for a reliability diagram, and the expected
@@ -248,14 +226,15 @@ class Bin(NamedTuple):
 
 def reliability(probabilities: Floats, hits: NDArray[np.bool_]) -> list[Bin]:
     """The bins of equal width that are not empty; probabilities that are NaN do not count."""
-    known = ~np.isnan(probabilities)
-    p, right = probabilities[known], hits[known]
+    is_known = ~np.isnan(probabilities)
+    p = probabilities[is_known]
+    right = hits[is_known]
     which = np.minimum((p * BINS).astype(np.int64), BINS - 1)
     groups = (which == b for b in range(BINS))
     return [
-        Bin(float(p[own].mean()), float(right[own].mean()), int(own.sum()))
-        for own in groups
-        if own.any()
+        Bin(float(p[is_in_bin].mean()), float(right[is_in_bin].mean()), int(is_in_bin.sum()))
+        for is_in_bin in groups
+        if is_in_bin.any()
     ]
 
 
@@ -263,9 +242,11 @@ def calibration_error(probabilities: Floats, hits: NDArray[np.bool_]) -> float:
     """Σ_b n_b/n · |right_b − probability_b|, the expected calibration error; NaN without
     probabilities.
     """
-    found = reliability(probabilities, hits)
-    n = sum(own.n for own in found)
-    return sum(own.n * abs(own.right - own.probability) for own in found) / n if n else np.nan
+    bins = reliability(probabilities, hits)
+    n = sum(group.n for group in bins)
+    return (
+        sum(group.n * abs(group.right - group.probability) for group in bins) / n if n else np.nan
+    )
 
 
 # How long a list must be to hold all true labels: conformal prediction over the stream.
@@ -293,18 +274,18 @@ def limit(ascending: Floats, alpha: Floats | float) -> Floats:
     """The ⌈(n + 1)(1 − α)⌉-th of n numbers; infinite if there are too few."""
     n = ascending.size
     at = np.ceil((n + 1) * (1.0 - np.asarray(alpha)) - 1e-9).astype(np.int64) - 1
-    found: Floats = np.append(ascending, np.inf)[np.minimum(np.maximum(at, 0), n)]
-    return found
+    limits: Floats = np.append(ascending, np.inf)[np.minimum(np.maximum(at, 0), n)]
+    return limits
 
 
 def move_levels(strange: Floats, ascending: Floats, since: int, levels: Floats) -> Floats:
     """The levels (float64, in place of α) after new examples; ``since``: examples between the
     last drift and these.
     """
-    for m, one in enumerate(strange.tolist(), since + 1):
+    for m, strangeness in enumerate(strange.tolist(), since + 1):
         root = math.sqrt(m)
         step = STEP / (root * math.sqrt(math.sqrt(root)))
-        moved = levels + step * (LEVELS - (one > limit(ascending, levels)))
+        moved = levels + step * (LEVELS - (strangeness > limit(ascending, levels)))
         levels = np.minimum(np.maximum(moved, 0.0), 1.0)  # several times as fast as np.clip
     return levels
 
@@ -378,7 +359,7 @@ Aim = F1 | Precision
 NOTHING = np.inf  # a threshold that no label reaches
 
 
-def find_threshold(aim: Aim, seen: Seen, probabilities: Floats) -> float:
+def find_threshold(aim: Aim, seen: CalibrationExamples, probabilities: Floats) -> float:
     """The threshold for an aim, from calibration examples and their probabilities (n × WIDTH,
     NaN for no label).
     """
@@ -386,7 +367,8 @@ def find_threshold(aim: Aim, seen: Seen, probabilities: Floats) -> float:
     flat = probabilities[:, :width].ravel()
     order = np.argsort(-flat, kind="stable")  # NaN last
     order = order[: np.count_nonzero(~np.isnan(flat))]
-    falling, hits = flat[order], seen.hits[:, :width].ravel()[order].astype(np.float64)
+    falling = flat[order]
+    hits = seen.hits[:, :width].ravel()[order].astype(np.float64)
     counts = np.arange(1, falling.size + 1)
     # ties stay together
     ends = np.append(falling[1:] < falling[:-1], np.ones(min(1, falling.size), dtype=np.bool_))
@@ -399,8 +381,8 @@ def find_threshold(aim: Aim, seen: Seen, probabilities: Floats) -> float:
         labels, or −1.
         """
         wrong = more + np.cumsum(1.0 - right)
-        kept = np.maximum(1.0, wrong) <= (1.0 - aim.share) * (counts + 1) + 1e-9
-        return int(np.flatnonzero((kept & ends)[:n]).max(initial=-1))
+        is_met = np.maximum(1.0, wrong) <= (1.0 - aim.share) * (counts + 1) + 1e-9
+        return int(np.flatnonzero((is_met & ends)[:n]).max(initial=-1))
 
     at = last_precise(hits, 1.0, falling.size)
     if at < 0:

@@ -2,8 +2,7 @@
 were learned.
 
 The last SIZE calibration examples are kept, so memory has a bound, and everything here follows from
-them. Of each ranking the first WIDTH labels are kept; of the true labels behind them, how many
-there are and how deep the deepest is. The formulas are in calibration.py.
+them. The formulas are in calibration.py.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.compiled.kernels import Floats, Ints, Longs
-from shortlist.concurrency import ModelLock, Noting
+from shortlist.compiled.kernels import Floats, Longs
+from shortlist.concurrency import ModelLock, uninterrupted
 from shortlist.confidence import calibration
 from shortlist.confidence.calibration import (
     ENOUGH,
@@ -29,285 +27,25 @@ from shortlist.confidence.calibration import (
     Precision,
     fit_curves,
 )
-from shortlist.data.labels import LabelSets
-from shortlist.data.ranking import Promise, places_of
+from shortlist.confidence.calibration_examples import NEVER, SIZE, CalibrationExamples, Shares
+from shortlist.confidence.drift import LOOK, stretch_to_keep
+from shortlist.confidence.sorted_streams import Runs
+from shortlist.data.ranking import Promise
 from shortlist.data.validation import MOST_AMOUNT, as_real, as_whole
-from shortlist.errors import InputError
 from shortlist.files.store import State
-
-SIZE = 8192  # calibration examples: an error rate of 5 % is known to a quarter of a point
-# of a full window, its copies to work on and to save, and the arrays made from it
-MOST_BYTES = 8_000_000
-NEVER = np.iinfo(np.int32).max  # the depth of a true label that was not retrieved
-
-Shares = NDArray[np.float32]
-
-
-class Seen(NamedTuple):
-    """Calibration examples, one row each; a place without a label has the id −1 and the score 0."""
-
-    ids: Ints  # × WIDTH
-    scores: NDArray[np.float32]  # × WIDTH
-    hits: NDArray[np.uint8]  # × WIDTH: whether the label is true
-    beyond: Ints  # true labels behind the first WIDTH
-    true: Ints  # how many true labels there are
-    # at which place the deepest true label stands, from 1; 0 where there is none, NEVER where it
-    # does not
-    depth: Ints
-    deepest: NDArray[np.float32]  # its score
-    # the probability that the best label had when it was ranked; −1 where there was none yet
-    expected: Floats
-    known: Shares  # the share of its features that earlier examples had; −1 where it is not known
-
-    @classmethod
-    def room(cls, n: int) -> Seen:
-        table, row = (n, WIDTH), (n,)
-        return cls(
-            np.full(table, -1, dtype=np.int32),
-            np.zeros(table, dtype=np.float32),
-            np.zeros(table, dtype=np.uint8),
-            np.zeros(row, dtype=np.int32),
-            np.zeros(row, dtype=np.int32),
-            np.zeros(row, dtype=np.int32),
-            np.zeros(row, dtype=np.float32),
-            np.full(row, -1.0),
-            np.full(row, -1.0, dtype=np.float32),
-        )
-
-    @classmethod
-    def stack(cls, parts: Sequence[Seen]) -> Seen:
-        """The examples of all parts, one part after the other."""
-        return cls(*(np.concatenate(own) for own in zip(*parts, strict=True)))
-
-    @property
-    def n_examples(self) -> int:
-        return self.true.size
-
-    def take(self, rows: Longs | NDArray[np.bool_] | slice) -> Seen:
-        return Seen._make(array[rows] for array in self)
-
-    def last(self, n: int) -> Seen:
-        """The last n examples, or all if there are fewer."""
-        return self.take(slice(max(0, self.n_examples - n), None))
-
-    def scores_or_nan(self) -> Floats:
-        """The scores, NaN where there is no label."""
-        return np.where(self.ids >= 0, self.scores.astype(np.float64), np.nan)
-
-    def moved(self, by: float) -> Seen:
-        """The same examples with scores higher by ``by``, where there is a label."""
-        ranked, deep = self.ids >= 0, (self.depth > 0) & (self.depth < NEVER)
-        scores, deepest = (
-            clipped(scores.astype(np.float64) + np.where(has_label, by, 0.0)).astype(np.float32)
-            for has_label, scores in ((ranked, self.scores), (deep, self.deepest))
-        )
-        return self._replace(scores=scores, deepest=deepest)
-
-    # Model files. There the examples are a ring, of which the last ``length`` before the place
-    # ``next`` count.
-
-    def to_state(self) -> State:
-        counts = {"next": self.n_examples % SIZE, "length": self.n_examples}
-        return State("Window", counts, self._asdict())
-
-    @classmethod
-    def from_state(cls, state: State) -> Seen:
-        empty = cls.room(0)._asdict()
-        seen = cls(
-            **{
-                name: np.array(state.array(name, array.dtype, array.ndim))
-                for name, array in empty.items()
-            }
-        )
-        used = seen.n_examples
-        alike = all(
-            getattr(seen, name).shape == (used, *array.shape[1:]) for name, array in empty.items()
-        )
-        state.require(
-            alike and used <= SIZE,
-            "the calibration examples have rows of one kind, and not too many",
-        )
-        next_one, length = (state.settings[name] for name in ("next", "length"))
-        whole = type(next_one) is int and type(length) is int
-        state.require(
-            whole and 0 <= next_one < SIZE and 0 <= length <= used, "its examples are counted"
-        )
-        state.require(
-            next_one == used or used == SIZE, "the next calibration example follows the last"
-        )
-        finite = np.isfinite(seen.scores).all() and np.isfinite(seen.deepest).all()
-        state.require(
-            bool((seen.ids >= -1).all() and finite), "its rankings have labels and finite scores"
-        )
-        state.require(bool((seen.depth >= 0).all()), "places count from 1")
-        for shares in (seen.expected, seen.known):
-            within = (shares == -1.0) | ((shares >= 0.0) & (shares <= 1.0))
-            state.require(bool(within.all()), "probabilities and shares lie between 0 and 1")
-        return seen.take(np.arange(next_one - length, next_one))
-
-
-def clipped(scores: Floats) -> Floats:
-    """Scores within the range of float32."""
-    largest = float(np.finfo(np.float32).max)
-    within: Floats = np.clip(scores, -largest, largest)
-    return within
-
-
-def look(ids: Ints, scores: Floats, truth: LabelSets, known: Shares | None = None) -> Seen:
-    """Calibration examples: rankings (n × k) that were made before their examples were learned,
-    with the true labels.
-
-    Rank deeper here than lists shall be long: depths behind the last of the k labels are not known.
-    ``known`` is the share of the features of each that earlier examples had, if it is known.
-    """
-    if not (ids.ndim == 2 and ids.shape == scores.shape and truth.n_rows == ids.shape[0]):
-        raise InputError(
-            "each ranking needs its scores and its true labels: ids and scores n × k, n label sets"
-        )
-    found = ids >= 0
-    if found[:, 1:][~found[:, :-1]].any() or not np.isfinite(scores[found]).all():
-        raise InputError("a ranking must have its labels first, each with a finite score")
-    n, k = ids.shape
-    seen, width = Seen.room(n), min(k, WIDTH)
-    finite = clipped(np.where(found, scores, 0.0))
-    seen.ids[:, :width], seen.scores[:, :width] = ids[:, :width], finite[:, :width]
-    seen.true[:] = np.diff(truth.indptr)
-    row = np.repeat(np.arange(n), seen.true)  # of each true label
-    place = places_of(truth.ids, row, ids)
-    near = place < width
-    seen.hits[row[near], place[near]] = 1
-    seen.beyond[:] = np.bincount(row[~near], minlength=n)
-    np.maximum.at(seen.depth, row, np.where(place < k, place + 1, NEVER).astype(np.int32))
-    deep = np.flatnonzero((seen.depth > 0) & (seen.depth < NEVER))
-    seen.deepest[deep] = finite[deep, seen.depth[deep] - 1]
-    if known is not None:
-        seen.known[:] = known
-    return seen
-
-
-# Drift: if the expected hits of the last examples are far from the hits that came, older examples
-# mislead.
-
-
-LOOK = 32  # examples from one look to the next, and the shortest stretch looked at
-LONGEST = 1024
-ALARM = 4.5
-
-
-def stretch_to_keep(seen: Seen) -> int:
-    """How many of the last examples contradict those before them; 0 where none do. The oldest
-    example comes first.
-    """
-    n = seen.n_examples
-    last = seen.last(max(0, min(LONGEST, n - LOOK))).take(slice(None, None, -1))  # the newest first
-    p = last.expected
-    # examples before the first curves have no expectation
-    p = p[: np.argmax(p < 0.0)] if (p < 0.0).any() else p
-    surplus, spread = np.cumsum(last.hits[: p.size, 0] - p), np.cumsum(p * (1.0 - p))
-    s = LOOK << np.arange(LONGEST.bit_length())
-    s = s[s <= p.size]
-    if s.size == 0:
-        return 0
-    z = np.abs(surplus[s - 1]) / np.sqrt(1.0 + (1.0 + s / (n - s)) * spread[s - 1])
-    return int(s[z.argmax()]) if z.max() > ALARM else 0
-
-
-# Whether a stream comes sorted by label: then calibration examples say nothing of other texts.
-#
-# In a file that is sorted by label the next example has the label of the last one, so that even a
-# model that knows one label is right. Of the last WINDOW examples, the share that have a label in
-# common with the example before is compared with the share that two random examples would have, Σ
-# p², by how often each label came so far. Where it is more than halfway from there to 1 the stream
-# is in a run: its rankings are not counted, and nothing is promised until it ends.
-
-
-WINDOW = 64  # examples
-EVERY = (1 << WINDOW) - 1  # a bit for each of them
-LEAST = 16  # examples before a run is detected
-HALFWAY = 0.5
-# two random examples have a label in common so often that a run cannot be detected
-TOO_COMMON = 0.9
-
-
-class Runs(NamedTuple):
-    """Counts, along a stream, how often an example has a label of the one before it."""
-
-    same: int = 0  # a bit for each of the last examples: whether it had a label of the one before
-    last: frozenset[int] = frozenset()  # the labels of the last example
-    squares: int = 0  # Σ count² over labels
-    seen: int = 0  # examples
-    several: bool = False  # whether there was more than one label
-
-    def after(
-        self, labels: LabelSets, order: Longs, counts: Longs
-    ) -> tuple[NDArray[np.bool_], Runs]:
-        """For each example of ``order``, whether it is in a run; and the Runs then. ``counts``
-        includes all of them.
-        """
-        ids, ends = labels.ids.tolist(), labels.indptr.tolist()
-        sets = [ids[ends[i] : ends[i + 1]] for i in order.tolist()]
-        counted = {label: int(counts[label]) for label in set(chain.from_iterable(sets))}
-        for label in chain.from_iterable(sets):  # the counts before these examples
-            counted[label] -= 1
-        found = []
-        bits, last, squares, seen, several = self
-        for own in sets:
-            same = not last.isdisjoint(own)
-            bits = (bits << 1 | same) & EVERY
-            for label in own:
-                squares += 2 * counted[label] + 1
-                counted[label] += 1
-            several = several or (bool(last) and not same)
-            last = frozenset(own) or last
-            seen += 1
-            found.append(in_run(bits, squares, seen, several))
-        return np.array(found, dtype=np.bool_), Runs(bits, last, squares, seen, several)
-
-    @property
-    def now(self) -> bool:
-        """Whether the stream is in a run."""
-        return in_run(self.same, self.squares, self.seen, self.several)
-
-    def to_settings(self) -> dict[str, Any]:
-        return {
-            "now": self.now,
-            "same": f"{self.same:x}",
-            "noted": min(self.seen, WINDOW),
-            "last": sorted(self.last),
-            "squares": self.squares,
-            "seen": self.seen,
-            "several": self.several,
-        }
-
-    @classmethod
-    def from_settings(cls, settings: dict[str, Any]) -> Runs:
-        same, last = (
-            int(str(settings["same"]), 16) & EVERY,
-            {as_whole(label, "last") for label in settings["last"]},
-        )
-        squares = as_whole(settings["squares"], "squares", most=MOST_AMOUNT**2)
-        seen = as_whole(settings["seen"], "seen", most=MOST_AMOUNT)
-        return cls(same, frozenset(last), squares, seen, bool(settings["several"]))
-
-
-def in_run(same: int, squares: int, seen: int, several: bool) -> bool:
-    """Whether a stream is in a run, by the counts of ``Runs``."""
-    if seen < LEAST or not several:
-        return seen >= LEAST  # one label so far
-    expected, share = squares / seen**2, same.bit_count() / min(seen, WINDOW)
-    return expected < TOO_COMMON and share > expected + HALFWAY * (1.0 - expected)
-
 
 # Why no label is assigned to a text.
 
 
 # a text is out of scope if its share of known features is below this quantile of the examples'
-STRANGE = 0.01
+STRANGE_TEXTS = 0.01
 # a text is not decided if its best score is below this quantile of the examples that are decided
-LOW = 0.05
+LOW_SCORES = 0.05
 # tolerance of a score: a model that learned a little more scores the same text a little differently
-ABOUT = 0.01
-HALF = 0.5  # share of known features required where the calibration examples had no unknown ones
+SCORE_TOLERANCE = 0.01
+LEAST_KNOWN = (
+    0.5  # share of known features required where the calibration examples had no unknown ones
+)
 
 
 class Reason(IntEnum):
@@ -343,9 +81,10 @@ class Automation(NamedTuple):
     right: float  # NaN where nothing is decided
 
 
-def strangeness(seen: Seen, curves: Curves) -> Floats:
+def strangeness(seen: CalibrationExamples, curves: Curves) -> Floats:
     """How strange each example is, between 0 and 1; infinite if a true label was not retrieved."""
-    n, depth = seen.n_examples, seen.depth
+    n = seen.n_examples
+    depth = seen.depth
     scores = seen.scores_or_nan()
     falling = np.hstack([np.ones((n, 1)), calibration.probabilities(scores, WIDTH, curves)])
     least = falling[np.arange(n), np.minimum(depth, WIDTH)]
@@ -359,9 +98,11 @@ def strangeness(seen: Seen, curves: Curves) -> Floats:
 
 
 REFITS = 8  # while a full window is replaced once
-MANY, PARTS = 512, 4  # fewer examples than MANY are cross-fitted in PARTS parts
+# fewer examples than MANY_EXAMPLES are cross-fitted in CROSS_FITTED_PARTS parts
+MANY_EXAMPLES = 512
+CROSS_FITTED_PARTS = 4
 # examples: to observe so many takes hardly longer than to observe one, and has the same result
-WAITING = 4 * LOOK
+MOST_WAITING = 4 * LOOK
 
 
 class Confidence:
@@ -382,10 +123,10 @@ class Confidence:
     """
 
     def __init__(self) -> None:
-        self.window = Seen.room(0)  # the last SIZE examples, oldest first
+        self.window = CalibrationExamples.room(0)  # the last SIZE examples, oldest first
         self.observed = 0  # examples, ever
         self.runs = Runs()
-        self._waiting: list[Seen] = []  # noted, but not yet in the window
+        self._waiting: list[CalibrationExamples] = []  # noted, but not yet in the window
         self._since = 0  # examples since the last drift
         self._fitted_on = 0  # examples
         self._fitted_at = 0  # value of ``observed`` at the last fit
@@ -396,7 +137,7 @@ class Confidence:
 
     # Learning.
 
-    def fit(self, seen: Seen) -> None:
+    def fit(self, seen: CalibrationExamples) -> None:
         """Forget everything and observe calibration examples in no particular order, all at
         once.
         """
@@ -406,12 +147,12 @@ class Confidence:
         if self.observed >= LOOK:
             self._refit()
 
-    def note(self, seen: Seen) -> None:
+    def note(self, seen: CalibrationExamples) -> None:
         """Observe calibration examples, oldest first: when a result is needed (``settled``), or
         many wait.
         """
         self._waiting.append(seen)
-        if sum(one.n_examples for one in self._waiting) >= WAITING:
+        if sum(one.n_examples for one in self._waiting) >= MOST_WAITING:
             self._settle()
 
     def settled(self, lock: ModelLock) -> Confidence:
@@ -419,14 +160,15 @@ class Confidence:
         lock; others may too.
         """
         if self._waiting:
-            with lock.making, Noting():
+            with lock.making, uninterrupted():
                 self._settle()
         return self
 
     def _settle(self) -> None:
         if not self._waiting:
             return
-        seen, first = Seen.stack(self._waiting), 0
+        seen = CalibrationExamples.stack(self._waiting)
+        first = 0
         n = seen.n_examples
         while first < n:
             last = min(n, first + LOOK - self.observed % LOOK)
@@ -435,7 +177,7 @@ class Confidence:
         self._cache = {}
         self._waiting = []  # last: a thread that finds it empty reads at once
 
-    def _take_up(self, seen: Seen) -> None:
+    def _take_up(self, seen: CalibrationExamples) -> None:
         """Add examples up to the next look; at the look, detect drift and refit."""
         if self.fitted:
             best = calibration.probabilities(seen.scores_or_nan(), 1, self._curves)[:, 0]
@@ -444,14 +186,15 @@ class Confidence:
             self._levels = calibration.move_levels(
                 strange, self._ascending, self._since, self._levels
             )
-        self.window = Seen.stack([self.window, seen]).last(SIZE)
+        self.window = CalibrationExamples.stack([self.window, seen]).last(SIZE)
         self.observed += seen.n_examples
         self._since += seen.n_examples
         if self.observed % LOOK:
             return
         keep = stretch_to_keep(self.window) if self.fitted else 0
         if keep:
-            self.window, self._since = self.window.last(keep), keep
+            self.window = self.window.last(keep)
+            self._since = keep
         wait = min(max(LOOK, self._fitted_on), SIZE // REFITS)
         if keep or self.observed - self._fitted_at >= wait:
             self._refit()
@@ -466,7 +209,8 @@ class Confidence:
         self._curves = fit_curves(self.window.last(ENOUGH), self._curves)
         judged = [strangeness(self.window.take(own), by) for by, own in self._judges()]
         self._ascending = np.sort(np.concatenate(judged))
-        self._fitted_on, self._fitted_at = self.window.n_examples, self.observed
+        self._fitted_on = self.window.n_examples
+        self._fitted_at = self.observed
 
     def _judges(self) -> Iterator[tuple[Curves, NDArray[np.bool_]]]:
         """Curves, and which examples of the window to judge by them: if there are many, all by the
@@ -476,10 +220,10 @@ class Confidence:
         less strange than new ones.
         """
         n = self.window.n_examples
-        if n >= MANY:
+        if n >= MANY_EXAMPLES:
             yield self._curves, np.ones(n, dtype=np.bool_)
-        for part in range(PARTS if n < MANY else 0):
-            own = np.arange(n) % PARTS == part
+        for part in range(CROSS_FITTED_PARTS if n < MANY_EXAMPLES else 0):
+            own = np.arange(n) % CROSS_FITTED_PARTS == part
             yield fit_curves(self.window.take(~own), self._curves), own
 
     @property
@@ -581,8 +325,8 @@ class Confidence:
         def lowest() -> float:
             with np.errstate(invalid="ignore"):
                 decided = self._past()[:, 0] >= self.threshold(aim)
-            found = lowest_usual(self.window.scores[decided, 0].astype(np.float64), LOW)
-            return found - ABOUT * abs(found)
+            found = lowest_usual(self.window.scores[decided, 0].astype(np.float64), LOW_SCORES)
+            return found - SCORE_TOLERANCE * abs(found)
 
         return float(self._once(("lowest", aim), lowest))
 
@@ -591,8 +335,8 @@ class Confidence:
 
         def least_known() -> float:
             shares = self.window.known
-            least = lowest_usual(shares[shares >= 0.0].astype(np.float64), STRANGE)
-            return least if least < 1.0 else HALF
+            least = lowest_usual(shares[shares >= 0.0].astype(np.float64), STRANGE_TEXTS)
+            return least if least < 1.0 else LEAST_KNOWN
 
         strange: NDArray[np.bool_] = known.astype(np.float64) < self._once(
             "least known", least_known
@@ -601,7 +345,8 @@ class Confidence:
 
     def automation(self, precisions: Sequence[float]) -> list[Automation]:
         """The result of deciding alone on the calibration examples, for each precision."""
-        seen, table = self.window, []
+        seen = self.window
+        table = []
         for share in precisions:
             aim = Precision(share, alone=True)
             decided = self.assigned(seen.scores_or_nan(), aim, self._past())[:, 0]
@@ -657,7 +402,7 @@ class Confidence:
             confidence._fitted_at <= confidence.observed, "it was fitted to what it had observed"
         )
         confidence.runs = Runs.from_settings(state.settings["runs"])
-        confidence.window = Seen.from_state(state.parts["window"])
+        confidence.window = CalibrationExamples.from_state(state.parts["window"])
         confidence._curves = Curves.from_state(state.parts["curves"])
         ascending, levels = (
             np.array(state.array(name, np.float64)) for name in ("ascending", "levels")
@@ -672,5 +417,6 @@ class Confidence:
         state.require(ordered, "the strangeness of its examples ascends")
         within = levels.size == LEVELS.size and bool(((levels >= 0.0) & (levels <= 1.0)).all())
         state.require(within, "its levels lie between 0 and 1")
-        confidence._ascending, confidence._levels = ascending, levels
+        confidence._ascending = ascending
+        confidence._levels = levels
         return confidence

@@ -22,60 +22,36 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from shortlist.compiled.kernels import Floats, Longs
 from shortlist.confidence.calibration import TOGETHER, WIDTH
-from shortlist.confidence.confidence import SIZE, Confidence, Seen, Shares, look
+from shortlist.confidence.calibration_examples import SIZE, CalibrationExamples, look
+from shortlist.confidence.confidence import Confidence
 from shortlist.data.labels import LabelSets
-from shortlist.data.ranking import Ranking
 from shortlist.data.rows import Rows, RowStore
 from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.port import RankedAhead, Stretch
 
 DEPTH = 100  # labels of a calibration ranking: no list can promise more
 
-# In a fit, one row in SHARE is ranked: to rank a row takes about as long as to learn it once.
+# In a fit, one row in ROWS_FOR_ONE_RANKED is ranked: to rank a row takes about as long as to learn
+# it once. Of few rows, one in FEW_ROWS_FOR_ONE_RANKED is, at most ENOUGH_RANKED; at least
+# LEAST_RANKED, or half of the rows.
+ROWS_FOR_ONE_RANKED = 10
+FEW_ROWS_FOR_ONE_RANKED = 8
+LEAST_RANKED = 512
+ENOUGH_RANKED = 1024
 STRETCHES = 20  # of the second half of the rows
-SHARE = 10
-# few rows: one in LARGER, at most ENOUGH; at least LEAST, or half of the rows
-LARGER, LEAST, ENOUGH = 8, 512, 1024
-ROWS = 64  # rows to measure the level of scores
+LEVEL_ROWS = 64  # to measure the level of scores
 
-# On a stream, a piece has a PART-th of the examples so far, within these bounds.
-STRIDE = 10
-SHORTEST, LONGEST, PART = 16, 512, 8
-
-# learn order[first:last], after ranking the rows at these places of that order
-Stretch = tuple[int, int, Longs]
-
-
-def _in_stretches(
-    learner: Any,
-    rows: Rows | RowStore,
-    labels: LabelSets,
-    order: Longs,
-    plan: Iterable[Stretch],
-    whole: bool,
-    note: Callable[[Seen], None],
-) -> Iterator[Longs]:
-    """The order in the stretches of a plan; the rankings of each are noted once it is learned."""
-    for first, last, which in plan:
-        complete = labels.partial.complete
-        # partial judgements cannot calibrate
-        which = which[complete[order[which]]] if complete.size else which
-        asked = order[which]
-        if not which.size:
-            yield order[first:last]
-        elif learner.ranks_ahead:
-            ahead = learner.rank_ahead(rows.n_rows, asked, DEPTH, whole)
-            yield order[first:last]
-            note(look(ahead.ids, ahead.scores, labels.chosen(asked), ahead.known))
-        else:
-            ranking, known = rank_before_learning(learner, rows, asked, whole)
-            yield order[first:last]
-            note(look(ranking.ids, ranking.scores, labels.chosen(asked), known))
+# On a stream one example in STREAM_STRIDE is ranked, and a stretch has a STRETCH_SHARE-th of the
+# examples so far, within these bounds.
+STREAM_STRIDE = 10
+SHORTEST_STRETCH = 16
+LONGEST_STRETCH = 512
+STRETCH_SHARE = 8
 
 
 class FirstPass:
@@ -83,36 +59,42 @@ class FirstPass:
     window.
 
     Further passes may move the level of scores, that of labels out of question: some rows are
-    ranked at the end of the first pass and of the last one. ``whole`` rows are ranked with the
-    features that no earlier row had.
+    ranked at the end of the first pass and of the last one. With ``counts_unknown`` rows are ranked
+    with the features that no earlier row had.
     """
 
-    def __init__(self, whole: bool = False) -> None:
-        self._whole = whole
-        self._found: list[Seen] = []
-        # the scores of some rows: now, and before
+    depth = DEPTH
+
+    def __init__(self, counts_unknown: bool = False) -> None:
+        self.counts_unknown = counts_unknown
+        self._seen: list[CalibrationExamples] = []
+        # the scores of some rows: now, and at the end of the first pass
         self._level: tuple[Callable[[], Floats], Floats] | None = None
 
-    def __call__(
+    def plan(self, learner: CategoryLearner, labels: LabelSets, order: Longs) -> Iterable[Stretch]:
+        self._seen = []
+        n_rows = order.size
+        if learner.ranks_while_learning:
+            stretches = [Stretch(0, n_rows, places_ranked_in_fit(n_rows))]
+        else:
+            stretches = list(stretches_of_fit(n_rows))
+        return without_partly_judged(stretches, labels, order)
+
+    def note(self, ranked: RankedAhead, labels: LabelSets) -> None:
+        self._seen.append(look(ranked.ids, ranked.scores, labels, ranked.known))
+
+    def finish(
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
-    ) -> Iterator[Longs]:
-        self._found = []
-        if not learner.takes_pieces:
-            yield order
+    ) -> None:
+        if not self._seen:
             return
-        n = order.size
-        plan = [(0, n, ranked_of(n))] if learner.ranks_ahead else stretches(n)
-        yield from _in_stretches(
-            learner, rows, labels, order, plan, self._whole, self._found.append
-        )
-        if self._found:
-            some = rows_of_few_labels(order, labels.indptr)
-            kept = rows.take(some) if isinstance(rows, Rows) else rows.chosen(some)
+        which = rows_of_few_labels(order, labels.indptr)
+        level_rows = rows.take(which) if isinstance(rows, Rows) else rows.chosen(which)
 
-            def level() -> Floats:
-                return learner.rank_rows(kept, WIDTH).scores
+        def level() -> Floats:
+            return learner.rank_rows(level_rows, WIDTH).scores
 
-            self._level = level, level()
+        self._level = level, level()
 
     def follow_level(self) -> None:
         """Move the scores of the rankings by as much as further passes have moved the level of
@@ -121,135 +103,129 @@ class FirstPass:
         Call this after the last pass, before columns are renumbered.
         """
         if self._level is not None:
-            (level, before), self._level = self._level, None
-            by = moved_level(before, level())
-            self._found = [seen.moved(by) for seen in self._found]
+            level, level_before = self._level
+            self._level = None
+            shift = moved_level(level_before, level())
+            self._seen = [seen.moved(shift) for seen in self._seen]
 
     def confidence(self) -> Confidence:
         """The confidence fitted to these rankings."""
         self.follow_level()
         confidence = Confidence()
-        if self._found:
-            confidence.fit(Seen.stack(self._found))
+        if self._seen:
+            confidence.fit(CalibrationExamples.stack(self._seen))
         return confidence
 
 
-class Stream:
+class StreamObserver:
     """Observes a learner on a stream: a confidence notes rankings, except in a run of one label.
 
     Each is noted once its example is learned, so that learner and confidence agree after an
     interruption.
     """
 
-    def __init__(self, confidence: Confidence, whole: bool = False) -> None:
-        self._confidence, self._whole = confidence, whole
+    depth = DEPTH
 
-    def __call__(
-        self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
-    ) -> Iterator[Longs]:
-        if not learner.takes_pieces:
-            yield order
-            return
-        before = learner.n_examples_ - order.size
-        in_runs, runs = self._confidence.runs.after(labels, order, learner.label_counts_)
-        first = (-1 - before) % STRIDE
+    def __init__(self, confidence: Confidence, counts_unknown: bool = False) -> None:
+        self._confidence = confidence
+        self._runs = confidence.runs
+        self.counts_unknown = counts_unknown
+
+    def plan(self, learner: CategoryLearner, labels: LabelSets, order: Longs) -> Iterable[Stretch]:
+        n_before = learner.n_examples_ - order.size
+        in_run, self._runs = self._confidence.runs.after(labels, order, learner.label_counts_)
+        first = (-1 - n_before) % STREAM_STRIDE
         if first >= order.size:  # most single examples
-            yield order
+            return [Stretch(0, order.size, order[:0])]
+        places = np.arange(first, order.size, STREAM_STRIDE)
+        places = places[~in_run[places]]
+        if learner.ranks_while_learning:
+            stretches = [Stretch(0, order.size, places)]
         else:
-            which = np.arange(first, order.size, STRIDE)
-            which = which[~in_runs[which]]
-            plan = (
-                [(0, order.size, which)]
-                if learner.ranks_ahead
-                else pieces(before, order.size, which)
-            )
-            yield from _in_stretches(
-                learner, rows, labels, order, plan, self._whole, self._confidence.note
-            )
-        self._confidence.runs = runs
+            stretches = list(stretches_of_stream(n_before, order.size, places))
+        return without_partly_judged(stretches, labels, order)
+
+    def note(self, ranked: RankedAhead, labels: LabelSets) -> None:
+        self._confidence.note(look(ranked.ids, ranked.scores, labels, ranked.known))
+
+    def finish(
+        self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs
+    ) -> None:
+        self._confidence.runs = self._runs
 
 
-def within(which: Longs, first: int, last: int) -> Longs:
-    return which[(which >= first) & (which < last)]
+def without_partly_judged(
+    stretches: Iterable[Stretch], labels: LabelSets, order: Longs
+) -> Iterable[Stretch]:
+    """The stretches without rankings of partly judged examples, which cannot calibrate."""
+    complete = labels.partial.complete
+    if complete.size == 0:
+        return stretches
+    return [
+        Stretch(first, last, ranked[complete[order[ranked]]]) for first, last, ranked in stretches
+    ]
 
 
-def pieces(before: int, n: int, which: Longs) -> Iterator[Stretch]:
-    """The next n examples of a stream after ``before`` ones. A learner that has learned nothing
+def within(places: Longs, first: int, last: int) -> Longs:
+    return places[(places >= first) & (places < last)]
+
+
+def stretches_of_stream(n_before: int, n: int, places: Longs) -> Iterator[Stretch]:
+    """The next n examples of a stream after ``n_before`` ones. A learner that has learned nothing
     ranks nothing.
     """
     first = 0
     while first < n:
-        last = min(n, first + min(LONGEST, max(SHORTEST, (before + first) // PART)))
-        yield first, last, within(which, first, last if before + first else first)
+        n_so_far = n_before + first
+        length = min(LONGEST_STRETCH, max(SHORTEST_STRETCH, n_so_far // STRETCH_SHARE))
+        last = min(n, first + length)
+        yield Stretch(first, last, within(places, first, last if n_so_far else first))
         first = last
 
 
-def how_many(n: int) -> int:
+def how_many(n_rows: int) -> int:
     """How many of n rows of a fit to rank, at most."""
-    return min(SIZE, n, max(n // SHARE, LEAST, min(ENOUGH, n // LARGER)))
+    few = min(ENOUGH_RANKED, n_rows // FEW_ROWS_FOR_ONE_RANKED)
+    return min(SIZE, n_rows, max(n_rows // ROWS_FOR_ONE_RANKED, LEAST_RANKED, few))
 
 
-def ranked_of(n: int) -> Longs:
+def places_ranked_in_fit(n_rows: int) -> Longs:
     """The places of a fit's n rows that are ranked, all in the second half."""
-    half = n // 2
-    wanted = min(n - half, how_many(n))
-    return half + np.arange(wanted) * (n - half) // max(1, wanted)
+    half = n_rows // 2
+    n_ranked = min(n_rows - half, how_many(n_rows))
+    return half + np.arange(n_ranked) * (n_rows - half) // max(1, n_ranked)
 
 
-def stretches(n: int) -> Iterator[Stretch]:
+def stretches_of_fit(n_rows: int) -> Iterator[Stretch]:
     """The first pass over n rows, stretch by stretch."""
-    half, ranked = n // 2, ranked_of(n)
-    edges = [0, *(half + np.arange(STRETCHES + 1) * (n - half) // STRETCHES).tolist()]
+    half = n_rows // 2
+    ranked = places_ranked_in_fit(n_rows)
+    edges = [0, *(half + np.arange(STRETCHES + 1) * (n_rows - half) // STRETCHES).tolist()]
     for first, last in pairwise(edges):
         if last > first:
-            yield first, last, within(ranked, first, last)
+            yield Stretch(first, last, within(ranked, first, last))
 
 
 def rows_of_few_labels(order: Longs, starts: Longs) -> Longs:
-    """Up to ROWS of the rows in ``order``, from all parts of it, of those that have no more labels
-    than TOGETHER.
+    """Up to LEVEL_ROWS of the rows in ``order``, from all parts of it, of those that have no more
+    labels than TOGETHER.
 
     Row i has the labels starts[i]:starts[i+1].
     """
-    few = np.flatnonzero((np.diff(starts) <= TOGETHER)[order])
-    n = min(ROWS, few.size)
-    return order[few[np.arange(n) * few.size // max(1, n)]]
+    has_few = (np.diff(starts) <= TOGETHER)[order]
+    places = np.flatnonzero(has_few)
+    n = min(LEVEL_ROWS, places.size)
+    return order[places[np.arange(n) * places.size // max(1, n)]]
 
 
-def moved_level(before: Floats, after: Floats) -> float:
-    """By how much the level of the same rows differs in two rankings (scores n × at most WIDTH,
-    NaN for no label).
+def moved_level(first: Floats, second: Floats) -> float:
+    """By how much the level of the same rows differs in two rankings.
+
+    Scores are n × at most WIDTH, NaN for no label.
     """
-    both = min(before.shape[1], after.shape[1], WIDTH)
-    differences = (after[:, TOGETHER:both] - before[:, TOGETHER:both]).ravel()
-    known = differences[~np.isnan(differences)]
-    # the same sum on all machines
-    return math.fsum(known.tolist()) / known.size if known.size else 0.0
-
-
-def rank_before_learning(
-    learner: CategoryLearner, rows: Rows | RowStore, which: Longs, whole: bool = False
-) -> tuple[Ranking, Shares]:
-    """The rankings of rows that are not yet learned, and the known share of the features of each.
-
-    Features never seen are left out; in a ``whole`` row they count for its length.
-    """
-    chosen = rows.take(which) if isinstance(rows, Rows) else rows.chosen(which)
-    known, left = known_part(learner, chosen)
-    return learner.rank_rows(chosen if whole else left, DEPTH), known
-
-
-def known_part(learner: CategoryLearner, rows: Rows) -> tuple[Shares, Rows]:
-    """The share of the features of each row that earlier examples had, and the rows without the
-    other features.
-
-    The share is 1 for empty rows, and where the learner cannot tell.
-    """
-    shares, n_features = np.ones(rows.n_rows, dtype=np.float32), np.diff(rows.indptr)
-    if not hasattr(learner, "has_seen") or (seen := learner.has_seen(rows.indices)).all():
-        return shares, rows
-    left = rows.only(seen)
-    np.divide(
-        np.diff(left.indptr), n_features, out=shares, where=n_features > 0, casting="same_kind"
-    )
-    return shares, left
+    width = min(first.shape[1], second.shape[1], WIDTH)
+    differences = (second[:, TOGETHER:width] - first[:, TOGETHER:width]).ravel()
+    moves = differences[~np.isnan(differences)]
+    if not moves.size:
+        return 0.0
+    return math.fsum(moves.tolist()) / moves.size  # the same sum on all machines

@@ -33,74 +33,66 @@ def label_lists(Y: LabelsLike, n_rows: int) -> list[list[Label]]:
 
     A label is text or a number: what can be stored and compared.
     """
-    given: Any = Y
-    if type(given) is list and len(given) == n_rows:
-        kinds = set(map(type, given))
+    if type(Y) is list and len(Y) == n_rows:
+        kinds = set(map(type, Y))
         if kinds <= {str}:
-            return [[label] for label in given]
-        if kinds <= {list} and set(map(type, chain.from_iterable(given))) <= {str, int}:
-            return given  # the usual case: there is nothing to look at
-    # a column of Arrow's, whose own texts are no Python texts
-    if hasattr(given, "to_pylist") and not is_matrix(given):
-        given = given.to_pylist()
-    if type(given) is np.ndarray and given.ndim == 1 and given.dtype != object:
-        lists = [[label] for label in given.tolist()]
-    elif is_sparse(given):
-        rows = compressed(given, "Y")
-        lists = (
-            [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])]
-            if given.shape[0]
-            else []
-        )
-    elif isinstance(columns := indicator_columns(given), list):
-        lists = [[columns[at] for at in np.flatnonzero(row).tolist()] for row in _indicators(given)]
-    else:
-        # a column of a pandas or polars frame, say
-        if hasattr(given, "to_numpy") or hasattr(given, "__array__"):
-            given = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
-        if (
-            isinstance(given, np.ndarray)
-            and given.ndim == 2
-            and given.shape[1] == 1
-            and given.dtype != object
-        ):
-            given = given[:, 0]
-        if isinstance(given, np.ndarray) and given.ndim == 2:
-            lists = [np.flatnonzero(row).tolist() for row in _indicators(given)]
-        elif isinstance(given, np.ndarray) and given.dtype != object:
-            lists = [[label] for label in given.tolist()]
-        elif isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
-            what = (
-                "; this requires y to be passed, but the target y is None" if given is None else ""
-            )
-            raise InputError(
-                "the labels must come as a list of label lists, or as one label for each "
-                f"example{what}"
-            )
-        else:
-            lists = [one_example(labels) for labels in given]
+            return [[label] for label in Y]
+        if kinds <= {list} and set(map(type, chain.from_iterable(Y))) <= {str, int}:
+            usual: Any = Y
+            return usual  # the usual case: there is nothing to look at
+    lists = _lists_of(Y)
     check_count(len(lists), n_rows)
     for row, labels in enumerate(lists):
         for label in labels:
             if not is_label(label):
-                raise InputError(_no_label(label, row))
+                raise InputError(_not_a_label(label, row))
     return lists
 
 
-def _no_label(label: Any, row: int) -> str:
-    """A sentence on what is no label, of an example."""
-    kind = type(label).__name__
-    if (
-        label is None
-        or kind in ("NAType", "NaTType")
-        or (isinstance(label, float) and label != label)
-    ):
-        called = "None" if label is None else "NaN" if isinstance(label, float) else shown(label)
-        return (
-            f"the label of example {row} is missing ({called}); give it one, or leave the example "
-            "out"
+def _lists_of(Y: Any) -> list[list[Any]]:
+    """Labels in any of the forms that users give them, as lists that are not checked yet."""
+    # a column of Arrow's, whose own texts are no Python texts
+    if hasattr(Y, "to_pylist") and not is_matrix(Y):
+        Y = Y.to_pylist()
+    if is_sparse(Y):
+        if not Y.shape[0]:
+            return []
+        rows = compressed(Y, "Y")
+        return [part.tolist() for part in np.split(rows.indices, rows.indptr[1:-1])]
+    columns = indicator_columns(Y)
+    if isinstance(columns, list):  # an indicator matrix with names
+        return [[columns[at] for at in np.flatnonzero(row).tolist()] for row in _indicators(Y)]
+    if hasattr(Y, "to_numpy"):  # a column of a pandas or polars frame
+        Y = Y.to_numpy()
+    elif hasattr(Y, "__array__"):
+        Y = np.asarray(Y)
+    if isinstance(Y, np.ndarray):
+        if Y.ndim == 2 and Y.shape[1] == 1 and Y.dtype != object:
+            Y = Y[:, 0]
+        if Y.ndim == 2:
+            return [np.flatnonzero(row).tolist() for row in _indicators(Y)]
+        if Y.dtype != object:
+            return [[label] for label in Y.tolist()]
+    if isinstance(Y, (str, bytes)) or not hasattr(Y, "__len__"):
+        hint = ""
+        if Y is None:
+            hint = "; this requires y to be passed, but the target y is None"
+        raise InputError(
+            "the labels must come as a list of label lists, or as one label for each example" + hint
         )
-    if isinstance(label, float):
+    return [one_example(labels) for labels in Y]
+
+
+def _not_a_label(label: Any, row: int) -> str:
+    """A sentence on what is no label, of an example."""
+    is_float = isinstance(label, float)
+    is_missing = label is None or type(label).__name__ in ("NAType", "NaTType")
+    if is_missing or (is_float and np.isnan(label)):
+        name = "NaN" if is_float else shown(label)
+        return (
+            f"the label of example {row} is missing ({name}); give it one, or leave the example out"
+        )
+    if is_float:
         return (
             f"the label {shown(label)} of example {row} is not finite; a label is text or a "
             "finite number"
@@ -110,13 +102,12 @@ def _no_label(label: Any, row: int) -> str:
 
 def _indicators(Y: Any) -> NDArray[Any]:
     """The values of an indicator matrix, or of a data frame that is one."""
+    values = Y
     try:
-        values = (
-            Y
-            if isinstance(Y, np.ndarray)
-            else np.column_stack([np.asarray(Y[name]) for name in Y.columns])
-        )
-        values = values.astype(np.float64) if values.dtype == object and values is not Y else values
+        if not isinstance(Y, np.ndarray):
+            values = np.column_stack([np.asarray(Y[name]) for name in Y.columns])
+            if values.dtype == object:
+                values = values.astype(np.float64)
     except (TypeError, ValueError):  # what is missing in a column, say
         values = np.empty((0, 0), dtype=object)
     if values.dtype.kind not in "biuf" or np.isnan(values).any():
@@ -182,7 +173,8 @@ def class_list(classes: LabelsLike) -> list[list[Label]]:
     try:
         if is_sparse(classes):
             raise TypeError
-        listed = one_example(classes) if isinstance(classes, (set, frozenset)) else list(classes)  # type: ignore[arg-type]
+        is_set = isinstance(classes, (set, frozenset))
+        listed = one_example(classes) if is_set else list(classes)  # type: ignore[arg-type]
     except TypeError:
         raise InputError(f"classes must be a list of labels, not {shown(classes)}") from None
     return label_lists(listed, len(listed))
@@ -211,16 +203,16 @@ def as_array(names: Sequence[Label]) -> NDArray[np.generic]:
 def shown(value: object) -> str:
     """A value as a sentence shows it: on one line, and not at full length."""
     try:
-        said = " ".join(repr(value).split())
+        text = " ".join(repr(value).split())
     except ValueError:  # a whole number of too many digits
-        said = "a very large number"
-    return said if len(said) <= 60 else f"{said[:59]}…"
+        text = "a very large number"
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def check_count(found: int, n_rows: int) -> None:
-    if found != n_rows:
+def check_count(n_found: int, n_rows: int) -> None:
+    if n_found != n_rows:
         raise InputError(
-            f"{there_are(n_rows, 'examples')} but labels for {found}; each example needs its own"
+            f"{there_are(n_rows, 'examples')} but labels for {n_found}; each example needs its own"
         )
 
 
@@ -230,11 +222,11 @@ def one_example(labels: object) -> list[Label]:
     if isinstance(labels, np.ndarray):
         return list(map(as_label, labels.tolist())) if labels.ndim else [as_label(labels.item())]
     if isinstance(labels, (set, frozenset)):
-        own = list(map(as_label, labels))
-        if all(map(is_label, own)):
+        unique = list(map(as_label, labels))
+        if all(map(is_label, unique)):
             # a set's own order changes from run to run
-            own.sort(key=lambda label: (str(type(label)), label))
-        return own
+            unique.sort(key=lambda label: (str(type(label)), label))
+        return unique
     return [as_label(labels)]
 
 

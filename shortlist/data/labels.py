@@ -25,7 +25,9 @@ from shortlist.errors import InputError
 
 FEW = 20  # labels: fewer are copied faster than compared
 SINGLE = 1.05  # average number of labels up to which examples count as having one each
-FEWEST, FIRST = 20, 1000  # smallest and largest number of examples to detect recurring labels
+# smallest and largest number of examples to detect recurring labels
+FEWEST = 20
+FIRST = 1000
 
 
 class LabelSets(NamedTuple):
@@ -68,7 +70,7 @@ class LabelSets(NamedTuple):
     @classmethod
     def of(cls, sets: Iterable[Iterable[int]]) -> LabelSets:
         """From lists of label numbers."""
-        lists = [list(dict.fromkeys(one)) for one in sets]
+        lists = [list(dict.fromkeys(label_set)) for label_set in sets]
         return cls(_offsets(lists), np.fromiter(chain.from_iterable(lists), dtype=np.int32))
 
     def row(self, i: int) -> NDArray[np.int32]:
@@ -173,7 +175,7 @@ class NumberedLabels(Sequence[list[Label]]):
             partial = partial._replace(ids=numbers[partial.ids])
         if ids.size > 1 and repeats(indptr, ids):
             return LabelSets.of(
-                numbers[own].tolist() for own in np.split(ids, indptr[1:-1])
+                numbers[row_ids].tolist() for row_ids in np.split(ids, indptr[1:-1])
             )._replace(partial=partial)
         if ids.size > FEW and np.array_equal(numbers, np.arange(numbers.size)):
             return LabelSets(indptr, ids, partial)  # no copy
@@ -224,11 +226,10 @@ class LabelIndex:
 
         shuffled: the examples are learned in another order, with all their labels known.
         """
-        labels, before = numbered(Y, n_rows), len(self)
-        numbers, partial = (
-            self._learn(labels.names, labels.sets.ids, labels.sorted),
-            labels.sets.partial,
-        )
+        labels = numbered(Y, n_rows)
+        n_before = len(self)
+        numbers = self._learn(labels.names, labels.sets.ids, labels.sorted)
+        partial = labels.sets.partial
         if partial.complete.size == 0:
             return labels.numbered_as(numbers)
         for i in _in_order(partial.ids):
@@ -236,7 +237,7 @@ class LabelIndex:
         sets = labels.numbered_as(numbers)
         return sets._replace(
             partial=sets.partial.among_known(
-                sets.indptr, sets.ids, len(self) if shuffled else before
+                sets.indptr, sets.ids, len(self) if shuffled else n_before
             )
         )
 
@@ -266,8 +267,8 @@ class LabelIndex:
         before, numbers = self._met
         first = numbers.size if before is names else 0
         if first < len(names) or before is not names:
-            known = map(self.number.get, islice(names, first, None), repeat(-1))
-            more = np.fromiter(known, dtype=np.int32, count=len(names) - first)
+            numbers_of_names = map(self.number.get, islice(names, first, None), repeat(-1))
+            more = np.fromiter(numbers_of_names, dtype=np.int32, count=len(names) - first)
             numbers = np.append(numbers[:first], more) if first else more
         self._met = names, numbers
         return numbers
@@ -329,25 +330,36 @@ def judged(
     labels = numbered(Y, n_rows)
     if wrong is None and complete is None:
         return labels
-    crossed = [[] for _ in range(n_rows)] if wrong is None else label_lists(wrong, n_rows)
-    given = (
-        [complete] * n_rows
-        if complete is None or isinstance(complete, (bool, np.bool_))
-        else list(complete)
-    )
-    check_count(len(given), n_rows)
-    whole = [not out if one is None else bool(one) for one, out in zip(given, crossed, strict=True)]
-    for row, (right, out) in enumerate(zip(labels, crossed, strict=True)):
-        for label in out:
-            if label in right:
+    wrong_labels: list[list[Label]] = [[] for _ in range(n_rows)]
+    if wrong is not None:
+        wrong_labels = label_lists(wrong, n_rows)
+    is_complete = completeness(complete, wrong_labels)
+    for row, (right_row, wrong_row) in enumerate(zip(labels, wrong_labels, strict=True)):
+        for label in wrong_row:
+            if label in right_row:
                 raise InputError(
                     f"the label {shown(label)} of example {row} is both right and wrong; choose one"
                 )
-    number = {name: i for i, name in enumerate(dict.fromkeys(chain(labels.names, *crossed)))}
-    partial = Partial.of(
-        np.array(whole, dtype=np.bool_), [[number[label] for label in out] for out in crossed]
-    )
-    return NumberedLabels(list(number), labels.sets._replace(partial=partial), labels.columns)
+    names = list(dict.fromkeys(chain(labels.names, *wrong_labels)))
+    number = {name: i for i, name in enumerate(names)}
+    wrong_numbers = [[number[label] for label in wrong_row] for wrong_row in wrong_labels]
+    partial = Partial.of(np.array(is_complete, dtype=np.bool_), wrong_numbers)
+    return NumberedLabels(names, labels.sets._replace(partial=partial), labels.columns)
+
+
+def completeness(
+    complete: bool | Sequence[bool | None] | None, wrong: Sequence[list[Label]]
+) -> list[bool]:
+    """For each example whether all labels that are not right are wrong."""
+    if complete is None or isinstance(complete, (bool, np.bool_)):
+        complete = [complete] * len(wrong)
+    check_count(len(complete), len(wrong))
+    are_complete = []
+    for is_complete, wrong_labels in zip(complete, wrong, strict=True):
+        if is_complete is None:
+            is_complete = not wrong_labels
+        are_complete.append(bool(is_complete))
+    return are_complete
 
 
 def label_counts(lists: Sequence[Sequence[Label]]) -> NDArray[np.int64]:
@@ -377,5 +389,5 @@ def _in_order(ids: NDArray[np.int32]) -> list[int]:
 
 def repeats(indptr: NDArray[np.int64], ids: NDArray[np.int32]) -> bool:
     """Whether a label occurs twice in one example."""
-    own = np.sort((np.repeat(np.arange(indptr.size - 1), np.diff(indptr)) << 32) + ids)
-    return bool((own[1:] == own[:-1]).any())
+    pairs = np.sort((np.repeat(np.arange(indptr.size - 1), np.diff(indptr)) << 32) + ids)
+    return bool((pairs[1:] == pairs[:-1]).any())

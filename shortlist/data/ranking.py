@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars
 
 
-AT_ONCE = 2**18  # places of rankings compared at once
+PLACES_AT_ONCE = 2**18  # places of rankings compared at once
 
 
 def places_of(
@@ -24,12 +24,15 @@ def places_of(
 ) -> NDArray[np.int64]:
     """The place, from 0, of each label in its row of rankings (ids n × k); k if it is absent."""
     k = ids.shape[1]
-    found, step = np.full(labels.size, k, dtype=np.int64), AT_ONCE // max(k, 1) + 1
-    for first in range(0, labels.size if k else 0, step):
-        some = slice(first, first + step)
-        same = ids[rows[some]] == labels[some, None]
-        found[some] = np.where(same.any(axis=1), same.argmax(axis=1), k)
-    return found
+    places = np.full(labels.size, k, dtype=np.int64)
+    if k == 0:
+        return places
+    rows_at_once = PLACES_AT_ONCE // k + 1
+    for first in range(0, labels.size, rows_at_once):
+        block = slice(first, first + rows_at_once)
+        same = ids[rows[block]] == labels[block, None]
+        places[block] = np.where(same.any(axis=1), same.argmax(axis=1), k)
+    return places
 
 
 Promise = Callable[[], NDArray[np.float64]]  # computes probabilities when they are needed
@@ -96,27 +99,34 @@ class Ranking:
     def stack(cls, parts: Sequence[Ranking], k: int) -> Ranking:
         """Rankings of many from the same learner as one, with room for k labels each."""
         n = sum(len(part) for part in parts)
-        ids, scores = np.empty((n, k), dtype=np.int32), np.empty((n, k))
-        known = any(part._probabilities is not None for part in parts)
-        chances = np.full((n, k), np.nan) if known else None
+        ids = np.full((n, k), -1, dtype=np.int32)
+        scores = np.full((n, k), np.nan)
+        probabilities = None
+        if any(part._probabilities is not None for part in parts):
+            probabilities = np.full((n, k), np.nan)
         first = 0
         for part in parts:
-            width, rows = min(k, part.ids.shape[1]), slice(first, first + len(part))
-            ids[rows, :width], ids[rows, width:] = part.ids[:, :width], -1
-            scores[rows, :width], scores[rows, width:] = part.scores[:, :width], np.nan
-            if chances is not None:
-                chances[rows, :width] = part.probabilities[:, :width]
+            rows = slice(first, first + len(part))
+            width = min(k, part.ids.shape[1])
+            ids[rows, :width] = part.ids[:, :width]
+            scores[rows, :width] = part.scores[:, :width]
+            if probabilities is not None:
+                probabilities[rows, :width] = part.probabilities[:, :width]
             first += len(part)
-        return cls(ids, scores, parts[-1].label_names if parts else (), chances)
+        return cls(ids, scores, parts[-1].label_names if parts else (), probabilities)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        known = self._probabilities
-        if known is None:
+        probabilities = self._probabilities
+        if probabilities is None:
             return np.full(self.scores.shape, np.nan)
-        if callable(known):
-            known = self._probabilities = known()
-        return known
+        if callable(probabilities):
+            probabilities = self._probabilities = probabilities()
+        return probabilities
+
+    def with_probabilities(self, probabilities: NDArray[np.float64] | Promise | None) -> Ranking:
+        """The same labels and scores with other probabilities, or a function that computes them."""
+        return Ranking(self.ids, self.scores, self.label_names, probabilities)
 
     def first(self, k: int) -> Ranking:
         """Of a ranking of many, the first k labels of each."""
@@ -124,13 +134,16 @@ class Ranking:
 
     def _part(self, which: Any) -> Ranking:
         """A part of this ranking; its probabilities are computed when needed."""
-        chances = None if self._probabilities is None else lambda: self.probabilities[which]
-        return Ranking(self.ids[which], self.scores[which], self.label_names, chances)
+        ids = self.ids[which]
+        scores = self.scores[which]
+        if self._probabilities is None:
+            return Ranking(ids, scores, self.label_names)
+        return Ranking(ids, scores, self.label_names, lambda: self.probabilities[which])
 
-    def only(self, kept: NDArray[np.bool_]) -> list[Ranking]:
-        """For each row of a ranking of many, a ranking of the labels that are kept."""
+    def only(self, marks: NDArray[np.bool_]) -> list[Ranking]:
+        """For each row of a ranking of many, a ranking of the labels that are marked."""
         p = self.probabilities
-        rows = enumerate(kept & (self.ids >= 0))
+        rows = enumerate(marks & (self.ids >= 0))
         return [
             Ranking(self.ids[i, which], self.scores[i, which], self.label_names, p[i, which])
             for i, which in rows
@@ -157,8 +170,8 @@ class Ranking:
     def __iter__(self) -> Iterator[Any]:
         if self.ids.ndim == 2:
             return (self[row] for row in range(self.ids.shape[0]))
-        found = self.ids >= 0
-        pairs = zip(self.ids[found].tolist(), self.scores[found].tolist(), strict=True)
+        is_label = self.ids >= 0
+        pairs = zip(self.ids[is_label].tolist(), self.scores[is_label].tolist(), strict=True)
         return ((self.label_names[i], score) for i, score in pairs)
 
     def __repr__(self) -> str:
@@ -177,20 +190,17 @@ class Ranking:
         Its columns are ``row`` (of a ranking of many), ``place`` from 1, ``label``, ``score``, and
         ``probability`` if known.
         """
-        ids, scores, chances = (
-            np.atleast_2d(self.ids),
-            np.atleast_2d(self.scores),
-            np.atleast_2d(self.probabilities),
-        )
+        ids = np.atleast_2d(self.ids)
         rows, places = np.nonzero(ids >= 0)
-        columns: dict[str, list[Any]] = {"row": rows.tolist()} if self.ids.ndim == 2 else {}
-        columns |= {
-            "place": (places + 1).tolist(),
-            "label": [self.label_names[i] for i in ids[rows, places].tolist()],
-        }
-        columns["score"] = scores[rows, places].tolist()
-        if not np.isnan(chances).all():
-            columns["probability"] = chances[rows, places].tolist()
+        probabilities = np.atleast_2d(self.probabilities)[rows, places]
+        columns: dict[str, list[Any]] = {}
+        if self.ids.ndim == 2:
+            columns["row"] = rows.tolist()
+        columns["place"] = (places + 1).tolist()
+        columns["label"] = [self.label_names[i] for i in ids[rows, places].tolist()]
+        columns["score"] = np.atleast_2d(self.scores)[rows, places].tolist()
+        if not np.isnan(probabilities).all():
+            columns["probability"] = probabilities.tolist()
         try:
             import pandas
         except ImportError:

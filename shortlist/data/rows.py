@@ -78,9 +78,11 @@ class Rows(NamedTuple):
         where they suffice.
         """
         # a block of rows shares arrays with others: take its own entries
-        first, last = self.indptr[0], self.indptr[-1]
+        first = self.indptr[0]
+        last = self.indptr[-1]
         offsets = np.int32 if last - first <= np.iinfo(np.int32).max else np.int64
-        indices, indptr = self.indices[first:last], self.indptr - first
+        indices = self.indices[first:last]
+        indptr = self.indptr - first
         parts = self.data[first:last], indices.astype(offsets, copy=False), indptr.astype(offsets)
         return scipy.sparse.csr_array(parts, shape=(self.n_rows, self.n_features))
 
@@ -88,16 +90,21 @@ class Rows(NamedTuple):
         """The rows of those numbers, in that order."""
         which = np.asarray(which, dtype=np.int64)
         indptr = offsets_of(self.indptr, which)
-        indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        indices = np.empty(indptr[-1], dtype=np.int32)
+        data = np.empty(indptr[-1])
         copy_rows(self.indptr, self.indices, which, indptr, indices)
         copy_rows(self.indptr, self.data, which, indptr, data)
         return Rows(indptr, indices, data, self.n_features)
 
-    def only(self, kept: NDArray[np.bool_]) -> Rows:
+    def only(self, is_kept: NDArray[np.bool_]) -> Rows:
         """The rows with some of their entries; ``kept`` has a mark for each."""
-        own = slice(self.indptr[0], self.indptr[-1])  # a block of rows shares arrays with others
-        ends = np.append(0, np.cumsum(kept))[self.indptr - own.start]
-        return Rows(ends, self.indices[own][kept], self.data[own][kept], self.n_features)
+        entries = slice(
+            self.indptr[0], self.indptr[-1]
+        )  # a block of rows shares arrays with others
+        ends = np.append(0, np.cumsum(is_kept))[self.indptr - entries.start]
+        return Rows(
+            ends, self.indices[entries][is_kept], self.data[entries][is_kept], self.n_features
+        )
 
     @classmethod
     def stack(cls, parts: list[Rows]) -> Rows:
@@ -204,18 +211,19 @@ def beside(vectors: Vectors | None, rows: Rows) -> Rows:
     if vectors is None:
         return rows
     stored = vectors != 0
-    lengths, own = rows.lengths(), slice(rows.indptr[0], rows.indptr[-1])
+    lengths = rows.lengths()
+    entries = slice(rows.indptr[0], rows.indptr[-1])
     ends = np.cumsum(np.count_nonzero(stored, axis=1))  # of the vectors' numbers, row after row
     indptr = np.append(0, ends + np.cumsum(lengths))
     is_word = np.zeros(indptr[-1], dtype=np.bool_)
     is_word[np.arange(lengths.sum()) + np.repeat(ends, lengths)] = True
-    indices, data = np.empty(is_word.size, dtype=np.int32), np.empty(is_word.size)
-    indices[is_word], data[is_word] = vectors.shape[1] + rows.indices[own], rows.data[own]
+    indices = np.empty(is_word.size, dtype=np.int32)
+    data = np.empty(is_word.size)
+    indices[is_word] = vectors.shape[1] + rows.indices[entries]
+    data[is_word] = rows.data[entries]
     columns = np.arange(vectors.shape[1], dtype=np.int32)
-    indices[~is_word], data[~is_word] = (
-        np.broadcast_to(columns, vectors.shape)[stored],
-        vectors[stored],
-    )
+    indices[~is_word] = np.broadcast_to(columns, vectors.shape)[stored]
+    data[~is_word] = vectors[stored]
     return Rows(indptr, indices, data, vectors.shape[1] + rows.n_features)
 
 
@@ -278,13 +286,13 @@ class Partial(NamedTuple):
         """From the numbers of the labels judged wrong; those of complete judgements are left
         out.
         """
-        kept = [
-            [] if whole else list(dict.fromkeys(own))
-            for whole, own in zip(complete, lists, strict=True)
+        wrong_ids = [
+            [] if whole else list(dict.fromkeys(ids))
+            for whole, ids in zip(complete, lists, strict=True)
         ]
-        indptr = np.append(0, np.cumsum([len(own) for own in kept])).astype(np.int64)
+        indptr = np.append(0, np.cumsum([len(ids) for ids in wrong_ids])).astype(np.int64)
         return cls(
-            complete, indptr, np.array([c for own in kept for c in own], dtype=np.int32)
+            complete, indptr, np.array([c for ids in wrong_ids for c in ids], dtype=np.int32)
         ).or_nothing()
 
     def or_nothing(self) -> Partial:
@@ -305,33 +313,37 @@ class Partial(NamedTuple):
         """
         if not any(part.complete.size for part in parts):
             return NOTHING_PARTIAL
-        said = [
+        filled = [
             part
             if part.complete.size
             else cls(np.ones(n, dtype=np.bool_), np.zeros(n + 1, dtype=np.int64), part.ids)
             for part, n in zip(parts, sizes, strict=True)
         ]
         return cls(
-            np.concatenate([part.complete for part in said]),
-            *stacked_runs([part[1:] for part in said]),
+            np.concatenate([part.complete for part in filled]),
+            *stacked_runs([part[1:] for part in filled]),
         )
 
-    def among_known(self, indptr: Longs, ids: Ints, before: int) -> Partial:
+    def among_known(self, indptr: Longs, ids: Ints, n_known: int) -> Partial:
         """For a learner that knew ``before`` labels, numbered in order of first appearance.
 
         Unknown labels that were judged wrong are dropped. A judgement of all known labels is
         complete. Which labels an example knows does not depend on later examples.
         """
-        n, right, wrong = self.complete.size, np.diff(indptr), np.diff(self.indptr)
-        known = np.full(n, before)
-        np.maximum.at(known, np.repeat(np.arange(n), right), ids + 1)
-        known = np.maximum.accumulate(known)
+        n = self.complete.size
+        right = np.diff(indptr)
+        wrong = np.diff(self.indptr)
+        known_so_far = np.full(n, n_known)
+        np.maximum.at(known_so_far, np.repeat(np.arange(n), right), ids + 1)
+        known_so_far = np.maximum.accumulate(known_so_far)
         example = np.repeat(np.arange(n), wrong)
-        kept = (self.ids >= 0) & (self.ids < known[example])
-        complete = self.complete | (right + np.bincount(example[kept], minlength=n) == known)
-        kept &= ~complete[example]
-        starts = np.append(0, np.cumsum(np.bincount(example[kept], minlength=n)))
-        return Partial(complete, starts.astype(np.int64), self.ids[kept]).or_nothing()
+        is_kept = (self.ids >= 0) & (self.ids < known_so_far[example])
+        complete = self.complete | (
+            right + np.bincount(example[is_kept], minlength=n) == known_so_far
+        )
+        is_kept &= ~complete[example]
+        starts = np.append(0, np.cumsum(np.bincount(example[is_kept], minlength=n)))
+        return Partial(complete, starts.astype(np.int64), self.ids[is_kept]).or_nothing()
 
 
 NOTHING_PARTIAL = Partial(

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.compiled.kernels import Longs
 from shortlist.errors import InputError, counted
 
-BLOCK = 1 << 17  # characters that the kernels read at a time; they fit in a processor's cache
+CHARACTERS_AT_ONCE = (
+    1 << 17
+)  # characters that the kernels read at a time; they fit in a processor's cache
 
 
 class Texts:
@@ -23,7 +25,8 @@ class Texts:
 
     def __init__(self, whole: str, starts: Longs, ends: Longs) -> None:
         self.whole = whole
-        self.starts, self.ends = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+        self.starts = np.ascontiguousarray(starts)
+        self.ends = np.ascontiguousarray(ends)
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
@@ -75,16 +78,20 @@ def lengths_of(texts: Sequence[object]) -> Longs:
 
 
 def blocks(texts: Sequence[object]) -> Iterator[slice]:
-    """Yield runs of texts of about BLOCK characters together; a longer text is a run by itself."""
+    """Yield runs of texts of about CHARACTERS_AT_ONCE characters together; a longer text is a run
+    by itself.
+    """
     if len(texts) == 1:  # the usual request of a server
         yield slice(0, 1)
         return
-    up_to = np.cumsum(lengths_of(texts))
-    first, before = 0, 0
-    while first < up_to.size:
-        last = min(int(np.searchsorted(up_to, before + BLOCK)) + 1, up_to.size)
+    ends = np.cumsum(lengths_of(texts))
+    first = 0
+    start = 0
+    while first < ends.size:
+        last = min(int(np.searchsorted(ends, start + CHARACTERS_AT_ONCE)) + 1, ends.size)
         yield slice(first, last)
-        first, before = last, int(up_to[last - 1])
+        first = last
+        start = int(ends[last - 1])
 
 
 def to_codes(text: str) -> NDArray[np.uint32]:
@@ -107,7 +114,8 @@ class WithVectors(Sequence[Any]):
     """Documents and their vectors, float32[documents, numbers]."""
 
     def __init__(self, texts: Sequence[Any], vectors: Vectors) -> None:
-        self.texts, self.vectors = texts, vectors
+        self.texts = texts
+        self.vectors = vectors
 
     def lengths(self) -> Longs:
         """Return the number of characters of each document."""
@@ -125,16 +133,16 @@ class WithVectors(Sequence[Any]):
     def __getitem__(self, which: slice) -> WithVectors: ...
     def __getitem__(self, which: int | slice) -> object:
         texts = self.texts[which]
-        return WithVectors(texts, self.vectors[which]) if isinstance(which, slice) else texts
+        if isinstance(which, slice):
+            return WithVectors(texts, self.vectors[which])
+        return texts
 
     def take(self, which: Sequence[int]) -> WithVectors:
         """Return the documents of these numbers, in this order."""
-        texts = (
-            self.texts.take(which)
-            if hasattr(self.texts, "take")
-            else [self.texts[n] for n in which]
-        )
-        return WithVectors(texts, self.vectors[np.asarray(which, dtype=np.int64)])
+        vectors = self.vectors[np.asarray(which, dtype=np.int64)]
+        if isinstance(self.texts, Fielded):
+            return WithVectors(self.texts.take(which), vectors)
+        return WithVectors([self.texts[n] for n in which], vectors)
 
 
 def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
@@ -142,22 +150,22 @@ def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
     them as float32.
     """
     try:
-        given = np.asarray(vectors)
-        if given.dtype.kind not in "fiu":
+        matrix = np.asarray(vectors)
+        if matrix.dtype.kind not in "fiu":
             raise TypeError
         with np.errstate(over="ignore"):
-            found = np.ascontiguousarray(given, dtype=np.float32)
+            matrix = np.ascontiguousarray(matrix, dtype=np.float32)
     except (ValueError, TypeError):
         raise InputError(f"{name} must hold numbers, a row of as many for each text") from None
-    if found.ndim != 2 or found.shape[0] != n or found.shape[1] == 0:
+    if matrix.ndim != 2 or matrix.shape[0] != n or matrix.shape[1] == 0:
         raise InputError(
             f"{name} must have a row of numbers for each text, {counted(n, 'rows')}, not the shape "
-            f"{found.shape}"
+            f"{matrix.shape}"
         )
-    if not np.isfinite(found).all():
-        row = int(np.argmin(np.isfinite(found).all(axis=1)))
+    if not np.isfinite(matrix).all():
+        row = int(np.argmin(np.isfinite(matrix).all(axis=1)))
         raise InputError(f"{name}[{row}] holds a number that is not finite, or too large")
-    return found
+    return matrix
 
 
 # Documents of several fields: a title and a body, an author, a price.
@@ -169,7 +177,7 @@ def as_vectors(vectors: ArrayLike, n: int, name: str = "vectors") -> Vectors:
 Value: TypeAlias = str | float | Sequence[str]
 Document: TypeAlias = str | Mapping[str, Value]  # a single text is a document too
 # by the first digit; 5 to 10 from 5 on
-BANDS = {"1": (1, 2), "2": (2, 5), "3": (2, 5), "4": (2, 5)}
+BAND_OF_DIGIT = {"1": (1, 2), "2": (2, 5), "3": (2, 5), "4": (2, 5)}
 
 
 class Fielded(Sequence[Mapping[str, Value]]):
@@ -183,7 +191,9 @@ class Fielded(Sequence[Mapping[str, Value]]):
         values: Mapping[str, Sequence[Value | None]],
         n: int,
     ) -> None:
-        self.texts, self.values, self._n = texts, values, n
+        self.texts = texts
+        self.values = values
+        self._n = n
 
     @classmethod
     def of(cls, documents: Sequence[Mapping[str, Value]], name: str | None = "texts") -> Fielded:
@@ -206,23 +216,22 @@ class Fielded(Sequence[Mapping[str, Value]]):
 
     def features(self) -> list[list[str]]:
         """Return the features of categories and numbers of each document."""
-        found: list[list[str]] = [[] for _ in range(self._n)]
-        for field, own in self.values.items():
-            for features, value in zip(found, own, strict=True):
-                features += features_of(field, value, field)
-        return found
+        features: list[list[str]] = [[] for _ in range(self._n)]
+        for field, values in self.values.items():
+            for of_document, value in zip(features, values, strict=True):
+                of_document += features_of(field, value, field)
+        return features
 
     def longest(self) -> str | None:
         """Return the field with the most characters."""
-        return max(
-            self.texts, key=lambda name: int(lengths_of(self.texts[name]).sum()), default=None
-        )
+        n_characters = {name: lengths_of(texts).sum() for name, texts in self.texts.items()}
+        return max(n_characters, key=n_characters.__getitem__, default=None)
 
     def lengths(self) -> Longs:
         """Return the number of characters of each document."""
-        lengths: Longs = sum(
-            map(lengths_of, self.texts.values()), np.zeros(self._n, dtype=np.int64)
-        )
+        lengths = np.zeros(self._n, dtype=np.int64)
+        for texts in self.texts.values():
+            lengths += lengths_of(texts)
         return lengths
 
     def in_turn(self) -> list[str]:
@@ -233,11 +242,9 @@ class Fielded(Sequence[Mapping[str, Value]]):
 
     def joined(self) -> list[str]:
         """Return each document as one text: its fields with line feeds between them."""
-        return (
-            ["\n".join(own) for own in zip(*self.texts.values(), strict=True)]
-            if self.texts
-            else [""] * self._n
-        )
+        if not self.texts:
+            return [""] * self._n
+        return list(map("\n".join, zip(*self.texts.values(), strict=True)))
 
     def __len__(self) -> int:
         return self._n
@@ -249,15 +256,17 @@ class Fielded(Sequence[Mapping[str, Value]]):
     def __getitem__(self, which: int | slice) -> Mapping[str, Value] | Fielded:
         if isinstance(which, slice):
             return self.take(range(self._n)[which])
-        own = {name: values[which] for name, values in self.values.items()}
-        return {name: texts[which] for name, texts in self.texts.items()} | {
-            name: value for name, value in own.items() if value is not None
-        }
+        document: dict[str, Value] = {name: texts[which] for name, texts in self.texts.items()}
+        for name, values in self.values.items():
+            value = values[which]
+            if value is not None:
+                document[name] = value
+        return document
 
     def take(self, which: Sequence[int]) -> Fielded:
         """Return the documents of these numbers, in this order."""
-        texts = {name: [own[n] for n in which] for name, own in self.texts.items()}
-        values = {name: [own[n] for n in which] for name, own in self.values.items()}
+        texts = {name: [column[n] for n in which] for name, column in self.texts.items()}
+        values = {name: [column[n] for n in which] for name, column in self.values.items()}
         return Fielded(texts, values, len(which))
 
 
@@ -269,8 +278,8 @@ def features_of(field: str, value: object, where: str) -> list[str]:
         if not math.isfinite(value):
             raise InputError(f"{where}: the number in {field!r} must be finite")
         return [f"{field}={value:.12g}", *band(field, float(value))]
-    if isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
-        return [f"{field}={one}" for one in dict.fromkeys(value)]
+    if isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value):
+        return [f"{field}={category}" for category in dict.fromkeys(value)]
     raise InputError(
         f"{where}: {field!r} must hold text, a number or a list of texts, not "
         f"{type(value).__name__}"
@@ -284,7 +293,9 @@ def cell_value(cell: str) -> Value | None:
         number = float(cell)
     except ValueError:
         number = math.nan
-    return number if math.isfinite(number) else [cell] if cell else None
+    if math.isfinite(number):
+        return number
+    return [cell] if cell else None
 
 
 def band(field: str, number: float) -> list[str]:
@@ -293,8 +304,9 @@ def band(field: str, number: float) -> list[str]:
         return []
     # decimal digits are the same on every machine
     digits, _, power = f"{abs(number):.15e}".partition("e")
-    low, high = (Decimal(end).scaleb(int(power)) for end in BANDS.get(digits[0], (5, 10)))
-    low, high = (low, high) if number > 0 else (-high, -low)
+    low, high = (Decimal(end).scaleb(int(power)) for end in BAND_OF_DIGIT.get(digits[0], (5, 10)))
+    if number < 0:
+        low, high = -high, -low
     return [f"{field} {low:f}–{high:f}"]
 
 
@@ -309,7 +321,7 @@ def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[A
     if not isinstance(documents, (list, tuple)):
         _check_order(documents, name)
         return as_texts(documents, name)
-    if documents and all(isinstance(one, Mapping) for one in documents):
+    if documents and all(isinstance(document, Mapping) for document in documents):
         return Fielded.of(documents, name)
     return as_texts(documents, name)
 
@@ -333,11 +345,11 @@ def laid(documents: Sequence[Any]) -> Texts:
     return Texts.of(documents.in_turn() if isinstance(documents, Fielded) else documents)
 
 
-def is_one(given: object) -> bool:
+def is_one(documents: object) -> bool:
     """Whether this is one document rather than several."""
-    return isinstance(given, (str, Mapping))
+    return isinstance(documents, (str, Mapping))
 
 
-def many(given: Document | Sequence[Document]) -> Sequence[Any]:
+def many(documents: Document | Sequence[Document]) -> Sequence[Any]:
     """Return one document or several as several."""
-    return as_documents([given] if is_one(given) else given)
+    return as_documents([documents] if is_one(documents) else documents)

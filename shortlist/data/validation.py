@@ -173,12 +173,12 @@ def as_size(value: object, name: str, *, least: int = 0) -> int:
     """Check an amount of memory: a number of bytes, or text such as "2GB" or "500 MB"."""
     number = value
     if isinstance(value, str):
-        found = re.fullmatch(r"([0-9]*\.?[0-9]+) ?([kMGT]B)?", value.strip())
-        if found is None:
+        match = re.fullmatch(r"([0-9]*\.?[0-9]+) ?([kMGT]B)?", value.strip())
+        if match is None:
             raise InputError(
                 f"{name} must be a number of bytes, or one with kB, MB, GB or TB, not {value!r}"
             )
-        number = int(Decimal(found[1]) * SIZES.get(found[2], 1))
+        number = int(Decimal(match[1]) * SIZES.get(match[2], 1))
     number = as_whole(number, name, most=MOST_AMOUNT)
     if number < least:
         raise InputError(f"{name} must be at least {least // 10**6} MB, not {value!r}")
@@ -223,21 +223,21 @@ def compressed(X: scipy.sparse.sparray | scipy.sparse.spmatrix, name: str = "X")
     if X.shape[1] > MOST_COLUMNS:
         raise InputError(f"{name} has {X.shape[1]} columns; at most {MOST_COLUMNS} can be indexed")
     try:
-        found = _rows_of(X)
+        rows = _rows_of(X)
     except (ValueError, TypeError, IndexError, OverflowError) as problem:
         raise InputError(f"{name} is not a usable {X.format.upper()} matrix: {problem}") from None
-    if not _is_canonical(found) or not found.data.all():
-        matrix = _as_csr(found, X.shape).copy()
+    if not _is_canonical(rows) or not rows.data.all():
+        matrix = _as_csr(rows, X.shape).copy()
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
-        found = Compressed(matrix.indptr, matrix.indices, matrix.data)
-    finite = np.isfinite(found.data)
+        rows = Compressed(matrix.indptr, matrix.indices, matrix.data)
+    finite = np.isfinite(rows.data)
     if not finite.all():
         at = int(np.argmin(finite))
-        row = int(np.searchsorted(found.indptr, at, side="right")) - 1
-        value = "NaN" if np.isnan(found.data[at]) else "infinity or a sum that is too large"
-        raise InputError(f"Input {name} contains {value}, in row {row}, column {found.indices[at]}")
-    return found
+        row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+        value = "NaN" if np.isnan(rows.data[at]) else "infinity or a sum that is too large"
+        raise InputError(f"Input {name} contains {value}, in row {row}, column {rows.indices[at]}")
+    return rows
 
 
 def one_row(x: scipy.sparse.sparray, name: str = "x") -> scipy.sparse.coo_array:
@@ -262,7 +262,10 @@ def _rows_of(X: Any) -> Compressed:
     if X.format == "lil":
         entries = np.fromiter(chain.from_iterable(X.data), dtype=X.dtype)
         columns = np.fromiter(chain.from_iterable(X.rows), dtype=np.int64)
-        coords = np.repeat(np.arange(len(X.rows)), [len(own) for own in X.rows]), columns
+        coords = (
+            np.repeat(np.arange(len(X.rows)), [len(row_columns) for row_columns in X.rows]),
+            columns,
+        )
     elif X.format == "dia":
         # refuses data that do not fit the offsets
         matrix = scipy.sparse.dia_array((X.data, X.offsets), shape=X.shape)
@@ -270,10 +273,12 @@ def _rows_of(X: Any) -> Compressed:
         listed = scipy.sparse.dia_array(
             (matrix.data[inside], matrix.offsets[inside]), shape=X.shape
         ).tocoo()
-        entries, coords = listed.data, (listed.row, listed.col)
+        entries = listed.data
+        coords = (listed.row, listed.col)
     else:
         listed = X.tocoo()  # SciPy makes this with NumPy, which checks bounds
-        entries, coords = listed.data, (listed.row, listed.col)
+        entries = listed.data
+        coords = (listed.row, listed.col)
     for places, size in zip(coords, X.shape, strict=True):
         _check_places(places, size)
         if places.size != entries.size:
@@ -289,7 +294,9 @@ def _within(X: Any, n_lists: int, n_places: int) -> Compressed:
     """The arrays of a CSR matrix, or of a transposed CSC matrix, with all offsets and indices
     in range.
     """
-    indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), _as_floats(X.data)
+    indptr = np.asarray(X.indptr)
+    indices = np.asarray(X.indices)
+    data = _as_floats(X.data)
     _check_whole(indptr)
     if indptr.shape != (n_lists + 1,) or indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
         raise ValueError(f"its indptr must be {n_lists + 1} numbers that ascend from 0")
@@ -373,13 +380,14 @@ def check_columns(estimator: BaseEstimator, X: object) -> None:
         look_at(estimator, X, reset=False)
 
 
-def check_names(known: Sequence[str] | None, given: Sequence[str] | None) -> None:
+def check_names(learned_names: Sequence[str] | None, names: Sequence[str] | None) -> None:
     """Refuse columns of a file whose names or order differ from those learned, if both are
     known.
     """
-    if known is not None and given is not None and list(known) != list(given):
+    if learned_names is not None and names is not None and list(learned_names) != list(names):
         raise InputError(
-            f"the columns are {', '.join(given)}, and the model learned from {', '.join(known)}; "
+            f"the columns are {', '.join(names)}, and the model learned from "
+            f"{', '.join(learned_names)}; "
             "they must be the same, in the same order"
         )
 
@@ -388,18 +396,18 @@ def grown_names(estimator: BaseEstimator, X: object) -> Names | None:
     """The names of the columns including those of X: columns may be added at the end, but none
     may change.
     """
-    known: Names | None = getattr(estimator, "feature_names_in_", None)
-    if known is None and _is_nameless(X):
+    learned_names: Names | None = getattr(estimator, "feature_names_in_", None)
+    if learned_names is None and _is_nameless(X):
         return None
     names = column_names(X)
     if (
-        known is None
+        learned_names is None
         or names is None
-        or names.size <= known.size
-        or list(names[: known.size]) != list(known)
+        or names.size <= learned_names.size
+        or list(names[: learned_names.size]) != list(learned_names)
     ):
         check_columns(estimator, X)
-        return known
+        return learned_names
     return names
 
 

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shortlist.compiled.kernels import Longs
-from shortlist.confidence.confidence import Confidence, Seen, look
-from shortlist.confidence.observers import how_many, rank_before_learning
+from shortlist.confidence.calibration_examples import CalibrationExamples, look
+from shortlist.confidence.confidence import Confidence
+from shortlist.confidence.observers import DEPTH, how_many
+from shortlist.data.batch import RowBatch
 from shortlist.data.label_input import Label
 from shortlist.data.labels import LabelIndex, LabelSets, numbered
 from shortlist.data.ranking import Ranking
@@ -35,24 +37,26 @@ from shortlist.inputs import Examples, Skipped, Stream
 from shortlist.inputs.examples import apart
 from shortlist.inputs.labelled import with_labels
 from shortlist.learners.additive import AdditiveLearner
-from shortlist.learners.category_learner import PartedLearner, added
+from shortlist.learners.category_learner import added
 from shortlist.learners.index.independent import IndependentIndex
-from shortlist.learners.index.tuned_index import beside_vector
+from shortlist.learners.port import LearnsInParts, TakesVectors
 from shortlist.measures import Evaluation
+from shortlist.models.answers import JudgedRanking
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.category_model import CategoryModel, JudgedRanking
+from shortlist.models.category_model import CategoryModel
 from shortlist.models.model import Model
-from shortlist.text.vectorizer import LEFT_OPEN, Settings, TextVectorizer
+from shortlist.text.text_settings import LEFT_OPEN, TextSettings
+from shortlist.text.vectorizer import TextVectorizer
 
 
-def left_of_each(counts: Sequence[int]) -> list[int]:
+def held_back(counts: Sequence[int]) -> list[int]:
     """Return how many examples of each part are ranked before they are learned: in total as
     many as on one machine.
     """
     n = sum(counts)
-    wanted = min(n // 4, how_many(n))
-    edges = [0, *(int(behind) * wanted // max(1, n) for behind in np.cumsum(counts))]
-    return np.diff(edges).tolist()
+    total = min(n // 4, how_many(n))
+    ends = [int(end) * total // max(1, n) for end in np.cumsum(counts)]
+    return np.diff([0, *ends]).tolist()
 
 
 LabelLists = list[list[Label]]
@@ -64,8 +68,8 @@ def train(
 ) -> Trained:
     """Fit a Categorizer or RowCategorizer. ``skipped`` counts the records that were left out."""
     if not isinstance(model, CategoryModel):
-        what = getattr(model, "task", type(model).__name__)
-        raise InputError(f"{what} are learned on one machine; leave out --workers and --dask")
+        task = getattr(model, "task", type(model).__name__)
+        raise InputError(f"{task} are learned on one machine; leave out --workers and --dask")
     text = None
     if isinstance(model, Categorizer):
         if model.max_memory is not None:
@@ -78,27 +82,34 @@ def train(
                 "an encoder works on one machine; a cluster learns vectors that are in the data"
             )
         text = settled(cluster, parts, model.new_text())
-    learner, has_vectors = model.new_learner(), False
-    if any(part.options.get("vector") is not None for part in parts):
-        learner, has_vectors = beside_vector(learner, 0), True
-    if not isinstance(learner, (AdditiveLearner, PartedLearner)):
+    learner = model.new_learner()
+    has_vectors = any(part.options.get("vector") is not None for part in parts)
+    if has_vectors:
+        if not isinstance(learner, TakesVectors):
+            raise InputError(
+                "vectors need the learner TunedIndex, which is the default, not "
+                f"{type(learner).__name__}"
+            )
+        learner = learner.with_vectors(0)
+    if not isinstance(learner, (AdditiveLearner, LearnsInParts)):
         raise InputError(f"a {type(learner).__name__} cannot be trained on a cluster")
     keys = [digest("survey", part, text) for part in parts]
     surveys = list(cluster.each(survey, lambda n: (parts[n], text), keys))
-    for found in surveys:
-        note(skipped, found)
+    for surveyed in surveys:
+        note(skipped, surveyed)
         if text is not None:
-            text.merge(store.build(found.parts["text"]))
-    check_some(parts, [found.settings["examples"] for found in surveys])
+            text.merge(store.build(surveyed.parts["text"]))
+    check_some(parts, [surveyed.settings["examples"] for surveyed in surveys])
     if text is not None:
         text.forget_rare()
-    if text is not None and has_vectors:
-        learner = beside_vector(learner, length_of_vectors(parts, surveys))
+        if isinstance(learner, TakesVectors) and has_vectors:
+            learner = learner.with_vectors(length_of_vectors(parts, surveys))
     learning = Learning(cluster, parts, surveys, text)
     fitted: Trained = clone(model)
-    fitted.learner_ = (
-        learning.add(learner) if isinstance(learner, AdditiveLearner) else learning.mix(learner)
-    )
+    if isinstance(learner, AdditiveLearner):
+        fitted.learner_ = learning.add(learner)
+    else:
+        fitted.learner_ = learning.mix(learner)
     fitted._known_confidence = learning.confidence
     if isinstance(fitted, Categorizer) and text is not None:
         fitted.text_ = text
@@ -115,15 +126,19 @@ class Learning:
         surveys: list[State],
         text: TextVectorizer | None,
     ) -> None:
-        self.cluster, self.parts, self.surveys = cluster, parts, surveys
-        self.counts = [int(found.settings["examples"]) for found in surveys]
-        widest = max(int(found.settings["features"]) for found in surveys)
-        self.n_features = widest if text is None else widest + text.n_features_
-        self.whole = text is None
+        self.cluster = cluster
+        self.parts = parts
+        self.surveys = surveys
+        self.counts = [int(surveyed.settings["examples"]) for surveyed in surveys]
+        self.n_features = max(int(surveyed.settings["features"]) for surveyed in surveys)
+        self.of_rows = text is None
         self.confidence = Confidence()
-        state = None if text is None else text.to_state()
+        state = None
+        if text is not None:
+            self.n_features += text.n_features_
+            state = text.to_state()
         self.text = cluster.submit(opened, state)
-        self.known = digest(state)
+        self.text_digest = digest(state)
 
     def add(self, learner: AdditiveLearner) -> AdditiveLearner:
         """Fit a learner of sums: add up each part by itself, and merge all."""
@@ -138,53 +153,55 @@ class Learning:
         # there are.
         held_out = np.zeros(n_examples, dtype=bool)
         held_out[learner.held_out(n_examples)] = True
-        which = [np.flatnonzero(one) for one in np.split(held_out, np.cumsum(self.counts)[:-1])]
-        everything, apart = self._merged(learner), self._merged(learner, which)
-        shared = [self.cluster.submit(opened, one.to_state()) for one in (everything, apart)]
-        keys = self._keys("hits", everything.to_state(), apart.to_state())
-        found = self.cluster.each(
-            count_hits, lambda n: (self.parts[n], self.text, which[n], *shared), keys
+        which = [
+            np.flatnonzero(is_held_out)
+            for is_held_out in np.split(held_out, np.cumsum(self.counts)[:-1])
+        ]
+        everything = self._merged(learner)
+        apart = self._merged(learner, which)
+        states = [everything.to_state(), apart.to_state()]
+        shared = [self.cluster.submit(opened, state) for state in states]
+        hits = self.cluster.each(
+            count_hits,
+            lambda n: (self.parts[n], self.text, which[n], *shared),
+            self._keys("hits", *states),
         )
-        everything.choose_threshold(sum(one.array("hits", np.int64) for one in found))
+        everything.choose_threshold(sum(state.array("hits", np.int64) for state in hits))
         return everything
 
     def _merged(self, learner: Any, which: list[Longs] | None = None) -> Any:
         """Fit a learner to all parts, or to some rows of each, and merge them in order."""
         merged = clone(learner)
         merged.expect_labels([[name] for name in self._names()])
-        keys = self._keys(
-            "learn", learner, *([] if which is None else ["held out", sum(self.counts)])
-        )
+        held_out = [] if which is None else ["held out", sum(self.counts)]
 
         def arguments(n: int) -> tuple[Any, ...]:
             return self.parts[n], self.text, learner, None if which is None else which[n]
 
-        for shard in self.cluster.each(learn, arguments, keys):
+        for shard in self.cluster.each(learn, arguments, self._keys("learn", learner, *held_out)):
             merged.merge(store.build(shard))
         return merged
 
     def _names(self) -> list[str]:
         """Return all labels in sorted order, as ``fit`` numbers them on one machine."""
-        return sorted(
-            {
-                name
-                for found in self.surveys
-                for name in array_to_text(found.array("labels", np.uint8))
-            }
-        )
+        names: set[str] = set()
+        for surveyed in self.surveys:
+            names.update(array_to_text(surveyed.array("labels", np.uint8)))
+        return sorted(names)
 
-    def mix(self, learner: PartedLearner) -> PartedLearner:
+    def mix(self, learner: Any) -> Any:
         """Fit a learner that goes from row to row: each pass learns every part by itself
         (learners/category_learner.py).
         """
         learner.reset()
-        learner.label_index_.learn([[name] for name in self._names()], len(self._names()))
-        for found in self.surveys:
-            names = array_to_text(found.array("labels", np.uint8))
+        names = self._names()
+        learner.label_index_.learn([[name] for name in names], len(names))
+        for surveyed in self.surveys:
+            names = array_to_text(surveyed.array("labels", np.uint8))
             numbers = learner.label_index_.learn([[name] for name in names], len(names)).ids
             learner.counts_by_label = grown(learner.counts_by_label, len(learner.label_index_))
-            learner.counts_by_label[numbers] += found.array("label_counts", np.int64)
-            learner.n_examples_ += int(found.settings["examples"])
+            learner.counts_by_label[numbers] += surveyed.array("label_counts", np.int64)
+        learner.n_examples_ += sum(self.counts)
         learner.labels_expected()
 
         @cache
@@ -192,76 +209,83 @@ class Learning:
             return self.cluster.submit(load, self.parts[n], self.text, None, self.n_features)
 
         n_parts = len(self.parts)
-        left = left_of_each(self.counts) if learner.takes_pieces else [0] * n_parts
-        for n_pass in range(
-            learner.passes_through(learner.n_examples_, int(learner.counts_by_label.sum()))
-        ):
-            keys = self._keys("shard", n_pass, n_parts, learner.to_state(), left)
-            began = self.cluster.submit(opened, learner.to_state())
+        n_held_back = [0] * n_parts
+        if learner.takes_pieces:
+            n_held_back = held_back(self.counts)
+        n_labels = int(learner.counts_by_label.sum())
+        for n_pass in range(learner.passes_through(learner.n_examples_, n_labels)):
+            state = learner.to_state()
+            keys = self._keys("shard", n_pass, n_parts, state, n_held_back)
+            merged = self.cluster.submit(opened, state)
 
-            def arguments(n: int, n_pass: int = n_pass, began: Any = began) -> tuple[Any, ...]:
-                return loaded(n), began, n, n_pass, n_parts, left[n]
+            def arguments(n: int, n_pass: int = n_pass, merged: Any = merged) -> tuple[Any, ...]:
+                return loaded(n), merged, n, n_pass, n_parts, n_held_back[n]
 
             shards = list(self.cluster.each(learn_shard, arguments, keys))
-            if n_pass == 0 and any(left):
-                before = [
-                    store.build(shard.parts.pop("before", shard.parts["learner"]))
-                    for shard in shards
-                ]
-                met: PartedLearner = learner.shard(1)
-                met.mix_shards(before)
-                met.n_features_in_ = self.n_features
-                self._know_how_sure(met, left, loaded)
+            if n_pass == 0 and any(n_held_back):
+                partial: Any = learner.shard(1)
+                partial.mix_shards(
+                    [
+                        store.build(shard.parts.pop("before", shard.parts["learner"]))
+                        for shard in shards
+                    ]
+                )
+                partial.n_features_in_ = self.n_features
+                self._fit_confidence(partial, n_held_back, loaded)
             learner.mix_shards([store.build(shard.parts["learner"]) for shard in shards])
             learner.n_features_in_ = self.n_features
         return learner
 
-    def _know_how_sure(
-        self, learner: PartedLearner, left: list[int], loaded: Callable[[int], Any]
+    def _fit_confidence(
+        self, learner: Any, n_held_back: list[int], loaded: Callable[[int], Any]
     ) -> None:
-        """Fit the confidence to rankings of the examples that the learner has not met yet, in
+        """Fit the confidence to rankings of the examples that the learner has not learned yet, in
         shuffled order.
         """
-        state, asked = learner.to_state(), [n for n, own in enumerate(left) if own]
-        there = self.cluster.submit(opened, state)
-        keys = [digest("left", self.known, n, self.parts[n], state, left[n]) for n in asked]
-        found = self.cluster.each(
-            rank_left,
-            lambda i: (loaded(asked[i]), there, asked[i], left[asked[i]], self.whole),
-            keys,
-        )
-        like = Seen.room(0)._asdict()
-        every = [
-            Seen(*(one.array(name, own.dtype, own.ndim) for name, own in like.items()))
-            for one in found
+        state = learner.to_state()
+        shared = self.cluster.submit(opened, state)
+        numbers = [n for n, count in enumerate(n_held_back) if count]
+
+        def arguments(i: int) -> tuple[Any, ...]:
+            n = numbers[i]
+            return loaded(n), shared, n, n_held_back[n], self.of_rows
+
+        keys = [
+            digest("left", self.text_digest, n, self.parts[n], state, n_held_back[n])
+            for n in numbers
         ]
-        seen = Seen.stack(every)
+        rankings = []
+        for ranked in self.cluster.each(rank_held_back, arguments, keys):
+            like = CalibrationExamples.room(0)._asdict().items()
+            rankings.append(
+                CalibrationExamples(*(ranked.array(name, a.dtype, a.ndim) for name, a in like))
+            )
+        seen = CalibrationExamples.stack(rankings)
         self.confidence.fit(seen.take(np.random.default_rng(0).permutation(seen.true.size)))
 
-    def _keys(self, *things: Any) -> list[str]:
-        return [digest(self.known, n, part, *things) for n, part in enumerate(self.parts)]
+    def _keys(self, *inputs: Any) -> list[str]:
+        return [digest(self.text_digest, n, part, *inputs) for n, part in enumerate(self.parts)]
 
 
-def note(skipped: Skipped | None, found: State) -> None:
+def note(skipped: Skipped | None, result: State) -> None:
     """Count the records that a part left out."""
     if skipped is not None:
-        for sentence in found.settings["sentences"]:
+        for sentence in result.settings["sentences"]:
             skipped.add(sentence)
-        skipped.count += found.settings["skipped"] - len(found.settings["sentences"])
+        skipped.count += result.settings["skipped"] - len(result.settings["sentences"])
 
 
 def length_of_vectors(parts: Sequence[Part], surveys: list[State]) -> int:
     """Return the length of the vectors, which all parts must have in common."""
-    lengths = {
-        int(found.settings["features"]): part.name
-        for part, found in zip(parts, surveys, strict=True)
-        if found.settings["examples"]
-    }
+    lengths = {}
+    for part, surveyed in zip(parts, surveys, strict=True):
+        if surveyed.settings["examples"]:
+            lengths[int(surveyed.settings["features"])] = part.name
     if len(lengths) > 1:
-        (one, here), (other, there) = sorted(lengths.items())[:2]
+        (short, short_name), (long, long_name) = sorted(lengths.items())[:2]
         raise InputError(
-            f"vectors have {counted(one, 'numbers')} in {here} and {other} in {there}; all must "
-            "have as many"
+            f"vectors have {counted(short, 'numbers')} in {short_name} and {long} in {long_name}; "
+            "all must have as many"
         )
     return next(iter(lengths))
 
@@ -277,8 +301,10 @@ def survey(part: Part, text: TextVectorizer | None) -> State:
     """
     stream = part.open()
     words = None if text is None else clone(text).partial_fit([])
-    labels, counts = LabelIndex(), np.zeros(0, dtype=np.int64)
-    n_examples = n_features = 0
+    labels = LabelIndex()
+    counts = np.zeros(0, dtype=np.int64)
+    n_examples = 0
+    n_features = 0
     for batch in with_labels(part.name, stream, stream):
         if len(batch.complete_only()) < len(batch):
             raise InputError(
@@ -323,12 +349,12 @@ def load(
         else:
             plain, vectors = apart(texts_of(part, batch))
             blocks.append(beside(vectors, text.rows(plain)))
-        labels += [list[Label](own) for own in batch.labels or ()]
+        labels += [list[Label](names) for names in batch.labels or ()]
     rows = Rows.stack(blocks)
     rows = rows._replace(n_features=n_features or rows.n_features)
-    return (
-        (rows, labels) if which is None else (rows.take(which), [labels[i] for i in which.tolist()])
-    )
+    if which is None:
+        return rows, labels
+    return rows.take(which), [labels[i] for i in which.tolist()]
 
 
 def learn(
@@ -336,57 +362,67 @@ def learn(
 ) -> State:
     """Fit a new learner to a part, or to some of its examples."""
     rows, labels = load(part, text, which)
-    return clone(learner).learn_rows(learner.checked_signs(rows), labels).to_state()
+    batch = RowBatch(learner.checked_signs(rows), numbered(labels, rows.n_rows))
+    return clone(learner).learn_batch(batch).to_state()
 
 
 def learn_shard(
     loaded: tuple[Rows, LabelLists],
-    began: PartedLearner,
+    merged: Any,
     n_part: int,
     n_pass: int,
     n_parts: int,
-    left: int,
+    n_held_back: int,
 ) -> State:
     """Learn a part, beginning with the merged learner of the last pass.
 
-    The first pass also returns the learner as it was before the last ``left`` examples.
+    The first pass also returns the learner as it was before the examples that are held back.
     """
-    rows, labels = read_by(began, loaded)
-    shard, order = began.shard(n_parts), order_of(rows, began, n_part, n_pass)
+    rows, labels = read_by(merged, loaded)
+    order = order_of(rows, merged, n_part, n_pass)
+    shard = merged.shard(n_parts)
     shard.n_features_in_ = rows.n_features
     parts = {}
-    if n_pass == 0 and left:
-        order, last = np.split(order, [order.size - left])
+    if n_pass == 0 and n_held_back:
+        order, last = np.split(order, [order.size - n_held_back])
         shard.update(rows, labels, order, True)
         parts["before"] = shard.to_state().copied()
         order = last
     shard.update(rows, labels, order, n_pass == 0)
-    return State("Shard", parts=parts | {"learner": shard.to_state()})
+    parts["learner"] = shard.to_state()
+    return State("Shard", parts=parts)
 
 
-def rank_left(
-    loaded: tuple[Rows, LabelLists], learner: PartedLearner, n_part: int, left: int, whole: bool
+def rank_held_back(
+    loaded: tuple[Rows, LabelLists],
+    learner: Any,
+    n_part: int,
+    n_held_back: int,
+    of_rows: bool,
 ) -> State:
-    """Rank the last rows of a part with a learner that has met all others."""
+    """Rank the last rows of a part with a learner that has learned all others."""
     rows, labels = read_by(learner, loaded)
     order = order_of(rows, learner, n_part, 0)
-    which = order[order.size - left :]
-    ranking, known = rank_before_learning(learner, rows, which, whole)
-    return State(
-        "Honest", arrays=look(ranking.ids, ranking.scores, labels.chosen(which), known)._asdict()
-    )
+    which = order[order.size - n_held_back :]
+    ids, scores, known = learner.rank_ahead(rows, which, DEPTH, counts_unknown=of_rows)
+    seen = look(ids, scores, labels.chosen(which), known)
+    return State("Ranked", arrays=seen._asdict())
 
 
-def read_by(learner: PartedLearner, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:
+def read_by(learner: Any, loaded: tuple[Rows, LabelLists]) -> tuple[Rows, LabelSets]:
     """Prepare the rows and labels of a part for a learner, in arrays that may be written to."""
     rows, lists = loaded
-    indptr, indices = as_plain(rows.indptr, np.int64), as_plain(rows.indices, np.int32)
-    rows = Rows(indptr, indices, as_plain(rows.data, np.float64), rows.n_features)
+    rows = Rows(
+        as_plain(rows.indptr, np.int64),
+        as_plain(rows.indices, np.int32),
+        as_plain(rows.data, np.float64),
+        rows.n_features,
+    )
     rows = learner.prepare(learner.checked_signs(rows))
     return rows, learner.label_index_.learn(lists, rows.n_rows)
 
 
-def order_of(rows: Rows, learner: PartedLearner, n_part: int, n_pass: int) -> Longs:
+def order_of(rows: Rows, learner: Any, n_part: int, n_pass: int) -> Longs:
     """Return the order in which a pass goes through a part: shuffled as by ``fit``, but each
     part by itself.
     """
@@ -406,17 +442,19 @@ def count_hits(
     """Count the held-out examples of a part that IND gets right with each candidate for its
     threshold.
     """
-    return State("Hits", arrays={"hits": everything.hits(*load(part, text, which), apart)})
+    rows, labels = load(part, text, which)
+    batch = RowBatch(rows, numbered(labels, rows.n_rows))
+    return State("Hits", arrays={"hits": everything.hits(batch, apart)})
 
 
 def settled(cluster: Cluster, parts: Sequence[Part], text: TextVectorizer) -> TextVectorizer:
     """Return the text part with the settings that the first texts choose, as on one machine."""
-    if not Settings.of(text).left:
+    if not TextSettings.of(text).undecided:
         return text
     for part in parts:
-        (found,) = cluster.each(begin, lambda _: (part, text), [digest("begin", part, text)])  # noqa: B023
-        if found.settings["texts"]:
-            return text.set_params(**{name: found.settings[name] for name in LEFT_OPEN})
+        (first,) = cluster.each(begin, lambda _: (part, text), [digest("begin", part, text)])  # noqa: B023
+        if first.settings.pop("texts"):
+            return text.set_params(**first.settings)
     return text
 
 
@@ -427,9 +465,8 @@ def begin(part: Part, text: TextVectorizer) -> State:
         return State("Beginning", {"texts": 0})
     recurring = batch.labels is not None and numbered(batch.labels, len(batch)).sets.recurring
     chosen = text.settled(apart(texts_of(part, batch))[0], recurring)
-    return State(
-        "Beginning", {"texts": len(batch), **{name: getattr(chosen, name) for name in LEFT_OPEN}}
-    )
+    settings = {name: getattr(chosen, name) for name in LEFT_OPEN}
+    return State("Beginning", settings | {"texts": len(batch)})
 
 
 def texts_of(part: Part, batch: Examples) -> Sequence[Any]:
@@ -446,7 +483,7 @@ def rows_of(part: Part, batch: Examples) -> Rows:
     return batch.rows
 
 
-Arrays = dict[str, NDArray[Any]]
+AnswerArrays = dict[str, NDArray[Any]]
 
 
 def evaluate(
@@ -472,49 +509,50 @@ def judge(
         raise InputError(
             f"{model.task} are measured on one machine; leave out --workers and --dask"
         )
-    names, deep = model.classes_.tolist(), model.judged_depth(measures)
-    for found in answers(cluster, parts, model, ranked_and_labelled, deep, skipped=skipped):
-        yield JudgedRanking(
-            Ranking(found["ids"], found["scores"], names), array_to_text(found["labels"])
-        )
+    names = model.classes_.tolist()
+    depth = model.judged_depth(measures)
+    for arrays in answers(cluster, parts, model, ranked_and_labelled, depth, skipped=skipped):
+        ranking = Ranking(arrays["ids"], arrays["scores"], names)
+        yield JudgedRanking(ranking, array_to_text(arrays["labels"]))
 
 
 def answers(
     cluster: Cluster,
     parts: Sequence[Part],
     model: Model[Any],
-    function: Callable[..., Arrays],
+    function: Callable[..., AnswerArrays],
     *settings: int,
     skipped: Skipped | None = None,
-) -> Iterator[Arrays]:
+) -> Iterator[AnswerArrays]:
     """Yield the arrays that ``function(model, part, stream, *settings)`` returns for each part, in
     order.
 
     Workers must be able to import the function. ``skipped`` counts the records that were left out.
     """
     state = model.to_state()
-    known = digest("answers", function.__module__, function.__name__, state, *settings)
     shared = cluster.submit(opened, state)
-    keys = [digest(known, part) for part in parts]
-    for found in cluster.each(ask, lambda n: (parts[n], shared, function, settings), keys):
-        note(skipped, found)
-        yield {name: np.asarray(array) for name, array in found.arrays.items()}
+    question = digest("answers", function.__module__, function.__name__, state, *settings)
+    keys = [digest(question, part) for part in parts]
+    for answer in cluster.each(ask, lambda n: (parts[n], shared, function, settings), keys):
+        note(skipped, answer)
+        yield {name: np.asarray(array) for name, array in answer.arrays.items()}
 
 
 def ask(
-    part: Part, model: Model[Any], function: Callable[..., Arrays], settings: tuple[int, ...]
+    part: Part, model: Model[Any], function: Callable[..., AnswerArrays], settings: tuple[int, ...]
 ) -> State:
     """Call a function with a part."""
     stream = part.open()
     arrays = function(model, part, stream, *settings)
-    return State(
-        "Answer", {"skipped": stream.skipped.count, "sentences": stream.skipped.sentences}, arrays
-    )
+    skipped = {"skipped": stream.skipped.count, "sentences": stream.skipped.sentences}
+    return State("Answer", skipped, arrays)
 
 
-def ranked_and_labelled(model: CategoryModel[Any], part: Part, stream: Stream, k: int) -> Arrays:
+def ranked_and_labelled(
+    model: CategoryModel[Any], part: Part, stream: Stream, k: int
+) -> AnswerArrays:
     """Rank labels for each example; return its true labels too."""
     batches = [batch.complete_only() for batch in with_labels(part.name, stream, stream)]
     ranking = Ranking.stack([model.rank_examples(batch, k) for batch in batches], k)
-    own = [labels for batch in batches for labels in batch.labels or ()]
-    return {"ids": ranking.ids, "scores": ranking.scores, "labels": text_to_array(own)}
+    true = [labels for batch in batches for labels in batch.labels or ()]
+    return {"ids": ranking.ids, "scores": ranking.scores, "labels": text_to_array(true)}

@@ -29,12 +29,12 @@ from shortlist.errors import InputError, ShortlistError
 from shortlist.files import store
 from shortlist.files.store import State
 
-PATIENCE = 60.0  # seconds without a single worker after which a cluster counts as lost
-ANSWER = 10.0  # seconds in which a scheduler must answer at first
-LOOK = 1.0  # seconds between looks at the workers
+SECONDS_WITHOUT_WORKERS = 60.0  # after which a cluster counts as lost
+SECONDS_TO_ANSWER = 10.0  # in which a scheduler must answer at first
+SECONDS_BETWEEN_LOOKS = 1.0  # at the workers
 # which a worker process may take to start, or to start again, on a machine that is busy
-STARTING = "300s"
-LOST = (CancelledError, ClosedClientError, CommClosedError, TimeoutError, OSError)
+STARTING_TIME = "300s"
+LOST_ERRORS = (CancelledError, ClosedClientError, CommClosedError, TimeoutError, OSError)
 
 
 class ClusterLost(ShortlistError):
@@ -52,7 +52,10 @@ class Cluster:
     """
 
     def __init__(
-        self, client: Client, keep: str | Path | None = None, patience: float = PATIENCE
+        self,
+        client: Client,
+        keep: str | Path | None = None,
+        patience: float = SECONDS_WITHOUT_WORKERS,
     ) -> None:
         self.client = client
         self.patience = patience
@@ -91,19 +94,23 @@ class Cluster:
         waiting = {future: n for n, future in futures.items()}
         for n, file in enumerate(files):
             while n in futures and futures[n] in waiting:
-                some = partial(wait, list(waiting), timeout=LOOK, return_when="FIRST_COMPLETED")
-                for done in self._patiently(some).done:
+                wait_for_one = partial(
+                    wait,
+                    list(waiting),
+                    timeout=SECONDS_BETWEEN_LOOKS,
+                    return_when="FIRST_COMPLETED",
+                )
+                for done in self._patiently(wait_for_one).done:
                     number = waiting.pop(done)
                     target = files[number]
                     if target is not None and done.status == "finished":
                         store.write(self._result(done, ""), target)
                         del futures[number]
-            what = f"{function.__name__}, part {n + 1} of {len(files)}"
-            yield (
-                self._result(futures.pop(n), what)
-                if n in futures or file is None
-                else store.read(file)
-            )
+            if n in futures or file is None:
+                task = f"{function.__name__}, part {n + 1} of {len(files)}"
+                yield self._result(futures.pop(n), task)
+            else:
+                yield store.read(file)
 
     def _patiently(self, ask: Callable[[], Any]) -> Any:
         """Ask until there is an answer, or until there has been no worker for too long."""
@@ -117,33 +124,33 @@ class Cluster:
                         alone_since = time.monotonic()
                     elif time.monotonic() - alone_since > self.patience:
                         raise
-                    elif (
-                        self.client.cluster is not None
-                    ):  # Dask itself does not restart one that dies while it starts
+                    elif self.client.cluster is not None:
+                        # Dask itself does not restart a worker that dies while it starts
                         self.client.cluster.scale(len(self.client.cluster.worker_spec))
 
-    def _result(self, future: Future, what: str) -> Any:
+    def _result(self, future: Future, task: str) -> Any:
         if future.status == "error":
             problem = future.exception()
             if isinstance(problem, KilledWorker):
                 raise ClusterLost(
-                    f"several workers died over the same task ({what}); their logs say why. Often "
-                    "memory is too "
-                    f"small, which smaller parts help against. {self._going_on()}"
+                    f"several workers died over the same task ({task}); their logs say why. Often "
+                    f"memory is too small, which smaller parts help against. {self._going_on()}"
                 ) from None
             if isinstance(problem, ImportError):
-                same = "install the same version of shortlist[dask] on every worker"
-                raise ClusterLost(f"a worker cannot import {problem.name}; {same}") from None
+                raise ClusterLost(
+                    f"a worker cannot import {problem.name}; install the same version of "
+                    "shortlist[dask] on every worker"
+                ) from None
             raise problem
         # its worker may be lost by now, and all others with it
-        return self._patiently(lambda: future.result(LOOK))
+        return self._patiently(lambda: future.result(SECONDS_BETWEEN_LOOKS))
 
     @contextmanager
     def _or_lost(self) -> Iterator[None]:
         """Raise ClusterLost, with how to continue, instead of Dask's errors."""
         try:
             yield
-        except LOST:
+        except LOST_ERRORS:
             raise ClusterLost(
                 f"the cluster is lost: no answer, or no workers. {self._going_on()}"
             ) from None
@@ -170,45 +177,43 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
         raise InputError("name either the address of a Dask scheduler or a number of workers")
     if address is not None:
         try:
-            client = Client(address, timeout=ANSWER)
+            client = Client(address, timeout=SECONDS_TO_ANSWER)
         except (OSError, ValueError, TypeError) as problem:
             raise ClusterLost(f"no Dask scheduler answers at {address}: {problem}") from None
         try:
             yield client
         finally:
-            with suppress(*LOST):
+            with suppress(*LOST_ERRORS):
                 client.close(timeout=1)
         return
-    n = as_whole(workers, "workers", least=1)
-    here = {
-        "host": "127.0.0.1",
-        "dashboard_address": "127.0.0.1:0",
-        "silence_logs": logging.CRITICAL,
-    }
+    n_workers = as_whole(workers, "workers", least=1)
     with (
-        dask.config.set({"distributed.comm.timeouts.connect": STARTING}),
-        LocalCluster(n_workers=n, threads_per_worker=1, **here) as local,
+        dask.config.set({"distributed.comm.timeouts.connect": STARTING_TIME}),
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as local,
         Client(local) as client,
     ):
         yield client
 
 
-def digest(*things: object) -> str:
+def digest(*inputs: object) -> str:
     """Return a name for a result: the same if, and only if, all inputs are the same."""
-    return hashlib.sha256(
-        json.dumps([__version__, *map(_plain, things)], sort_keys=True).encode()
-    ).hexdigest()[:32]
+    plain = json.dumps([__version__, *map(_plain, inputs)], sort_keys=True)
+    return hashlib.sha256(plain.encode()).hexdigest()[:32]
 
 
-def _plain(thing: Any) -> Any:
-    """Return what represents a thing in a digest."""
-    if isinstance(thing, State):
-        return store.checksum(thing)
-    if hasattr(thing, "get_params"):
-        return [
-            type(thing).__name__,
-            {name: _plain(value) for name, value in thing.get_params(deep=False).items()},
-        ]
-    if hasattr(thing, "tobytes"):
-        return hashlib.sha256(thing.tobytes()).hexdigest()
-    return thing
+def _plain(value: Any) -> Any:
+    """Return what represents a value in a digest."""
+    if isinstance(value, State):
+        return store.checksum(value)
+    if hasattr(value, "get_params"):
+        parameters = value.get_params(deep=False)
+        return [type(value).__name__, {name: _plain(parameters[name]) for name in parameters}]
+    if hasattr(value, "tobytes"):
+        return hashlib.sha256(value.tobytes()).hexdigest()
+    return value

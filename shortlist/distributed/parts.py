@@ -26,9 +26,9 @@ from shortlist.inputs import FORMATS, Stream, read
 from shortlist.inputs.reading import sniff
 from shortlist.inputs.source import Option, Peekable, Progress, Source, decompressed
 
-PART_SIZE = 1 << 25
-HEAD = 1 << 16
-UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
+PART_BYTES = 1 << 25
+HEAD_BYTES = 1 << 16
+UTF16_MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
 class Part(NamedTuple):
@@ -37,7 +37,7 @@ class Part(NamedTuple):
     address: str
     start: int
     stop: int | None
-    before: int | None  # how many lines of the file precede it; None where they were not counted
+    n_lines_before: int | None  # None where they were not counted
     header: str  # a line that precedes those of the part
     format: str
     options: dict[str, Any]  # of the format, and of ``read``
@@ -46,9 +46,9 @@ class Part(NamedTuple):
     @property
     def name(self) -> str:
         """The file and where the part begins, for errors."""
-        return (
-            self.address if self.before is not None else f"{self.address} after byte {self.start}"
-        )
+        if self.n_lines_before is None:
+            return f"{self.address} after byte {self.start}"
+        return self.address
 
     def open(self) -> Stream:
         """The examples of the part."""
@@ -56,12 +56,12 @@ class Part(NamedTuple):
             return read(self.address, self.format, **self.options)
         with opened(self.address) as file:
             file.seek(self.start)
-            data = file.read() if self.stop is None else file.read(self.stop - self.start)
-        start = (
-            f"{self.header}\n".encode(self.options["encoding"] or "utf-8") if self.header else b""
-        )
-        first_line = (self.before or 0) + (not self.header)
-        return read(_Piece(self.name, start + data, first_line), self.format, **self.options)
+            data = file.read(-1 if self.stop is None else self.stop - self.start)
+        first_line = (self.n_lines_before or 0) + 1
+        if self.header:
+            first_line -= 1
+            data = f"{self.header}\n".encode(self.options["encoding"] or "utf-8") + data
+        return read(_Piece(self.name, data, first_line), self.format, **self.options)
 
 
 class _Piece(io.BytesIO):
@@ -77,7 +77,7 @@ def cut(
     addresses: str | Iterable[str],
     format: str | None = None,
     *,
-    part_size: int = PART_SIZE,
+    part_size: int = PART_BYTES,
     skip_bad: bool = False,
     encoding: str | None = None,
     **options: Option,
@@ -86,25 +86,29 @@ def cut(
     those of ``read``.
     """
     size = as_whole(part_size, "part_size", least=1, most=MOST_AMOUNT)
-    for_all = {"skip_bad": bool(skip_bad), "encoding": encoding}
-    usual = {"text": "text", "labels": "labels", "label_separator": None}
+    reading = {"skip_bad": bool(skip_bad), "encoding": encoding}
+    defaults = {"text": "text", "labels": "labels", "label_separator": None}
     options = {
-        name: value for name, value in options.items() if name not in usual or value != usual[name]
+        name: value
+        for name, value in options.items()
+        if name not in defaults or value != defaults[name]
     }
+    if isinstance(addresses, str):
+        addresses = [addresses]
     parts: list[Part] = []
-    for address in files([addresses] if isinstance(addresses, str) else addresses):
-        parts += _parts_of(address, format, size, options, for_all)
+    for address in files(addresses):
+        parts += _parts_of(address, format, size, options, reading)
     return parts
 
 
 def check_some(parts: Sequence[Part], counts: Sequence[int]) -> None:
     """Refuse files if none has examples; warn of each that has none."""
-    found = dict.fromkeys((part.address for part in parts), 0)
+    totals = dict.fromkeys((part.address for part in parts), 0)
     for part, count in zip(parts, counts, strict=True):
-        found[part.address] += count
+        totals[part.address] += count
     if not any(counts):
-        raise nothing_in(found)
-    for address, count in found.items():
+        raise nothing_in(totals)
+    for address, count in totals.items():
         if count == 0:
             warnings.warn(f"{address} has no examples", UserWarning, stacklevel=3)
 
@@ -123,18 +127,20 @@ def files(addresses: Iterable[str]) -> Iterator[str]:
     for address in addresses:
         try:
             fs, path = url_to_fs(address)
-            found = fs.glob(path) if "*" in path else [path] if fs.exists(path) else []
-            folder = next((one for one in found if fs.isdir(one)), None)
+            paths = [path] if fs.exists(path) else []
+            if "*" in path:
+                paths = fs.glob(path)
+            folder = next((path for path in paths if fs.isdir(path)), None)
         except (OSError, ValueError, ImportError) as problem:
             raise InputError(f"cannot find {address}: {problem}") from None
-        if not found:
+        if not paths:
             raise InputError(f"there is no file {address}")
         if folder is not None:
             raise InputError(
                 f"{folder} is a folder; on a cluster, name its files: {folder.rstrip('/')}/*"
             )
         if "*" in path:
-            yield from sorted(fs.unstrip_protocol(one) for one in found)
+            yield from sorted(map(fs.unstrip_protocol, paths))
         else:
             # workers may run in other folders
             yield address if "://" in address else os.path.abspath(address)
@@ -153,12 +159,12 @@ def opened(address: str) -> Iterator[BinaryIO]:
 
 
 def _parts_of(
-    address: str, format: str | None, size: int, options: dict[str, Any], for_all: dict[str, Any]
+    address: str, format: str | None, size: int, options: dict[str, Any], reading: dict[str, Any]
 ) -> list[Part]:
     fs, path = url_to_fs(address)
-    encoding = for_all["encoding"]
+    encoding = reading["encoding"]
     with opened(address) as file:
-        head = file.read(HEAD)
+        head = file.read(HEAD_BYTES)
         if not head:
             return []
         if format is None:
@@ -167,33 +173,31 @@ def _parts_of(
             raise InputError(
                 f"format must be one of {', '.join(map(repr, FORMATS))}, not {format!r}"
             )
-        reader = FORMATS[format].with_options(options)
+        reader = FORMATS[format].with_options(options, {})
+        version = fs.ukey(path)
         lines_end_in_a_byte = (
-            not head.startswith(UTF16) and "\n".encode(encoding or "utf-8") == b"\n"
+            not head.startswith(UTF16_MARKS) and "\n".encode(encoding or "utf-8") == b"\n"
         )
-        whole = (
-            not reader.by_line
-            or not lines_end_in_a_byte
-            or decompressed(Peekable(io.BytesIO(head))) is not None
-        )
-        header, is_first, edges = "", False, [0]
-        if not whole:
-            file.seek(0)
-            line = file.readline()
-            text = line.decode(encoding or "utf-8-sig", "replace").rstrip("\r\n")
-            header, is_first, reader = reader.of_pieces(
-                Source(_Piece(address, head), Progress()), text
-            )
-            first = len(line) if is_first else len(BOM_UTF8) if line.startswith(BOM_UTF8) else 0
-            edges = _edges(file, first, int(fs.size(path)), size)
-    settings = asdict(reader) | for_all
-    version = fs.ukey(path)
-    if whole:
-        return [Part(address, 0, None, 0, "", format, settings, version)]
-    return [
-        Part(address, start, stop, None if n else int(is_first), header, format, settings, version)
-        for n, (start, stop) in enumerate(pairwise(edges))
-    ]
+        is_compressed = decompressed(Peekable(io.BytesIO(head))) is not None
+        if is_compressed or not reader.by_line or not lines_end_in_a_byte:
+            return [Part(address, 0, None, 0, "", format, asdict(reader) | reading, version)]
+        file.seek(0)
+        line = file.readline()
+        text = line.decode(encoding or "utf-8-sig", "replace").rstrip("\r\n")
+        source = Source(_Piece(address, head), Progress())
+        header, is_first, reader = reader.of_pieces(source, text)
+        settings = asdict(reader) | reading
+        first = 0
+        if is_first:
+            first = len(line)
+        elif line.startswith(BOM_UTF8):
+            first = len(BOM_UTF8)
+        edges = _edges(file, first, int(fs.size(path)), size)
+    parts: list[Part] = []
+    for start, stop in pairwise(edges):
+        n_lines_before = None if parts else int(is_first)
+        parts.append(Part(address, start, stop, n_lines_before, header, format, settings, version))
+    return parts
 
 
 def _edges(file: BinaryIO, first: int, last: int, size: int) -> list[int]:

@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shortlist.compiled.compiling import folders_of
+from shortlist.compiled.numba_internals import folders_of
 from shortlist.errors import InputError
 from shortlist.files.drafts import whole_file
 

@@ -43,11 +43,9 @@ class Later:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         pieces = list(self.pieces())
-        return (
-            pieces[0]
-            if len(pieces) == 1
-            else np.concatenate([np.empty(0, dtype=self.dtype), *pieces])
-        )
+        if len(pieces) == 1:
+            return pieces[0]
+        return np.concatenate([np.empty(0, dtype=self.dtype), *pieces])
 
 
 def text_to_array(texts: Sequence[object]) -> NDArray[np.uint8]:
@@ -78,9 +76,9 @@ class Checksum:
         self._digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         for piece in array.pieces() if isinstance(array, Later) else [array]:
             if piece.size:
-                held = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
-                self._digest.update(held)
-                yield held
+                data = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
+                self._digest.update(data)
+                yield data
 
     def hex(self) -> str:
         return f"sha256:{self._digest.hexdigest()}"
@@ -107,8 +105,8 @@ DTYPES = {  # in the order in which the library writes them
     "U8": np.uint8,
     "BOOL": np.bool_,
 }
-NAMES: dict[np.dtype[Any], str] = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
-MOST_HEADER = 100_000_000  # bytes, as in the library
+DTYPE_NAMES: dict[np.dtype[Any], str] = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
+MOST_HEADER_BYTES = 100_000_000  # as in the library
 
 
 class NoContainer(Exception):
@@ -126,32 +124,33 @@ class SafeTensors(NamedTuple):
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Read all arrays, which must lie end to end and fill the file."""
-        found: dict[str, NDArray[np.generic]] = {}
-        place = self.start
+        arrays: dict[str, NDArray[np.generic]] = {}
+        end = self.start
         try:
-            for name, entry in sorted(self.layout.items(), key=lambda one: one[1]["data_offsets"]):
-                dtype, shape, (first, last) = (
-                    np.dtype(DTYPES[entry["dtype"]]),
-                    entry["shape"],
-                    entry["data_offsets"],
+            entries = sorted(self.layout.items(), key=lambda item: item[1]["data_offsets"])
+            for name, entry in entries:
+                dtype = np.dtype(DTYPES[entry["dtype"]])
+                shape = entry["shape"]
+                first, last = entry["data_offsets"]
+                begin = end
+                end = self.start + last
+                n_bytes = dtype.itemsize * math.prod(shape)
+                is_whole = all(
+                    type(number) is int and number >= 0 for number in (*shape, first, last)
                 )
-                whole = all(type(number) is int and number >= 0 for number in (*shape, first, last))
-                fits = (
-                    place == self.start + first
-                    and place + dtype.itemsize * math.prod(shape) == self.start + last
-                )
-                if not whole or not fits or self.start + last > self.size:
+                fits = self.start + first == begin and begin + n_bytes == end
+                if not is_whole or not fits or end > self.size:
                     raise NoContainer
-                array = found[name] = np.empty(shape, dtype=dtype)
-                held = array.reshape(-1).view(np.uint8).data
-                if array.size and self.file.readinto(held) != array.nbytes:  # type: ignore[attr-defined]
+                array = np.empty(shape, dtype=dtype)
+                data = array.reshape(-1).view(np.uint8).data
+                if array.size and self.file.readinto(data) != n_bytes:  # type: ignore[attr-defined]
                     raise NoContainer
-                place = self.start + last
+                arrays[name] = array
         except (AttributeError, KeyError, TypeError, ValueError):
             raise NoContainer from None
-        if place != self.size:
+        if end != self.size:
             raise NoContainer
-        return found
+        return arrays
 
 
 @contextlib.contextmanager
@@ -159,11 +158,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[SafeTensors]:
     """Open a file and read its layout."""
     no_waiting = getattr(os, "O_NONBLOCK", 0)  # for a writer, if it is a pipe
     with open(path, "rb", opener=lambda path, flags: os.open(path, flags | no_waiting)) as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise NoContainer
         length = int.from_bytes(file.read(8), "little")
-        if length > min(MOST_HEADER, found.st_size - 8):
+        if length > min(MOST_HEADER_BYTES, status.st_size - 8):
             raise NoContainer
         try:
             layout = json.loads(file.read(length))
@@ -171,7 +170,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[SafeTensors]:
             texts.keys()
         except (AttributeError, RecursionError, TypeError, ValueError):
             raise NoContainer from None
-        yield SafeTensors(file, texts, layout, 8 + length, found.st_size)
+        yield SafeTensors(file, texts, layout, 8 + length, status.st_size)
 
 
 # Packed arrays: the bytes of their numbers plane by plane, compressed.
@@ -180,11 +179,12 @@ def opened(path: str | os.PathLike[str]) -> Iterator[SafeTensors]:
 # all zeros. Ascending numbers are kept as differences. Threads compress and open one array each.
 # Unpacked arrays are checked as those of any other file are.
 
-LEVEL = 6
-LEAST = 1 << 12  # smaller arrays, in bytes, are not packed
-WORDS = np.dtype(np.uint64)  # hashes, and arrays that are packed already, would not get smaller
+COMPRESSION_LEVEL = 6
+LEAST_PACKED = 1 << 12  # bytes: smaller arrays are not packed
+HASHES = np.dtype(np.uint64)  # would not get smaller, as arrays that are packed already
 # a file unpacks to at most so many times its size, and so many bytes more
-MOST_TIMES, MOST_MORE = 64, 1 << 26
+MOST_TIMES = 64
+MOST_MORE_BYTES = 1 << 26
 
 
 class NotPacked(ValueError):
@@ -193,21 +193,25 @@ class NotPacked(ValueError):
 
 def packed(arrays: Mapping[str, Array | Later]) -> tuple[dict[str, Array | Later], dict[str, Any]]:
     """Pack the arrays that get smaller; return all arrays, and the notes that unpacking needs."""
-    found, notes = dict(arrays), {}
-    sizes = {name: array.dtype.itemsize * math.prod(array.shape) for name, array in arrays.items()}
-    flat = [
-        name
-        for name, array in arrays.items()
-        if len(array.shape) == 1 and array.dtype.kind in "iuf"
-    ]
-    chosen = [name for name in flat if arrays[name].dtype != WORDS and sizes[name] >= LEAST]
+    results = dict(arrays)
+    notes = {}
+    chosen = [name for name, array in arrays.items() if _may_get_smaller(array)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for name, (data, note) in zip(
-            chosen, pool.map(pack, map(arrays.__getitem__, chosen)), strict=True
-        ):
-            if data.nbytes < sizes[name]:
-                found[name], notes[name] = data, note
-    return found, notes
+        packs = pool.map(pack, [arrays[name] for name in chosen])
+        for name, (data, note) in zip(chosen, packs, strict=True):
+            if data.nbytes < _n_bytes(arrays[name]):
+                results[name] = data
+                notes[name] = note
+    return results, notes
+
+
+def _n_bytes(array: Array | Later) -> int:
+    return array.dtype.itemsize * math.prod(array.shape)
+
+
+def _may_get_smaller(array: Array | Later) -> bool:
+    is_flat = len(array.shape) == 1 and array.dtype.kind in "iuf"
+    return is_flat and array.dtype != HASHES and _n_bytes(array) >= LEAST_PACKED
 
 
 def pack(array: Array | Later) -> tuple[NDArray[np.uint8], dict[str, Any]]:
@@ -218,45 +222,41 @@ def pack(array: Array | Later) -> tuple[NDArray[np.uint8], dict[str, Any]]:
     if ascends:
         numbers = np.diff(numbers, prepend=numbers.dtype.type(0))
     planes = np.ascontiguousarray(numbers.view(np.uint8).reshape(numbers.size, -1).T)
-    return np.frombuffer(zlib.compress(planes.data, LEVEL), dtype=np.uint8), note
+    return np.frombuffer(zlib.compress(planes.data, COMPRESSION_LEVEL), dtype=np.uint8), note
 
 
 def unpack(packed: Mapping[str, Array], notes: Mapping[str, Any]) -> dict[str, Array]:
     """Unpack arrays; NotPacked if a note does not fit."""
     tasks: list[tuple[Array, np.dtype[Any], int, bool]] = []
-    room = MOST_MORE + MOST_TIMES * sum(array.nbytes for array in packed.values())
+    room = MOST_MORE_BYTES + MOST_TIMES * sum(array.nbytes for array in packed.values())
     for name, note in notes.items():
-        data, kind, size, differences = (
-            packed[name],
-            np.dtype(note["dtype"]),
-            note["size"],
-            note["differences"],
-        )
-        if data.dtype != np.uint8 or data.ndim != 1 or kind.kind not in "iuf":
+        data = packed[name]
+        dtype = np.dtype(note["dtype"])
+        size = note["size"]
+        differences = note["differences"]
+        if data.dtype != np.uint8 or data.ndim != 1 or dtype.kind not in "iuf":
             raise NotPacked
-        if (
-            type(size) is not int
-            or size < 1
-            or type(differences) is not bool
-            or (differences and kind.kind == "f")
-        ):
+        if type(size) is not int or size < 1 or type(differences) is not bool:
             raise NotPacked
-        room -= size * kind.itemsize
-        tasks.append((data, kind, size, differences))
+        if differences and dtype.kind == "f":
+            raise NotPacked
+        room -= size * dtype.itemsize
+        tasks.append((data, dtype, size, differences))
     if room < 0:
         raise NotPacked
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return dict(zip(notes, pool.map(lambda task: _unpacked(*task), tasks), strict=True))
 
 
-def _unpacked(data: Array, kind: np.dtype[Any], size: int, differences: bool) -> Array:
-    opener = zlib.decompressobj()
+def _unpacked(data: Array, dtype: np.dtype[Any], size: int, differences: bool) -> Array:
+    decompressor = zlib.decompressobj()
+    n_bytes = size * dtype.itemsize
     try:
-        found = opener.decompress(data.data, size * kind.itemsize + 1)
+        content = decompressor.decompress(data.data, n_bytes + 1)
     except zlib.error:
         raise NotPacked from None
-    if len(found) != size * kind.itemsize or not opener.eof or opener.unused_data:
+    if len(content) != n_bytes or not decompressor.eof or decompressor.unused_data:
         raise NotPacked
-    planes = np.frombuffer(found, dtype=np.uint8).reshape(-1, size)
-    numbers = planes.T.copy().reshape(-1).view(kind)  # writable, as all arrays of a model are
-    return np.cumsum(numbers, dtype=kind) if differences else numbers
+    planes = np.frombuffer(content, dtype=np.uint8).reshape(-1, size)
+    numbers = planes.T.copy().reshape(-1).view(dtype)  # writable, as all arrays of a model are
+    return np.cumsum(numbers, dtype=dtype) if differences else numbers

@@ -20,7 +20,7 @@ try:
 except ImportError:  # on a system without such locks, abandoned drafts stay
     fcntl = None  # type: ignore[assignment]
 
-END = ".draft"
+DRAFT_ENDING = ".draft"
 
 
 @contextlib.contextmanager
@@ -46,9 +46,11 @@ def remove_abandoned(target: Path) -> None:
     """Remove the drafts of a target whose writers have ended."""
     if fcntl is None:
         return
-    named = re.compile(re.escape(f".{target.name}.") + r"[a-z0-9_]{8}" + re.escape(END))
+    name = re.compile(re.escape(f".{target.name}.") + "[a-z0-9_]{8}" + re.escape(DRAFT_ENDING))
     with contextlib.suppress(OSError):  # a folder that cannot be listed
-        for draft in [entry for entry in target.parent.iterdir() if named.fullmatch(entry.name)]:
+        for draft in list(target.parent.iterdir()):
+            if not name.fullmatch(draft.name):
+                continue
             with contextlib.suppress(OSError), open(draft, "rb+") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its writer is alive
                 draft.unlink()
@@ -57,7 +59,8 @@ def remove_abandoned(target: Path) -> None:
 def _begin(target: Path) -> BinaryIO:
     """Open an empty draft and lock it."""
     while True:
-        draft = open(target.with_name(f".{target.name}.{secrets.token_hex(4)}{END}"), "xb")  # noqa: SIM115 - whole_file closes it
+        path = target.with_name(f".{target.name}.{secrets.token_hex(4)}{DRAFT_ENDING}")
+        draft = open(path, "xb")  # noqa: SIM115 - whole_file closes it
         if fcntl is not None:
             with contextlib.suppress(OSError):  # a file system without locks
                 fcntl.flock(draft, fcntl.LOCK_EX)

@@ -20,21 +20,27 @@ from typing import Any, BinaryIO, Protocol, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.concurrency import reading
 from shortlist.errors import ModelFileError, ShortlistError
 from shortlist.files import container
-from shortlist.files.container import NAMES, Array, Checksum, Later, NoContainer, array_to_text
+from shortlist.files.container import (
+    DTYPE_NAMES,
+    Array,
+    Checksum,
+    Later,
+    NoContainer,
+    array_to_text,
+)
 from shortlist.files.container import of_arrays as _checksum
 from shortlist.files.drafts import whole_file
-from shortlist.registry import VERSION, storable
+from shortlist.public_names import VERSION, storable
 
-Scalar = TypeVar("Scalar", bound=np.generic)
-Kind = TypeVar("Kind")
+ArrayScalar = TypeVar("ArrayScalar", bound=np.generic)
+LoadedModel = TypeVar("LoadedModel")
 
-FORMAT = 1
-KEY = "shortlist"
+FORMAT_VERSION = 1
+METADATA_KEY = "shortlist"
 # The errors that a damaged file can cause; a damaged number may ask for any amount of memory.
-DAMAGE = (
+DAMAGE_ERRORS = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -59,9 +65,8 @@ class State:
     def compacted(self) -> State:
         """Return the same state with smaller arrays."""
         parts = {name: part.compacted() for name, part in self.parts.items()}
-        return State(
-            self.kind, self.settings, self.compact() if self.compact else self.arrays, parts
-        )
+        arrays = self.compact() if self.compact else self.arrays
+        return State(self.kind, self.settings, arrays, parts)
 
     def header(self) -> dict[str, Any]:
         """Return the part of a file's JSON header that describes this state."""
@@ -92,17 +97,15 @@ class State:
     @classmethod
     def join(cls, header: dict[str, Any], arrays: Mapping[str, Array]) -> State:
         """Return the state of a header and arrays; the inverse of ``header`` and ``all_arrays``."""
-        own = {name: array for name, array in arrays.items() if "/" not in name}
         parts = {}
         for name, inner in header["parts"].items():
-            start = name + "/"
-            inside = {
-                key[len(start) :]: array for key, array in arrays.items() if key.startswith(start)
-            }
-            parts[name] = cls.join(inner, inside)
-        return cls(header["kind"], header["settings"], own, parts)
+            prefix = f"{name}/"
+            names = [key for key in arrays if key.startswith(prefix)]
+            parts[name] = cls.join(inner, {key.removeprefix(prefix): arrays[key] for key in names})
+        own_arrays = {name: array for name, array in arrays.items() if "/" not in name}
+        return cls(header["kind"], header["settings"], own_arrays, parts)
 
-    def array(self, name: str, dtype: type[Scalar], ndim: int = 1) -> NDArray[Scalar]:
+    def array(self, name: str, dtype: type[ArrayScalar], ndim: int = 1) -> NDArray[ArrayScalar]:
         """Return the array of that name; refuse another type or number of dimensions."""
         if name not in self.arrays:
             raise ModelFileError(f"the model file has no array {name!r} for its {self.kind}")
@@ -110,8 +113,7 @@ class State:
         if array.dtype != np.dtype(dtype) or array.ndim != ndim:
             raise ModelFileError(
                 f"array {name!r} of the {self.kind} in the model file is "
-                f"{array.dtype}[{array.ndim}-d], "
-                f"not {np.dtype(dtype)}[{ndim}-d]"
+                f"{array.dtype}[{array.ndim}-d], not {np.dtype(dtype)}[{ndim}-d]"
             )
         return array
 
@@ -122,29 +124,25 @@ class State:
         SciPy's check of a sparse matrix accepts a negative number of entries.
         """
         offsets = self.array(name, np.int64)
-        bounded = offsets.size == n_lists + 1 and offsets.min() == offsets[0] == 0
-        # otherwise differences might overflow
-        bounded = bounded and offsets.max() == offsets[-1] == n_entries
-        self.require(
-            bounded and bool((np.diff(offsets) >= 0).all()),
-            f"{name} ascend from 0 to the number of entries",
-        )
+        # bounds first: differences of numbers outside of them might overflow
+        is_bounded = offsets.size == n_lists + 1 and offsets.min() == offsets[0] == 0
+        is_bounded = is_bounded and offsets.max() == offsets[-1] == n_entries
+        is_good = is_bounded and bool((np.diff(offsets) >= 0).all())
+        self.require(is_good, f"{name} ascend from 0 to the number of entries")
         return offsets
 
     def names(self, name: str) -> list[Any]:
         """Return the labels or other names in the array of that name, each a text or a number."""
         names = array_to_text(self.array(name, np.uint8))
-        kinds = set(map(type, names))
-        comparable = float not in kinds or all(one == one for one in names)
-        self.require(
-            kinds <= {str, int, float, bool} and comparable, f"{name} are texts and numbers"
-        )
+        is_good = {type(value) for value in names} <= {str, int, float, bool}
+        is_good = is_good and all(value == value for value in names)  # NaN does not equal itself
+        self.require(is_good, f"{name} are texts and numbers")
         return names
 
-    def require(self, condition: bool | np.bool_, what: str) -> None:
-        """Refuse the file unless the condition holds; ``what`` names the condition."""
+    def require(self, condition: bool | np.bool_, sentence: str) -> None:
+        """Refuse the file unless the condition holds; the sentence says which."""
         if not condition:
-            raise ModelFileError(f"the {self.kind} in the model file is damaged: {what}")
+            raise ModelFileError(f"the {self.kind} in the model file is damaged: {sentence}")
 
 
 class Storable(Protocol):
@@ -163,7 +161,6 @@ def save(model: Storable, path: str | os.PathLike[str], *, compact: bool = False
     write(model.to_state(), path, compact=compact)
 
 
-@reading
 def save_learner(self: Storable, path: str | os.PathLike[str], *, compact: bool = False) -> None:
     """Write the learner to one file; ``shortlist.load`` opens it. ``compact``: see
     Categorizer.save.
@@ -176,7 +173,7 @@ def write(state: State, path: str | os.PathLike[str], *, compact: bool = False) 
     target = Path(os.path.realpath(path))  # where it is a link, the file that it leads to
     if target.exists() and not target.is_file():
         raise ModelFileError(f"cannot write {path}: it is not a regular file; name another one")
-    header: dict[str, Any] = {"format": FORMAT, "library": VERSION, "model": state.header()}
+    header: dict[str, Any] = {"format": FORMAT_VERSION, "library": VERSION, "model": state.header()}
     if compact:
         arrays, notes = container.packed(state.compacted().named_arrays())
         header["packed"] = notes
@@ -197,18 +194,20 @@ def _write_arrays(file: BinaryIO, header: dict[str, Any], arrays: dict[str, Arra
 
     The checksum is known last: the header is written again at the end.
     """
-    start, layout = 0, {}
-    for name in sorted(arrays, key=lambda name: (list(NAMES).index(arrays[name].dtype), name)):
-        dtype, shape = arrays[name].dtype, arrays[name].shape
+    start = 0
+    layout = {}
+    dtypes = list(DTYPE_NAMES)
+    for name in sorted(arrays, key=lambda name: (dtypes.index(arrays[name].dtype), name)):
+        dtype = arrays[name].dtype
+        shape = list(arrays[name].shape)
         end = start + dtype.itemsize * math.prod(shape)
-        layout[name] = {"dtype": NAMES[dtype], "shape": list(shape), "data_offsets": [start, end]}
+        layout[name] = {"dtype": DTYPE_NAMES[dtype], "shape": shape, "data_offsets": [start, end]}
         start = end
 
     def write_header(checksum: str) -> None:
-        metadata = {KEY: json.dumps(header | {"checksum": checksum})}
-        text = json.dumps(
-            {"__metadata__": metadata} | layout, separators=(",", ":"), ensure_ascii=False
-        ).encode()
+        metadata = {METADATA_KEY: json.dumps(header | {"checksum": checksum})}
+        content = {"__metadata__": metadata} | layout
+        text = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()
         text += b" " * (-len(text) % 8)
         file.seek(0)
         file.write(len(text).to_bytes(8, "little") + text)
@@ -229,8 +228,8 @@ def load(
 ) -> Any: ...
 @overload
 def load(
-    path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type[Kind]
-) -> Kind: ...
+    path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type[LoadedModel]
+) -> LoadedModel: ...
 def load(
     path: str | os.PathLike[str], also: Iterable[type[Storable]] = (), *, kind: type | None = None
 ) -> object:
@@ -262,7 +261,7 @@ def load(
     state, check = _opened(path)
     try:
         model = build(state, also)  # checks everything, and changes nothing of the state
-    except (ModelFileError, *DAMAGE) as problem:
+    except (ModelFileError, *DAMAGE_ERRORS) as problem:
         check()
         if isinstance(problem, ModelFileError):
             raise
@@ -287,10 +286,10 @@ def _opened(path: str | os.PathLike[str]) -> tuple[State, Callable[[], None]]:
     """
     try:
         header, arrays = _read(path)
-        stated, described = header["checksum"], _described(header)
-        beside = ThreadPoolExecutor(1)
-        found = beside.submit(_checksum, described, arrays)
-        beside.shutdown(wait=False)
+        stated = header["checksum"]
+        pool = ThreadPoolExecutor(1)
+        computed = pool.submit(_checksum, _described(header), arrays)
+        pool.shutdown(wait=False)
         unpacked = container.unpack(arrays, header.get("packed", {}))
         state = State.join(header["model"], arrays | unpacked)
     except ModelFileError:
@@ -299,29 +298,29 @@ def _opened(path: str | os.PathLike[str]) -> tuple[State, Callable[[], None]]:
         raise ModelFileError(f"cannot read {path}: {problem.strerror or problem}") from None
     except container.NotPacked:
         raise ModelFileError(f"{path} is damaged: an array in it cannot be unpacked") from None
-    except DAMAGE as problem:
+    except DAMAGE_ERRORS as problem:
         raise _damaged(path, problem) from None
 
     def check() -> None:
         try:
-            right = stated == found.result()
-        except DAMAGE as problem:
+            is_right = stated == computed.result()
+        except DAMAGE_ERRORS as problem:
             raise _damaged(path, problem) from None
-        if not right:
+        if not is_right:
             raise ModelFileError(f"{path} is damaged: its contents do not match its checksum")
 
     return state, check
 
 
 def _damaged(path: str | os.PathLike[str], problem: Exception) -> ModelFileError:
-    return ModelFileError(
-        f"{path} is damaged: {problem if isinstance(problem, ShortlistError) else repr(problem)}"
-    )
+    reason = problem if isinstance(problem, ShortlistError) else repr(problem)
+    return ModelFileError(f"{path} is damaged: {reason}")
 
 
 def build(state: State, also: Iterable[type[Storable]] = ()) -> Any:
     """Make the model of a state."""
-    kind = {one.__name__: one for one in also}.get(state.kind) or storable(state.kind)
+    extra = {kind.__name__: kind for kind in also}
+    kind = extra.get(state.kind) or storable(state.kind)
     if not hasattr(kind, "from_state"):
         raise ModelFileError(
             f"the model file holds a {state.kind!r}, which this version of shortlist does not know"
@@ -341,15 +340,14 @@ def is_model_file(path: Path) -> bool:
     """
     with open(path, "rb") as file:
         start = file.read(512)
-    return start[8:9] == b"{" and f'"{KEY}"'.encode() in start
+    return start[8:9] == b"{" and f'"{METADATA_KEY}"'.encode() in start
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file."""
     try:
-        with container.opened(path) as found:
-            header = _header(path, found.texts.get(KEY))
-            return header, found.arrays()
+        with container.opened(path) as file:
+            return _header(path, file.texts.get(METADATA_KEY)), file.arrays()
     except FileNotFoundError:
         raise ModelFileError(f"there is no model file {path}") from None
     except NoContainer:
@@ -367,19 +365,20 @@ def _header(path: str | os.PathLike[str], text: Any) -> dict[str, Any]:
     try:
         header: dict[str, Any] = json.loads(text)
         version = header["format"]
-    except DAMAGE:
+    except DAMAGE_ERRORS:
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
-    if version != FORMAT:
+    if version != FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} has format version {version!r}; this version of shortlist reads {FORMAT}: "
-            "upgrade shortlist"
+            f"{path} has format version {version!r}; this version of shortlist reads "
+            f"{FORMAT_VERSION}: upgrade shortlist"
         )
     return header
 
 
 def _described(header: dict[str, Any]) -> Any:
     """Return the part of a header that the checksum covers."""
-    return header["model"] | ({"packed": header["packed"]} if "packed" in header else {})
+    packed = {"packed": header["packed"]} if "packed" in header else {}
+    return header["model"] | packed
 
 
 def checksum(state: State) -> str:
@@ -390,13 +389,13 @@ def checksum(state: State) -> str:
 def learned_examples(path: str | os.PathLike[str]) -> int:
     """Return how many examples the model in a file has learned. Only the header is read."""
     try:
-        with container.opened(path) as found:
-            return _most_examples(_header(path, found.texts.get(KEY))["model"])
-    except (OSError, NoContainer, *DAMAGE):
+        with container.opened(path) as file:
+            return _most_examples(_header(path, file.texts.get(METADATA_KEY))["model"])
+    except (OSError, NoContainer, *DAMAGE_ERRORS):
         raise ModelFileError(f"{path} is damaged: its header cannot be read") from None
 
 
 def _most_examples(header: dict[str, Any]) -> int:
     """Return the number that a model, or one of its parts, keeps."""
-    own = int(header["settings"].get("n_examples", 0))
-    return max([own, *(_most_examples(part) for part in header["parts"].values())])
+    counts = [_most_examples(part) for part in header["parts"].values()]
+    return max([int(header["settings"].get("n_examples", 0)), *counts])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shortlist.data.rows import Rows
 
 
-class Places(NamedTuple):
+class ExamplePlaces(NamedTuple):
     """Where the examples of a batch stand: in which file, and at which of its lines, or rows
     where it has none.
     """
@@ -29,7 +29,7 @@ class Places(NamedTuple):
     def of(self, n: int) -> str:
         return f"{self.file}, {self.unit} {self.numbers[n]}"
 
-    def take(self, which: list[int]) -> Places:
+    def take(self, which: list[int]) -> ExamplePlaces:
         return self._replace(numbers=[self.numbers[n] for n in which])
 
 
@@ -58,11 +58,15 @@ class Examples:
     # names of the columns of ``rows``, not one for each example
     feature_names: list[str] | None = None
     first: int = 0  # how many examples of the same stream stand before these
-    places: Places | None = None  # where the format knows them; whoever refuses an example says so
+    places: ExamplePlaces | None = (
+        None  # where the format knows them; whoever refuses an example says so
+    )
 
     def __len__(self) -> int:
         for name, values in self.columns():
-            return self.rows.n_rows if name == "rows" and self.rows is not None else len(values)  # type: ignore[arg-type]
+            if name == "rows":
+                return values.n_rows
+            return len(values)
         return 0
 
     def take(self, which: list[int]) -> Examples:
@@ -72,7 +76,7 @@ class Examples:
             if isinstance(values, list):
                 taken[name] = [values[n] for n in which]
             else:
-                taken[name] = values.take(which)  # type: ignore[attr-defined]
+                taken[name] = values.take(which)
         places = self.places and self.places.take(which)
         return Examples(**taken, feature_names=self.feature_names, first=self.first, places=places)
 
@@ -80,7 +84,9 @@ class Examples:
         """How a row is called in a sentence: by where it stands, or by its number in the
         stream, from 0.
         """
-        return f"row {self.first + n}" if self.places is None else f"{self.places.of(n)}: the row"
+        if self.places is None:
+            return f"row {self.first + n}"
+        return f"{self.places.of(n)}: the row"
 
     def complete_only(self) -> Examples:
         """The examples of which all labels were judged: those by which a ranking can be
@@ -90,15 +96,20 @@ class Examples:
             return self
         n = len(self)
         judged = zip(self.labels or [[]] * n, self.wrong, self.complete or [None] * n, strict=True)
-        whole = [bool(own) and (not wrong if said is None else said) for own, wrong, said in judged]
-        return self.take([i for i in range(n) if whole[i]])
+        chosen = []
+        for i, (labels, wrong, complete) in enumerate(judged):
+            if complete is None:
+                complete = not wrong
+            if labels and complete:
+                chosen.append(i)
+        return self.take(chosen)
 
-    def columns(self) -> Iterator[tuple[str, object]]:
+    def columns(self) -> Iterator[tuple[str, Any]]:
         """The fields that this batch has, by name."""
-        for one in fields(self):
-            values = getattr(self, one.name)
-            if values is not None and one.name not in ("feature_names", "first", "places"):
-                yield one.name, values
+        for column in fields(self):
+            values = getattr(self, column.name)
+            if values is not None and column.name not in ("feature_names", "first", "places"):
+                yield column.name, values
 
 
 @dataclass
@@ -107,14 +118,14 @@ class Skipped:
     first few.
     """
 
-    KEPT = 10
+    MOST_SENTENCES = 10
 
     count: int = 0
     sentences: list[str] = field(default_factory=list)
 
     def add(self, sentence: str) -> None:
         self.count += 1
-        if len(self.sentences) < self.KEPT:
+        if len(self.sentences) < self.MOST_SENTENCES:
             self.sentences.append(sentence)
 
     def __bool__(self) -> bool:
@@ -127,16 +138,23 @@ def in_batches(
     """Gather examples, each a text and other values in the order of ``names``, to batches of
     about ``size`` letters.
     """
-    columns: dict[str, Any] = {name: [] for name in names}
-    held = 0
+    batch: list[Sequence[str | list[str]]] = []
+    n_letters = 0
     for example in examples:
-        for column, value in zip(columns.values(), example, strict=True):
-            column.append(value)
-        held += len(example[0])
-        if held >= size:
-            yield Examples(**columns)
-            columns, held = {name: [] for name in names}, 0
-    yield Examples(**columns)
+        batch.append(example)
+        n_letters += len(example[0])
+        if n_letters >= size:
+            yield _as_columns(names, batch)
+            batch = []
+            n_letters = 0
+    yield _as_columns(names, batch)
+
+
+def _as_columns(names: tuple[str, ...], examples: list[Sequence[str | list[str]]]) -> Examples:
+    columns: dict[str, Any] = {
+        name: [example[n] for example in examples] for n, name in enumerate(names)
+    }
+    return Examples(**columns)
 
 
 def open_vectors(path: str | os.PathLike[str]) -> NDArray[Any]:
@@ -144,19 +162,20 @@ def open_vectors(path: str | os.PathLike[str]) -> NDArray[Any]:
     are accepted.
     """
     try:
-        found: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+        matrix: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise InputError(f"there is no file {path}") from None
     except (ValueError, OSError, EOFError, SyntaxError, MemoryError) as problem:
-        said = " ".join(str(problem).split())[:200]
+        reason = " ".join(str(problem).split())[:200]
         raise InputError(
-            f"cannot read {path}: expected numbers that numpy.save has written ({said})"
+            f"cannot read {path}: expected numbers that numpy.save has written ({reason})"
         ) from None
-    if found.ndim != 2 or found.dtype.kind not in "fiu":
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
         raise InputError(
-            f"{path}: expected a matrix of numbers, found {found.dtype} of the shape {found.shape}"
+            f"{path}: expected a matrix of numbers, found {matrix.dtype} of the shape "
+            f"{matrix.shape}"
         )
-    return found
+    return matrix
 
 
 def beside(
@@ -168,36 +187,39 @@ def beside(
     """Put the rows first..end-1 of a .npy file beside the texts of batches; there must be one
     for each.
     """
-    vectors, began = open_vectors(path), first
-    end = len(vectors) if end is None else min(end, len(vectors))
+    vectors = open_vectors(path)[first:end]
+    at = 0
     for batch in batches:
         if batch.texts is None:
             raise InputError(
                 f"the vectors of {path} stand beside texts, and the data hold rows of features"
             )
-        last = first + len(batch)
-        if last > end:
+        n = len(batch)
+        if at + n > len(vectors):
             raise InputError(
-                f"{path} has {counted(end - began, 'rows')}, and there are more texts; it needs a "
+                f"{path} has {counted(len(vectors), 'rows')}, and there are more texts; it needs a "
                 "row for each"
             )
-        own = as_vectors(
-            vectors[first:last], last - first, f"{path}, rows from {first} on: vectors"
-        )
-        yield replace(batch, texts=WithVectors(as_documents(batch.texts), own))
-        first = last
-    if first < end:
-        rows, texts = counted(end - began, "rows"), there_are(first - began, "texts")
-        raise InputError(f"{path} has {rows}, and {texts}; it needs a row for each")
+        where = f"{path}, rows from {first + at} on: vectors"
+        rows = as_vectors(vectors[at : at + n], n, where)
+        yield replace(batch, texts=WithVectors(as_documents(batch.texts), rows))
+        at += n
+    if at < len(vectors):
+        rows_and_texts = f"{counted(len(vectors), 'rows')}, and {there_are(at, 'texts')}"
+        raise InputError(f"{path} has {rows_and_texts}; it needs a row for each")
 
 
 def apart(texts: Sequence[Any]) -> tuple[Sequence[Any], Vectors | None]:
     """Return the texts alone, and the vectors beside them, if any."""
-    return (texts.texts, texts.vectors) if isinstance(texts, WithVectors) else (texts, None)
+    if isinstance(texts, WithVectors):
+        return texts.texts, texts.vectors
+    return texts, None
 
 
 def stacked(parts: Sequence[Sequence[Any]]) -> Sequence[Any]:
     """Return the texts of several parts as one, with their vectors, if the parts have them."""
     texts = [text for part in parts for text in part]
     vectors = [part.vectors for part in parts if isinstance(part, WithVectors)]
-    return WithVectors(as_documents(texts), np.concatenate(vectors)) if vectors else texts
+    if not vectors:
+        return texts
+    return WithVectors(as_documents(texts), np.concatenate(vectors))

@@ -19,22 +19,22 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Progress, Source
-from shortlist.inputs.tables import BadValue, Column, Row, Table
+from shortlist.inputs.tables import BadValue, Column, Row, TableFormat
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
-SLICE = 1 << 24  # about how many bytes of a file are decoded at a time
+SLICE_BYTES = 1 << 24  # about how many bytes of a file are decoded at a time
 
 
 Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame"
 
 
 @dataclass
-class Frames(Table):
+class Frames(TableFormat):
     name = "frame"
     description = "a pandas or polars frame, from Python, with columns for the text and the labels"
 
@@ -62,7 +62,7 @@ class Frames(Table):
         """Yield examples of columns in memory; ``first`` is the number of the first row."""
         rows: list[Row] = []
         numbers: list[int] = []
-        held = 0
+        n_letters = 0
         for i in range(len(columns[0][1])):
             try:
                 row = self.to_row((column, values[i]) for column, values in columns)
@@ -71,15 +71,14 @@ class Frames(Table):
                 continue
             rows.append(row)
             numbers.append(first + i)
-            held += (
-                sum(len(str(value)) for value in row[0].values())
-                if isinstance(row[0], dict)
-                else len(row[0])
-            )
-            if held >= progress.batch:
-                yield self.batch(rows, Places(where, numbers, "row"))
-                rows, numbers, held = [], [], 0
-        yield self.batch(rows, Places(where, numbers, "row"))
+            fields = row.text.values() if isinstance(row.text, dict) else [row.text]
+            n_letters += sum(len(str(field)) for field in fields)
+            if n_letters >= progress.batch:
+                yield self.batch(rows, ExamplePlaces(where, numbers, "row"))
+                rows = []
+                numbers = []
+                n_letters = 0
+        yield self.batch(rows, ExamplePlaces(where, numbers, "row"))
 
 
 @dataclass
@@ -119,7 +118,7 @@ class Parquet(Frames):
         process = source.hold(_Process(source.name, path))
         names, n_rows = process.begin()
         present = self.present(names, source.name, source.progress)
-        step = max(1, min(n_rows, SLICE * n_rows // size, 1 << 14))
+        step = max(1, min(n_rows, SLICE_BYTES * n_rows // size, 1 << 14))
         process.ask(list(dict.fromkeys(names[place] for place in present.values())), step)
         for first in range(0, n_rows, step):
             frame = process.frame()
@@ -135,14 +134,14 @@ class _Process:
         program = str(Path(__file__).with_name("parquet_process.py"))
         # puts no folder on sys.path
         run = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
-        found = os.pathsep.join(folder for folder in sys.path if folder)
+        folders = os.pathsep.join(folder for folder in sys.path if folder)
         self._name = name
         self._process = subprocess.Popen(
             [sys.executable, "-c", run, program, str(path.resolve())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": found, "PYTHONSAFEPATH": "1"},
+            env={**os.environ, "PYTHONPATH": folders, "PYTHONSAFEPATH": "1"},
         )
 
     def __enter__(self) -> _Process:
@@ -171,11 +170,9 @@ class _Process:
 
         size = int.from_bytes(self._stdout.read(8), "little")
         data = self._stdout.read(size)
-        return (
-            polars.read_ipc_stream(io.BytesIO(data))
-            if data and len(data) == size
-            else self._failed()
-        )
+        if not data or len(data) < size:
+            self._failed()
+        return polars.read_ipc_stream(io.BytesIO(data))
 
     @property
     def _stdout(self) -> IO[bytes]:
@@ -183,11 +180,10 @@ class _Process:
         return self._process.stdout
 
     def _failed(self) -> NoReturn:
-        said = self._process.communicate()[1].decode("utf-8", "replace").splitlines()
-        if self._process.returncode == 1 and said:  # it ended with its own sentence
-            raise InputError(f"cannot read {self._name}: {said[-1]}")
+        errors = self._process.communicate()[1].decode("utf-8", "replace").splitlines()
+        if self._process.returncode == 1 and errors:  # it ended with its own sentence
+            raise InputError(f"cannot read {self._name}: {errors[-1]}")
         raise InputError(
             f"cannot read {self._name}: the Parquet reader broke down; the file is damaged, or "
-            "needs more memory "
-            "than there is, and must be written anew"
+            "needs more memory than there is, and must be written anew"
         )

@@ -19,14 +19,20 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Source
-from shortlist.inputs.tables import BadValue, Column, Names, Row, Table, found_among, named
+from shortlist.inputs.tables import (
+    BadValue,
+    Column,
+    ColumnNames,
+    Row,
+    TableFormat,
+    matching_columns,
+    names_in_words,
+)
 
 # An escape in a string: a surrogate pair, a lone surrogate, or any other.
 ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
-
-OTHERS = "; fields of other names are named with --text-column, --label-column and the like"
 
 
 class Place(NamedTuple):
@@ -41,12 +47,13 @@ class Place(NamedTuple):
     def after(self, text: str) -> Place:
         """Return the place behind a text that begins here."""
         line_feeds = text.count("\n")
-        column = self.column + len(text) if not line_feeds else len(text) - text.rfind("\n")
-        return Place(self.line + line_feeds, column)
+        if not line_feeds:
+            return Place(self.line, self.column + len(text))
+        return Place(self.line + line_feeds, len(text) - text.rfind("\n"))
 
 
 @dataclass
-class JsonLines(Table):
+class JsonLines(TableFormat):
     name = "json-lines"
     description = "JSON lines: one object on each line, with fields for the text and the labels"
     endings: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".jsonlines")
@@ -58,15 +65,14 @@ class JsonLines(Table):
 
     def examples(self, source: Source) -> Iterator[Examples]:
         to_row = self._reader()
-        met = self.wrong in (None, "wrong")
+        is_missing = self.wrong not in (None, "wrong")
         for first, block in source.blocks():
             lines = enumerate(block.split(b"\n")[:-1], first)
-            batch = self._examples_of(
-                source, to_row, ((Place(n, 1), line) for n, line in lines if line.strip())
-            )
-            met = met or batch.wrong is not None
+            records = [(Place(n, 1), line) for n, line in lines if line.strip()]
+            batch = self._examples_of(source, to_row, records)
+            is_missing = is_missing and batch.wrong is None
             yield batch
-        if not met:
+        if is_missing:
             source.progress.notes.append(
                 f"no record has the field {self.wrong!r}: nothing was taken as crossed out"
             )
@@ -75,64 +81,69 @@ class JsonLines(Table):
         self, source: Source, to_row: Callable[[bytes], Row], records: Iterable[tuple[Place, bytes]]
     ) -> Examples:
         """Return the examples of records, and report the bad ones."""
-        rows, lines = [], []
+        rows = []
+        lines = []
         for place, record in records:
             if source.decoded_line(place.line, record) is None:
                 continue
             try:
-                rows.append(row := to_row(record))
+                row = to_row(record)
+                rows.append(row)
                 lines.append(place.line)
                 if row.labels is None and source.progress.fields is None:  # for an error
                     source.progress.fields = fields_of(record)
             except (BadValue, ValueError, RecursionError) as problem:
                 column, sentence = explained(record, problem)
                 source.bad(*place.after(record.decode()[: column - 1]), sentence)
-        return self.batch(rows, Places(source.name, lines))
+        return self.batch(rows, ExamplePlaces(source.name, lines))
 
     def _reader(self) -> Callable[[bytes], Row]:
         """Return the function that makes a row of a record."""
-        wanted = self.wanted()
-        for column in wanted:
+        columns = self.columns()
+        for column in columns:
             if not isinstance(column.name, str):
-                raise InputError(f"{column.what} must be the name of a field, not {column.name!r}")
-        if len({column.name for column in wanted}) < len(wanted):
-            used = ", ".join(f"{column.name!r} for {column.what}" for column in wanted)
+                raise InputError(f"{column.role} must be the name of a field, not {column.name!r}")
+        if len({column.name for column in columns}) < len(columns):
+            used = ", ".join(f"{column.name!r} for {column.role}" for column in columns)
             raise InputError(f"a field can be used for one thing only, not as in {used}")
         decode = msgspec.json.Decoder(dict[str, Any]).decode
-        left_out = {"labels", "text"} if self.has_fields else {"labels"}  # where they are null
+        may_be_null = {"labels", "text"} if self.has_fields else {"labels"}
         # most records have the same fields
-        find = lru_cache(lambda names: self._found(wanted, names))
+        present = lru_cache(lambda names: self._fields_among(columns, names))
 
         def to_row(line: bytes) -> Row:
             record = decode(line)
-            values = ((column, record[str(column.name)]) for column in find(tuple(record)))
-            return self.to_row(
-                (column, one)
-                for column, one in values
-                if one is not None or column.what not in left_out
-            )
+            values = []
+            for column in present(tuple(record)):
+                value = record[str(column.name)]
+                if value is not None or column.role not in may_be_null:
+                    values.append((column, value))
+            return self.to_row(values)
 
         return to_row
 
-    def _found(self, wanted: list[Column], names: Sequence[str]) -> list[Column]:
-        """Return the wanted fields that a record has; refuse a record without a needed one."""
-        found, missing = found_among(wanted, names)
-        has_text = any(column.what == "text" for column in found)
+    def _fields_among(self, columns: list[Column], names: Sequence[str]) -> list[Column]:
+        """Return the fields to read that a record has; refuse a record without a needed one."""
+        present, missing = matching_columns(columns, names)
+        may_be_absent = {"labels", "one_hot", "wrong", "complete", "features"}
+        if any(column.role == "text" for column in present):
+            may_be_absent.add("text")
         for column in missing:
-            needed = column.what not in ("labels", "one_hot", "wrong", "complete", "features")
-            if needed and not (column.what == "text" and has_text):
+            if column.role not in may_be_absent:
                 raise BadValue(
                     None,
-                    f"expected a field {column.name!r}, found {named(names) or 'none'}{OTHERS}",
+                    f"expected a field {column.name!r}, found {names_in_words(names) or 'none'}; "
+                    "fields of other names are named with --text-column, --label-column and the "
+                    "like",
                 )
-        return found
+        return present
 
 
 def explained(line: bytes, problem: Exception) -> tuple[int, str]:
     """Return the column and the error of a bad line."""
     text = line.decode()
     if isinstance(problem, BadValue):
-        return 1 if problem.column is None else _column(text, problem.column), str(problem)
+        return _column(text, problem.column), str(problem)
     if isinstance(problem, RecursionError):
         return 1, "expected a JSON object of text and labels, found one nested too deeply"
     constants: list[str] = []
@@ -143,16 +154,16 @@ def explained(line: bytes, problem: Exception) -> tuple[int, str]:
     except (ValueError, RecursionError):
         pass
     if constants:  # NaN, Infinity or −Infinity, which Python writes
-        return text.find(
-            constants[0]
-        ) + 1, f"expected JSON, found {constants[0]}, which it does not have; write null"
-    said = str(problem).replace("`", "'")
+        expected = f"expected JSON, found {constants[0]}, which it does not have; write null"
+        return text.find(constants[0]) + 1, expected
     for escape in ESCAPE.finditer(text):
         if escape[1]:
             half = f"half a character (a lone surrogate), {escape[0]}"
             return escape.start() + 1, f"expected whole characters, found {half}"
-    said = said if said.startswith("JSON") else said[0].lower() + said[1:]
-    return 1, said.replace(", got", ", found")
+    sentence = str(problem).replace("`", "'").replace(", got", ", found")
+    if not sentence.startswith("JSON"):
+        sentence = sentence[0].lower() + sentence[1:]
+    return 1, sentence
 
 
 def fields_of(record: bytes) -> list[str]:
@@ -161,7 +172,7 @@ def fields_of(record: bytes) -> list[str]:
 
 
 def _column(line: str, field: Any) -> int:
-    """Return where the name of a field stands in a line; 1 if it is escaped there."""
+    """Return where the name of a field stands in a line; 1 if it is escaped there, or None."""
     return max(line.find(json.dumps(field, ensure_ascii=False)), 0) + 1
 
 
@@ -171,21 +182,18 @@ SCAN = json.JSONDecoder().raw_decode
 SOLID = re.compile(r"[^ \t\r\n]")
 # characters: a mistake so near to the end may be an object of which only the beginning was read
 NEAR_END = 12
-# What is expected outside of objects, and what after each character that may stand there.
-START, FIRST, NEXT, BEHIND, DONE = (
-    "[, which begins a JSON array",
-    "an object, {…}, or ]",
-    "an object, {…}",
-    ", or ] behind an object",
-    "nothing behind the array",
-)
-STEPS = {
-    (START, "["): FIRST,
-    (FIRST, "{"): BEHIND,
-    (NEXT, "{"): BEHIND,
-    (BEHIND, ","): NEXT,
-    (FIRST, "]"): DONE,
-    (BEHIND, "]"): DONE,
+# What is expected outside of objects -> what after each character that may stand there.
+ARRAY_START = "[, which begins a JSON array"
+ARRAY_END = "nothing behind the array"
+NEXT_OBJECT = "an object, {…}"
+OBJECT_OR_END = f"{NEXT_OBJECT}, or ]"
+COMMA_OR_END = ", or ] behind an object"
+ARRAY_STEPS = {
+    ARRAY_START: {"[": OBJECT_OR_END},
+    OBJECT_OR_END: {"{": COMMA_OR_END, "]": ARRAY_END},
+    NEXT_OBJECT: {"{": COMMA_OR_END},
+    COMMA_OR_END: {",": NEXT_OBJECT, "]": ARRAY_END},
+    ARRAY_END: {},
 }
 
 
@@ -211,33 +219,43 @@ class JsonArray(JsonLines):
         # bad bytes are reported by object
         decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
         longest = source.progress.max_record
-        held, place, expected, ended = "", Place(1, 1), START, False
-        while not ended:
-            data = source.read(max(source.progress.batch, len(held)))
-            held, at, ended = held + decode(data, final=not data), 0, not data
-            found = []
-            while solid := SOLID.search(held, at):
-                begin, letter = solid.start(), solid[0]
-                place = place.after(held[at:begin])
+        text = ""
+        place = Place(1, 1)
+        expected = ARRAY_START
+        is_last = False
+        while not is_last:
+            data = source.read(max(source.progress.batch, len(text)))
+            is_last = not data
+            text += decode(data, final=is_last)
+            at = 0
+            records = []
+            while solid := SOLID.search(text, at):
+                begin = solid.start()
+                letter = solid[0]
+                place = place.after(text[at:begin])
                 at = begin
-                if (expected, letter) not in STEPS:
+                if letter not in ARRAY_STEPS[expected]:
                     raise InputError(
                         f"{source.name}, {place}: expected {expected}, found {letter!r}"
                     )
-                end = _end_of_object(source, held, begin, place) if letter == "{" else begin + 1
+                end: int | None = begin + 1
+                if letter == "{":
+                    end = _end_of_object(source, text, begin, place)
                 if end is None:
                     break
                 if letter == "{":
-                    found.append((place, held[begin:end].encode("utf-8", "surrogateescape")))
-                place, at, expected = place.after(held[begin:end]), end, STEPS[expected, letter]
-            yield found
-            held = held[at:]
-            if len(held) > longest:
+                    records.append((place, text[begin:end].encode("utf-8", "surrogateescape")))
+                place = place.after(text[begin:end])
+                at = end
+                expected = ARRAY_STEPS[expected][letter]
+            yield records
+            text = text[at:]
+            if len(text) > longest:
                 raise InputError(
                     f"{source.name}, line {place.line}: expected an object of at most {longest} "
                     "bytes"
                 )
-        if expected not in (START, DONE):
+        if expected not in (ARRAY_START, ARRAY_END):
             raise InputError(
                 f"{source.name}: expected ] at the end of the array, found the end of the file"
             )
@@ -247,29 +265,23 @@ def _end_of_object(source: Source, text: str, begin: int, place: Place) -> int |
     """Return where the object that begins here ends; None if the text ends before it."""
     try:
         return SCAN(text, begin)[1]
-    except RecursionError:
-        raise InputError(
-            f"{source.name}, {place}: expected a JSON object, found one nested too deeply"
-        ) from None
     except json.JSONDecodeError as problem:
         if problem.pos >= len(text) - NEAR_END or problem.msg.startswith("Unterminated string"):
             return None
-        there = place.after(text[begin : problem.pos])
-        raise InputError(
-            f"{source.name}, {there}: expected a JSON object, found a mistake in it: {problem.msg}"
-        ) from None
+        place = place.after(text[begin : problem.pos])
+        mistake = f"a mistake in it: {problem.msg}"
+    except RecursionError:
+        mistake = "one nested too deeply"
     except ValueError:  # by Python's own limit
-        raise InputError(
-            f"{source.name}, {place}: expected a JSON object, found one with a number of more than "
-            "4,300 digits"
-        ) from None
+        mistake = "one with a number of more than 4,300 digits"
+    raise InputError(f"{source.name}, {place}: expected a JSON object, found {mistake}")
 
 
 # Tasks of Label Studio, as its JSON export has them: an array of objects with ``data`` and
 # ``annotations``. The text is a field of ``data``; the labels are the choices of all annotations
 # that were not skipped.
 
-EVERY = "labels"  # the default of ``labels``: the choices of every control
+ALL_CONTROLS = "labels"  # the default of ``labels``: the choices of every control
 
 
 class Result(msgspec.Struct, gc=False):
@@ -284,7 +296,7 @@ class Annotation(msgspec.Struct, gc=False):
     was_cancelled: bool = False
 
 
-class Task(msgspec.Struct, gc=False):
+class LabelStudioTask(msgspec.Struct, gc=False):
     data: dict[str, Any]
     annotations: list[Annotation] = []
 
@@ -301,11 +313,12 @@ class LabelStudio(JsonArray):
         return super().recognises(name, head) and '"annotations"' in head and '"result"' in head
 
     def _reader(self) -> Callable[[bytes], Row]:
-        self.wanted()
-        for what, name in (("text", self.text), ("labels", self.labels)):
+        self.columns()
+        for role in ("text", "labels"):
+            name = getattr(self, role)
             if not isinstance(name, str):
-                raise InputError(f"{what} must be one name in tasks of Label Studio, not {name!r}")
-        decode = msgspec.json.Decoder(Task).decode
+                raise InputError(f"{role} must be one name in tasks of Label Studio, not {name!r}")
+        decode = msgspec.json.Decoder(LabelStudioTask).decode
         return lambda record: self._row(decode(record))
 
     def _row(self, task: Any) -> Row:
@@ -314,13 +327,18 @@ class LabelStudio(JsonArray):
             raise BadValue(
                 "data", f"expected a text in the field {self.text!r} of 'data', found none"
             )
-        found: dict[str, None] = {}
+        labels: dict[str, None] = {}  # each once
         for annotation in task.annotations:
-            for result in () if annotation.was_cancelled else annotation.result:
-                if self.labels in (EVERY, result.from_name):
-                    found |= dict.fromkeys(self.to_labels(result.value.get("choices"), "choices"))
-        own = task.data.get(self.id) if self.id is not None else None
-        return Row(text, list(found), id=None if self.id is None else str(own))
+            if annotation.was_cancelled:
+                continue
+            for result in annotation.result:
+                if self.labels in (ALL_CONTROLS, result.from_name):
+                    choices = self.to_labels(result.value.get("choices"), "choices")
+                    labels |= dict.fromkeys(choices)
+        row = Row(text, list(labels))
+        if self.id is not None:
+            row = row._replace(id=str(task.data.get(self.id)))
+        return row
 
 
 # doccano's JSON lines: ``{"id": 1, "text": "wheat exports rose", "label": ["grain", "trade"]}``.
@@ -330,7 +348,7 @@ LIST_OF_LABELS = re.compile(r'"label"\s*:\s*\[\s*["\]]')
 
 @dataclass
 class Doccano(JsonLines):
-    labels: Names = "label"
+    labels: ColumnNames = "label"
 
     name = "doccano"
     description = "doccano: JSON lines whose field label lists the labels"

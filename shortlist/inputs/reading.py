@@ -10,14 +10,14 @@ from typing import Any, BinaryIO, cast
 
 from shortlist.data.validation import as_choice, as_whole
 from shortlist.errors import InputError
-from shortlist.inputs.delimited import Csv, Numbers, Tsv
+from shortlist.inputs.delimited import Csv, NumberTable, Tsv
 from shortlist.inputs.examples import Examples, beside
 from shortlist.inputs.frames import Frame, Frames, Parquet
 from shortlist.inputs.json_records import Doccano, JsonArray, JsonLines, LabelStudio
 from shortlist.inputs.source import (
-    BATCH,
-    ENDINGS,
-    MAX_RECORD,
+    BATCH_BYTES,
+    COMPRESSED_ENDINGS,
+    MAX_RECORD_BYTES,
     Format,
     Option,
     Progress,
@@ -25,35 +25,36 @@ from shortlist.inputs.source import (
     is_open,
 )
 from shortlist.inputs.sparse import Letor, SvmLight
-from shortlist.inputs.tables import Names
+from shortlist.inputs.tables import ColumnNames
 from shortlist.inputs.text_files import ClassFolders, FastText, PlainLines
 
 # From the most particular to the most general: the order in which a format is recognised.
-KINDS: tuple[type[Format], ...] = (
-    Frames,
-    Parquet,
-    Doccano,
-    JsonLines,
-    LabelStudio,
-    JsonArray,
-    FastText,
-    Letor,
-    SvmLight,
-    Csv,
-    Tsv,
-    Numbers,
-    ClassFolders,
-    PlainLines,
-)
-FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in KINDS}
-
+FORMATS: dict[str, type[Format]] = {
+    kind.name: kind
+    for kind in (
+        Frames,
+        Parquet,
+        Doccano,
+        JsonLines,
+        LabelStudio,
+        JsonArray,
+        FastText,
+        Letor,
+        SvmLight,
+        Csv,
+        Tsv,
+        NumberTable,
+        ClassFolders,
+        PlainLines,
+    )
+}
 
 SPREADSHEETS = (".xlsx", ".xls", ".ods")
 ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar")
 # at most one character of so many is a control character in text; of random bytes it is one in nine
-MOST_STRANGE = 20
+LETTERS_PER_CONTROL = 20
 
-Where = str | os.PathLike[str] | BinaryIO
+Input = str | os.PathLike[str] | BinaryIO
 
 
 class Stream:
@@ -65,24 +66,23 @@ class Stream:
 
     def __init__(self, format: str, batches: Iterator[Examples], progress: Progress) -> None:
         self.format = format
-        self.skip_bad, self.skipped, self.notes = (
-            progress.skip_bad,
-            progress.skipped,
-            progress.notes,
-        )
+        self.skip_bad = progress.skip_bad
+        self.skipped = progress.skipped
+        self.notes = progress.notes
         self._batches = batches
         self.progress = progress
 
     def __iter__(self) -> Iterator[Examples]:
-        seen = 0
+        n_seen = 0
         while True:
             with _explained():
                 batch = next(self._batches, None)
             if batch is None:
                 return
             if len(batch):
-                batch.feature_names, batch.first = self.columns, seen
-                seen += len(batch)
+                batch.feature_names = self.columns
+                batch.first = n_seen
+                n_seen += len(batch)
                 yield batch
 
     def begins(self, labelled: bool = False) -> bool:
@@ -90,8 +90,8 @@ class Stream:
         read.
         """
         with _explained():
-            batch = next(self._batches, None)
-            return batch is not None and len(batch) > 0 and not (labelled and batch.labels is None)
+            batch = next(self._batches, Examples())
+            return len(batch) > 0 and not (labelled and batch.labels is None)
 
     def with_vectors(
         self, path: str | os.PathLike[str], first: int = 0, last: int | None = None
@@ -130,16 +130,16 @@ def _explained() -> Iterator[None]:
 
 
 def read(
-    source: Where | Frame,
+    source: Input | Frame,
     format: str | None = None,
     *,
-    text: Names = "text",
-    labels: Names = "labels",
+    text: ColumnNames = "text",
+    labels: ColumnNames = "labels",
     label_separator: str | None = None,
     skip_bad: bool = False,
     encoding: str | None = None,
-    batch: int = BATCH,
-    max_record: int = MAX_RECORD,
+    batch: int = BATCH_BYTES,
+    max_record: int = MAX_RECORD_BYTES,
     prefer: Mapping[str, Option] | None = None,
     **options: Option,
 ) -> Stream:
@@ -195,33 +195,33 @@ def read(
         max_record=as_whole(max_record, "max_record", least=1),
         encoding=encoding,
     )
-    columns = {
-        "text": (text, "text"),
-        "labels": (labels, "labels"),
-        "label_separator": (label_separator, None),
-    }
-    options |= {name: value for name, (value, usual) in columns.items() if value != usual}
+    if text != "text":
+        options["text"] = text
+    if labels != "labels":
+        options["labels"] = labels
+    if label_separator is not None:
+        options["label_separator"] = label_separator
+    prefer = prefer or {}
     if format is not None:
         as_choice(format, "format", list(FORMATS))
     if Frames.is_frame(source):
-        frames = Frames.with_options(options, prefer or {})
+        frames = Frames.with_options(options, prefer)
         return Stream(frames.name, frames.frame_examples(source, progress), progress)
     path = None if is_open(source) else _path(source)
     if path and (path.is_dir() or path.is_file()):  # unlike a pipe, they can be opened twice
         if path.is_file():
             progress.bytes_total = path.stat().st_size
-        reader = FORMATS[format or sniff(path, encoding=encoding)].with_options(
-            options, prefer or {}
-        )
+        name = format or sniff(path, encoding=encoding)
+        reader = FORMATS[name].with_options(options, prefer)
         batches = reader.folder_examples if path.is_dir() else reader.file_examples
         return Stream(reader.name, batches(path, progress), progress)
     opened = Source(path or cast("BinaryIO", source), progress)
-    reader = FORMATS[format or _sniff_source(opened)].with_options(options, prefer or {})
+    reader = FORMATS[format or _sniff_source(opened)].with_options(options, prefer)
     opened.decode_as(reader.encoding)
     return Stream(reader.name, reader.examples(opened), progress)
 
 
-def sniff(source: Where, *, encoding: str | None = None) -> str:
+def sniff(source: Input, *, encoding: str | None = None) -> str:
     """Return the name of the format of a path, a folder, or an open binary file that can seek
     back.
     """
@@ -267,7 +267,7 @@ def _sniff_source(source: Source) -> str:
     if not head:
         raise InputError(f"{source.name} is empty")
     name = source.name.lower()
-    for ending in ENDINGS:
+    for ending in COMPRESSED_ENDINGS:
         name = name.removesuffix(ending)
     if name.endswith(SPREADSHEETS):
         raise InputError(
@@ -277,17 +277,15 @@ def _sniff_source(source: Source) -> str:
         raise InputError(
             f"{source.name} is an archive; unpack it, and give the file or folder that is in it"
         )
-    kind = next(
-        (kind for kind in FORMATS.values() if kind.recognises(os.path.basename(name), head)), None
-    )
-    # hardly any of them is in text
-    strange = sum(letter < " " and not letter.isspace() for letter in head)
-    if (kind is None or kind.encoding != "binary") and strange > len(head) // MOST_STRANGE:
-        raise InputError(
-            f"{source.name} holds no text, or text in an encoding that has to be named, for "
-            "example encoding='utf-16' "
-            "(--encoding utf-16)"
-        )
+    file_name = os.path.basename(name)
+    kind = next((kind for kind in FORMATS.values() if kind.recognises(file_name, head)), None)
+    if kind is None or kind.encoding != "binary":
+        n_controls = sum(letter < " " and not letter.isspace() for letter in head)
+        if n_controls > len(head) // LETTERS_PER_CONTROL:
+            raise InputError(
+                f"{source.name} holds no text, or text in an encoding that has to be named, for "
+                "example encoding='utf-16' (--encoding utf-16)"
+            )
     if kind is None:
         raise InputError(
             f"{source.name} is of no format that is recognised; name one of {', '.join(FORMATS)}"

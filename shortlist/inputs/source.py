@@ -3,7 +3,7 @@ the formats.
 
 ``batch``, the bytes of a block, and ``max_record``, the longest record, bound memory. So a small
 file that expands to an enormous one costs time, not memory: no more than one piece of it is held,
-and data are refused whose dictionary needs more than WINDOW bytes.
+and data are refused whose dictionary needs more than LARGEST_WINDOW bytes.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar
+from typing import Any, BinaryIO, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
 from shortlist.errors import InputError, installing
 from shortlist.inputs.examples import Examples, Skipped
 
-WINDOW = 1 << 27  # zstd --ultra -22 and xz -9 need no more than 128 MiB
-PIECE = 1 << 16
+LARGEST_WINDOW = 1 << 27  # zstd --ultra -22 and xz -9 need no more than 128 MiB
+PIECE_BYTES = 1 << 16
 
 
 class Readable(Protocol):
@@ -44,46 +44,56 @@ class Peekable:
 
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
-        self._held = b""
+        self._peeked = b""
 
     def peek(self, least: int) -> bytes:
         """Return the next bytes without taking them: at least ``least``, or fewer at the end."""
-        while len(self._held) < least and (piece := self._stream.read(PIECE)):
-            self._held += piece
-        return self._held
+        while len(self._peeked) < least:
+            piece = self._stream.read(PIECE_BYTES)
+            if not piece:
+                break
+            self._peeked += piece
+        return self._peeked
 
     def read(self, size: int) -> bytes:
-        if self._held:
-            piece, self._held = self._held[:size], self._held[size:]
-            return piece
-        return self._stream.read(size)
+        if not self._peeked:
+            return self._stream.read(size)
+        piece = self._peeked[:size]
+        self._peeked = self._peeked[size:]
+        return piece
 
 
 class _Xz:
     """Read xz streams, one after another. Unlike lzma.LZMAFile, refuse a dictionary of more
-    than WINDOW bytes.
+    than LARGEST_WINDOW bytes.
     """
 
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
-        self._decoder: lzma.LZMADecompressor | None = None
+        self._decoder = _xz_decoder()
+        self._is_new = True
 
     def read(self, size: int) -> bytes:
-        while True:
-            if self._decoder is None or self._decoder.eof:
-                data = (self._decoder.unused_data if self._decoder else b"") or self._stream.read(
-                    PIECE
-                )
-                if not data:
+        piece = b""
+        while not piece:
+            data = b""
+            if self._decoder.eof:
+                data = self._decoder.unused_data
+                self._decoder = _xz_decoder()
+                self._is_new = True
+            if not data and self._decoder.needs_input:
+                data = self._stream.read(PIECE_BYTES)
+                if not data and self._is_new:
                     return b""
-                self._decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2 * WINDOW)
-            else:
-                data = self._stream.read(PIECE) if self._decoder.needs_input else b""
-                if not data and self._decoder.needs_input:
+                if not data:
                     raise EOFError
+            self._is_new = False
             piece = self._decoder.decompress(data, size)
-            if piece:
-                return piece
+        return piece
+
+
+def _xz_decoder() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2 * LARGEST_WINDOW)
 
 
 def _zst(stream: Any) -> Readable:
@@ -93,30 +103,28 @@ def _zst(stream: Any) -> Readable:
             "this file is compressed with zstd, which needs Python 3.14 or the package "
             "backports.zstd; " + installing("zstd")
         )
-    return zstd.ZstdFile(
-        stream, options={zstd.DecompressionParameter.window_log_max: WINDOW.bit_length() - 1}
-    )
+    option = zstd.DecompressionParameter.window_log_max
+    return zstd.ZstdFile(stream, options={option: LARGEST_WINDOW.bit_length() - 1})
 
 
 def _zstd() -> Any:
     """Return Python's module (since 3.14), the same module as a package, or None."""
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
     try:
-        return import_module(
-            "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-        )
+        return import_module(name)
     except ImportError:
         return None
 
 
 # How a compressed file begins -> how it is decompressed.
-_BEGINNINGS: dict[bytes, Callable[[Any], Readable]] = {
+_DECOMPRESSORS: dict[bytes, Callable[[Any], Readable]] = {
     b"\x1f\x8b\x08": lambda stream: gzip.GzipFile(fileobj=stream),
     b"\xfd7zXZ\x00": _Xz,
     b"\x28\xb5\x2f\xfd": _zst,
     **{b"BZh%d1AY&SY" % level: bz2.BZ2File for level in range(1, 10)},
 }
 
-ENDINGS = (".gz", ".xz", ".zst", ".bz2")
+COMPRESSED_ENDINGS = (".gz", ".xz", ".zst", ".bz2")
 
 
 @cache
@@ -124,35 +132,29 @@ def problems() -> tuple[type[Exception], ...]:
     """Return the errors of a file that cannot be read, or whose compressed data are damaged or
     end too early.
     """
+    errors = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
     zstd = _zstd()
-    return (
-        OSError,
-        EOFError,
-        ValueError,
-        zlib.error,
-        lzma.LZMAError,
-        *([zstd.ZstdError] if zstd else []),
-    )
+    return errors if zstd is None else (*errors, zstd.ZstdError)
 
 
 def decompressed(stream: Peekable) -> Readable | None:
     """Return the decompressed stream; None if it is not compressed."""
     beginning = stream.peek(10)  # as long as the longest key
-    for magic, undo in _BEGINNINGS.items():
+    for magic, decompress in _DECOMPRESSORS.items():
         if beginning.startswith(magic):
-            return undo(stream)
+            return decompress(stream)
     return None
 
 
-BATCH = 1 << 18  # fits in a processor's cache; larger blocks are read more slowly
-MAX_RECORD = 1 << 26
+BATCH_BYTES = 1 << 18  # fits in a processor's cache; larger blocks are read more slowly
+MAX_RECORD_BYTES = 1 << 26
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
 
-Held = TypeVar("Held")
+Resource = TypeVar("Resource")
 # the number of each line in its file, and the lines without their ends
 Lines = tuple[Sequence[int], list[str]]
 
@@ -162,8 +164,8 @@ class Progress:
     """The options and the progress of reading; the files of a folder share one."""
 
     skip_bad: bool = False
-    batch: int = BATCH
-    max_record: int = MAX_RECORD
+    batch: int = BATCH_BYTES
+    max_record: int = MAX_RECORD_BYTES
     encoding: str | None = None
     bytes_read: int = 0
     bytes_total: int | None = None
@@ -193,8 +195,8 @@ class Source:
         self.path = None if is_open(where) else Path(where)  # type: ignore[arg-type]
         self.name = str(self.path) if self.path else _name_of(where)
         self._problems = problems()
-        self._held = ExitStack()
-        self.close = weakref.finalize(self, self._held.close)
+        self._resources = ExitStack()
+        self.close = weakref.finalize(self, self._resources.close)
         with self._explained():
             if where == "-" and sys.stdin is None:
                 raise InputError("it is closed")
@@ -214,17 +216,16 @@ class Source:
         self._ended = False
         self._last = b""
 
-    def hold(self, resource: AbstractContextManager[Held]) -> Held:
+    def hold(self, resource: AbstractContextManager[Resource]) -> Resource:
         """Enter a context until the source is closed."""
-        return self._held.enter_context(resource)
+        return self._resources.enter_context(resource)
 
     def head(self) -> str:
         """Return the beginning of the file without taking it."""
         with self._explained():
             head = self._plain.peek(1)
-            return head.decode(
-                _marked(head) or _checked(self.progress.encoding or "utf-8"), "replace"
-            )
+            encoding = _marked(head) or _checked(self.progress.encoding or "utf-8")
+            return head.decode(encoding, "replace")
 
     def decode_as(self, encoding: str) -> None:
         """Read text in this encoding, unless the caller or a byte order mark names another; or
@@ -265,47 +266,43 @@ class Source:
         Carriage returns before line feeds are removed, unless lines are asked for as they are.
         """
         longest = self.progress.max_record
-        number, rest, skipping = self._first_line, bytearray(), False
+        number = self._first_line
+        rest = bytearray()
+        is_skipping = False  # a record that is too long
         while data := self._fill(min(self.progress.batch, longest)):
             first = data.find(b"\n") + 1
-            if skipping or len(rest) + (first or len(data)) > longest:
-                if not skipping:
-                    self.bad(
-                        number,
-                        1,
-                        f"expected a record of at most {longest} bytes, found a longer one",
-                    )
-                rest, skipping = bytearray(), not first
-                if skipping:
+            if is_skipping or len(rest) + (first or len(data)) > longest:
+                if not is_skipping:
+                    expected = f"expected a record of at most {longest} bytes, found a longer one"
+                    self.bad(number, 1, expected)
+                rest.clear()
+                is_skipping = not first
+                if is_skipping:
                     continue
-                number, data = number + 1, data[first:]
+                number += 1
+                data = data[first:]
             end = data.rfind(b"\n") + 1
             if end:
-                block = b"".join((rest, data[:end]))
+                block = bytes(rest) + data[:end]
                 yield number, block if as_they_are else block.replace(b"\r\n", b"\n")
                 number += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
-                rest = bytearray(data[end:])
-            else:
-                rest += data
+                rest.clear()
+            rest += data[end:]
 
     def _fill(self, size: int) -> bytes:
         """Read ``size`` bytes, fewer from a pipe; add the line feed that the last line may lack."""
-        if self._ended:
-            return b""
-        pieces, held = [], 0
-        while held < size:
-            piece = self.read(size - held)
+        data = bytearray()
+        while len(data) < size and not self._ended:
+            piece = self.read(size - len(data))
+            data += piece
             if not piece:
                 self._ended = True
                 if self._last not in (b"", b"\n"):
-                    pieces.append(b"\n")
-                break
-            pieces.append(piece)
-            held += len(piece)
+                    data += b"\n"
             self._last = piece[-1:]
             if self._is_pipe:
                 break  # the writer of a pipe may wait for an answer
-        return b"".join(pieces)
+        return bytes(data)
 
     def line_blocks(self) -> Iterator[Lines]:
         """Yield blocks of lines as text. A line that is not UTF-8 is bad."""
@@ -315,43 +312,36 @@ class Source:
     def decoded(self, first: int, block: bytes) -> Lines:
         """Return the good lines of a block as text."""
         try:
-            lines = block.decode().split("\n")
-            lines.pop()
+            lines = block.decode().split("\n")[:-1]
             return range(first, first + len(lines)), lines
         except UnicodeDecodeError:
-            numbers, lines = [], []
-            for number, line in enumerate(block.split(b"\n")[:-1], first):
-                text = self.decoded_line(number, line)
-                if text is not None:
-                    numbers.append(number)
-                    lines.append(text)
-            return numbers, lines
+            decoded = self._decoded_lines(first, block)
+            good = {number: line for number, line in decoded if line is not None}
+            return list(good), list(good.values())
 
     def decoded_text(self, first: int, block: bytes) -> str:
         """Return a block as text, in which bad lines are empty."""
         try:
             return block.decode()
         except UnicodeDecodeError:
-            lines = (
-                self.decoded_line(number, line)
-                for number, line in enumerate(block.split(b"\n")[:-1], first)
-            )
-            return "".join(f"{line or ''}\n" for line in lines)
+            return "".join(f"{line or ''}\n" for _, line in self._decoded_lines(first, block))
+
+    def _decoded_lines(self, first: int, block: bytes) -> Iterator[tuple[int, str | None]]:
+        for number, line in enumerate(block.split(b"\n")[:-1], first):
+            yield number, self.decoded_line(number, line)
 
     def decoded_line(self, number: int, line: bytes) -> str | None:
         """Return a line, or a record that begins there, as text; None if it is bad and skipped."""
         try:
             return line.decode()
         except UnicodeDecodeError as problem:
-            before = line[: problem.start]
-            column = len(before[before.rfind(b"\n") + 1 :].decode()) + 1
+            good = line[: problem.start].decode()
             self.bad(
-                number + before.count(b"\n"),
-                column,
+                number + good.count("\n"),
+                len(good) - good.rfind("\n"),
                 f"expected text in {self.progress.encoding or 'UTF-8'}, found the byte "
-                f"0x{line[problem.start]:02x}; "
-                "if the file has another encoding, name it, for example encoding='latin-1' "
-                "(--encoding latin-1)",
+                f"0x{line[problem.start]:02x}; if the file has another encoding, name it, for "
+                "example encoding='latin-1' (--encoding latin-1)",
             )
             return None
 
@@ -362,17 +352,16 @@ class Source:
 
     def whole(self) -> str | None:
         """Return the text of a file that is one record; None if it is bad and skipped."""
-        pieces, held = [], 0
+        text = bytearray()
+        longest = self.progress.max_record
         while data := self.read(1 << 20):
-            pieces.append(data)
-            held += len(data)
-            if held > self.progress.max_record:
-                longest = self.progress.max_record
+            text += data
+            if len(text) > longest:
                 self.progress.bad(
                     f"{self.name}: expected a text of at most {longest} bytes, found a longer one"
                 )
                 return None
-        return self.decoded_line(1, b"".join(pieces).replace(b"\r\n", b"\n"))
+        return self.decoded_line(1, bytes(text).replace(b"\r\n", b"\n"))
 
 
 class _Counted:
@@ -449,10 +438,8 @@ def _name_of(where: Any) -> str:
     return name if isinstance(name, str) else f"<{type(where).__name__}>"
 
 
-Kind = TypeVar("Kind", bound="Format")
 # a value of an option of a format
 Option = str | int | float | list[str] | list[int] | list[str | int] | None
-NONE: Mapping[str, Option] = {}
 
 
 @dataclass
@@ -467,22 +454,18 @@ class Format:
     obtained: ClassVar[str] = ""  # where to get the data sets of this format
 
     @classmethod
-    def with_options(
-        cls: type[Kind], options: Mapping[str, Option], preferred: Mapping[str, Option] = NONE
-    ) -> Kind:
+    def with_options(cls, options: Mapping[str, Option], preferred: Mapping[str, Option]) -> Self:
         """Return the format with these options; preferred options are ignored if the format
         does not have them.
         """
-        known = [option.name for option in fields(cls)]
-        options = {name: value for name, value in preferred.items() if name in known} | dict(
-            options
-        )
-        for option in options:
-            if option not in known:
-                takes = f"its options are {', '.join(known)}" if known else "it has none"
-                raise InputError(f"the format {cls.name} has no option {option!r}; {takes}")
-        given: dict[str, Any] = dict(options)
-        return cls(**given)
+        names = [option.name for option in fields(cls)]
+        chosen: dict[str, Any] = {name: value for name, value in preferred.items() if name in names}
+        for name, value in options.items():
+            if name not in names:
+                takes = f"its options are {', '.join(names)}" if names else "it has none"
+                raise InputError(f"the format {cls.name} has no option {name!r}; {takes}")
+            chosen[name] = value
+        return cls(**chosen)
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -503,7 +486,7 @@ class Format:
         """Whether every record is a line, so that a file can be cut after any line."""
         return False
 
-    def of_pieces(self: Kind, source: Source, first: str) -> tuple[str, bool, Kind]:
+    def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Self]:
         """Return, by the first line of a file, how its pieces are read.
 
         That is a line to put before each piece, or ""; whether that is the first line itself; and

@@ -28,34 +28,27 @@ from numpy.typing import NDArray
 from shortlist.data.rows import Rows
 from shortlist.data.validation import as_rows, as_whole
 from shortlist.errors import InputError
-from shortlist.inputs.examples import Examples, Places
+from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Format, Source
 
 LARGEST_INDEX = int(np.iinfo(np.int32).max)
 LARGEST_VALUE = 1e270
-MOST_COLUMNS = 1 << 22  # one index in a small file could ask for gigabytes
-MANY_COLUMNS = (
-    "a model takes memory for every column up to the highest: if there are so many, say how many "
-    "with n_features, or "
-    "fold them into fewer with hashed, for example hashed=1048576"
-)
-ZERO_BASED = "; if the first feature of the file is number 0, give zero_based=True"
+MOST_UNSTATED_COLUMNS = 1 << 22  # one index in a small file could ask for gigabytes
 
 # the target and the query of a line
-HEAD = re.compile(r"[ \t]*(?:([^ \t#:]+)(?![^ \t#]))?[ \t]*(qid:([^ \t#]*))?")
+LINE_HEAD = re.compile(r"[ \t]*(?:([^ \t#:]+)(?![^ \t#]))?[ \t]*(qid:([^ \t#]*))?")
 PAIR = re.compile(r"[^ \t]+")
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 BLANKS = re.compile(rb"[\t\n]+")
-# of examples, features and labels
-SIZES = re.compile(r"(\d{1,15})\s+([1-9]\d{0,9})\s+(\d{1,10})\s*", re.ASCII)
-LINE = re.compile(
+# the numbers of examples, features and labels
+SIZES_LINE = re.compile(r"(\d{1,15})\s+([1-9]\d{0,9})\s+(\d{1,10})\s*", re.ASCII)
+SPARSE_LINE = re.compile(
     r"[ \t]*([^\s:#]+[ \t]+)?(qid:\S+[ \t]+)?"
     r"(\d+:[-+]?[\d.]\S*)([ \t]+\d+:[-+]?[\d.]\S*)*[ \t]*(#.*)?"
 )
 
-Numbers = NDArray[np.float64]
 # the indices and the values of all pairs, line after line
-Pairs = tuple[NDArray[np.int64], Numbers]
+IndexValuePairs = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 class Line(NamedTuple):
@@ -72,12 +65,11 @@ class Line(NamedTuple):
     @classmethod
     def of(cls, number: int, line: str) -> Line:
         content, _, comment = line.partition("#")
-        head = HEAD.match(content)
+        head = LINE_HEAD.match(content)
         assert head is not None  # every part of it may be absent
         pairs = head.end()
-        return cls(
-            number, content, pairs, content.count(":", pairs), head[1] or "", head[3], comment
-        )
+        n_pairs = content.count(":", pairs)
+        return cls(number, content, pairs, n_pairs, head[1] or "", head[3], comment)
 
 
 class SparseBlock(NamedTuple):
@@ -88,6 +80,8 @@ class SparseBlock(NamedTuple):
 
     def only(self, good: list[int]) -> SparseBlock:
         """Return the examples of these numbers."""
+        if len(good) == len(self.lines):
+            return self
         return SparseBlock(self.rows.take(good), [self.lines[i] for i in good])
 
 
@@ -98,72 +92,67 @@ def sparse_blocks(
     stated = layout.n_features if layout.hashed is None else layout.hashed
     n_features = stated or 0
     for first, block in blocks:
-        lines = [Line.of(*one) for one in zip(*source.decoded(first, block), strict=True)]
+        decoded = zip(*source.decoded(first, block), strict=True)
+        lines = [Line.of(number, line) for number, line in decoded]
         lines = [line for line in lines if line.content.strip(" \t")]
-        found = _pairs_at_once(lines, layout)
-        if found is None:
-            lines, found = _pairs_one_by_one(source, lines, layout)
-        indices, values = found
+        pairs = _pairs_at_once(lines, layout)
+        if pairs is None:
+            lines, pairs = _pairs_one_by_one(source, lines, layout)
+        indices, values = pairs
         if stated is None and indices.size:
             n_features = max(n_features, int(indices.max()) + 1)
         indptr = np.cumsum([0, *(line.n_pairs for line in lines)])
-        if not np.all(values):
-            kept = np.flatnonzero(values)
-            indptr, indices, values = np.searchsorted(kept, indptr), indices[kept], values[kept]
-        if layout.hashed is None:
-            rows = Rows(indptr, indices.astype(np.int32), values, n_features)
-        else:
-            shape = (len(lines), n_features)
-            rows = as_rows(
-                scipy.sparse.csr_array((values, indices % n_features, indptr), shape=shape)
-            )
-        yield SparseBlock(rows, lines)
+        if layout.hashed is not None:
+            indices = indices % n_features
+        shape = (len(lines), n_features)
+        # adds up equal columns and leaves zeros out
+        yield SparseBlock(
+            as_rows(scipy.sparse.csr_array((values, indices, indptr), shape=shape)), lines
+        )
 
 
-def _pairs_at_once(lines: list[Line], layout: Sparse) -> Pairs | None:
+def _pairs_at_once(lines: list[Line], layout: Sparse) -> IndexValuePairs | None:
     """Parse the pairs of all lines with polars; None if a line is bad, or may be."""
     import polars
 
     if any(line.query == "" or _empty_label(line.target) is not None for line in lines):
         return None
-    data = "\n".join(
-        own for line in lines if (own := line.content[line.pairs :].strip(" \t"))
-    ).encode()
+    pairs = [line.content[line.pairs :].strip(" \t") for line in lines]
+    data = "\n".join(filter(None, pairs)).encode().replace(b" ", b"\n")
     if not data:
         return np.empty(0, dtype=np.int64), np.empty(0)
-    data = data.replace(b" ", b"\n")
     if b"\t" in data or b"\n\n" in data:
         data = BLANKS.sub(b"\n", data)
     if b"\r" in data or b"\n+" in data or data.startswith(b"+"):  # polars ignores these
         return None
-    kinds = {"index": polars.Int64, "value": polars.Float64}
+    types = {"index": polars.Int64, "value": polars.Float64}
     try:
-        found = polars.read_csv(
-            data, has_header=False, separator=":", schema=kinds, quote_char=None
+        table = polars.read_csv(
+            data, has_header=False, separator=":", schema=types, quote_char=None
         )
     except polars.exceptions.PolarsError:
         return None
-    index, value = found["index"], found["value"]
     # Without empty cells, and with as many colons as lines, there is one colon on each line, inside
     # of it.
     ends = np.cumsum([line.n_pairs for line in lines if line.n_pairs])
-    if not ends.size or found.height != ends[-1] or index.null_count() or value.null_count():
+    if not ends.size or table.height != ends[-1] or any(table.null_count().row(0)):
         return None
-    indices, values = index.to_numpy() - layout.first_index, value.to_numpy()
+    indices = table["index"].to_numpy() - layout.first_index
+    values = table["value"].to_numpy()
     rises = np.diff(indices) > 0
     rises[ends[:-1] - 1] = True  # from one line to the next
-    good = (
+    is_good = (
         rises.all()
         and indices.min() >= 0
         and indices.max() < layout.most
         and np.abs(values).max() <= LARGEST_VALUE
     )
-    return (indices, values) if good else None
+    return (indices, values) if is_good else None
 
 
 def _pairs_one_by_one(
     source: Source, lines: list[Line], layout: Sparse
-) -> tuple[list[Line], Pairs]:
+) -> tuple[list[Line], IndexValuePairs]:
     """Return the good lines and their pairs; report the others as bad."""
     good = []
     for line in lines:
@@ -171,13 +160,17 @@ def _pairs_one_by_one(
         if mistake is None:
             good.append(line)
             continue
-        at, expected, more = mistake
-        rest = line.content[at:]
-        found = repr(rest.split(None, 1)[0][:40]) if rest and not rest[0].isspace() else "nothing"
-        source.bad(line.number, at + 1, f"expected {expected}, found {found}{more}")
+        at, expected, hint = mistake
+        word = re.split(r"\s", line.content[at:], maxsplit=1)[0]
+        source.bad(line.number, at + 1, f"expected {expected}, found {_quoted(word[:40])}{hint}")
     numbers = " ".join(line.content[line.pairs :] for line in good).replace(":", " ").split()
-    indices = np.array(list(map(int, numbers[::2])), dtype=np.int64) - layout.first_index
-    return good, (indices, np.array(list(map(float, numbers[1::2])), dtype=np.float64))
+    indices = np.array([int(number) for number in numbers[::2]], dtype=np.int64)
+    values = np.array([float(number) for number in numbers[1::2]], dtype=np.float64)
+    return good, (indices - layout.first_index, values)
+
+
+def _quoted(text: str) -> str:
+    return repr(text) if text else "nothing"
 
 
 def _mistake(line: Line, layout: Sparse) -> tuple[int, str, str] | None:
@@ -193,24 +186,25 @@ def _mistake(line: Line, layout: Sparse) -> tuple[int, str, str] | None:
         at = pair.start()
         if not (colon and text.isascii() and text.isdigit()):
             return at, "index:value", ""
-        index = int(text) - layout.first_index if len(text) <= 18 else layout.most
+        index = layout.most
+        if len(text) <= 18:
+            index = int(text) - layout.first_index
         if index >= layout.most:
-            most = layout.most + layout.first_index - 1
-            return (
-                at,
-                f"an index of at most {most}",
-                "" if layout.n_features else f"; {MANY_COLUMNS}",
-            )
+            hint = ""
+            if layout.n_features is None:
+                hint = (
+                    "; a model takes memory for every column up to the highest: if there are so "
+                    "many, say how many with n_features, or fold them into fewer with hashed, for "
+                    "example hashed=1048576"
+                )
+            return at, f"an index of at most {layout.most + layout.first_index - 1}", hint
         if index < 0:
-            return (
-                at,
-                f"an index of at least {layout.first_index}",
-                ZERO_BASED if layout.first_index == 1 else "",
-            )
+            hint = "; if the first feature of the file is number 0, give zero_based=True"
+            return at, "an index of at least 1", hint
         if index <= last:
             return at, "each index once" if index == last else "indices in ascending order", ""
         at += len(text) + 1
-        if not NUMBER.fullmatch(value):
+        if not DECIMAL.fullmatch(value):
             return at, "a number after the colon", ""
         if abs(float(value)) > LARGEST_VALUE:
             return at, "a number between -1e270 and 1e270", ""
@@ -220,17 +214,19 @@ def _mistake(line: Line, layout: Sparse) -> tuple[int, str, str] | None:
 
 def _empty_label(target: str) -> int | None:
     """Return where a label is missing before or after a comma."""
-    if "," not in target:
-        return None
     if target.startswith(","):
         return 0
-    twice = target.find(",,")
-    return twice + 1 if twice >= 0 else len(target) if target.endswith(",") else None
+    if ",," in target:
+        return target.index(",,") + 1
+    return len(target) if target.endswith(",") else None
 
 
-def with_numbers(source: Source, block: SparseBlock, what: str) -> tuple[SparseBlock, Numbers]:
+def with_numbers(
+    source: Source, block: SparseBlock, role: str
+) -> tuple[SparseBlock, NDArray[np.float64]]:
     """Return the examples whose target is a number, and these numbers; report the others as bad."""
-    numbers, good = [], []
+    numbers = []
+    good = []
     for i, line in enumerate(block.lines):
         try:
             number = float(line.target)
@@ -240,23 +236,19 @@ def with_numbers(source: Source, block: SparseBlock, what: str) -> tuple[SparseB
             good.append(i)
             numbers.append(number)
         else:
-            found = repr(line.target[:40]) if line.target else "nothing"
-            source.bad(line.number, 1, f"expected {what}, a number, found {found}")
-    return (block if len(good) == len(block.lines) else block.only(good)), np.array(
-        numbers, dtype=np.float64
-    )
+            target = _quoted(line.target[:40])
+            source.bad(line.number, 1, f"expected {role}, a number, found {target}")
+    return block.only(good), np.array(numbers, dtype=np.float64)
 
 
 def looks_sparse(head: str) -> bool:
     """Whether the first whole line that is not blank or a comment consists of index:value pairs."""
-    first = next(
-        (line for line in head.splitlines() if line.strip() and not line.lstrip().startswith("#")),
-        "",
-    )
-    return (
-        LINE.fullmatch(first[:10_000].rpartition(" ")[0] if len(first) > 10_000 else first)
-        is not None
-    )
+    for line in head.splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            if len(line) > 10_000:
+                line = line[:10_000].rpartition(" ")[0]
+            return SPARSE_LINE.fullmatch(line) is not None
+    return False
 
 
 @dataclass
@@ -277,7 +269,9 @@ class Sparse(Format):
     @property
     def most(self) -> int:
         """How many columns there may be in the file."""
-        return LARGEST_INDEX if self.hashed is not None else self.n_features or MOST_COLUMNS
+        if self.hashed is not None:
+            return LARGEST_INDEX
+        return self.n_features or MOST_UNSTATED_COLUMNS
 
     def blocks(self, source: Source) -> Iterator[SparseBlock]:
         """Parse a file; its first line may hold the sizes."""
@@ -291,25 +285,27 @@ class Sparse(Format):
         blocks = source.blocks()
         for first, block in blocks:
             header, _, rest = block.partition(b"\n")
-            own = self.with_sizes(header.decode("utf-8", "replace"))
-            begin = (first, block) if own is self else (first + 1, rest)
-            yield from sparse_blocks(source, chain([begin] if begin[1] else [], blocks), own)
+            layout = self.with_sizes(header.decode("utf-8", "replace"))
+            if layout is not self:
+                first += 1
+                block = rest
+            yield from sparse_blocks(source, chain([(first, block)], blocks), layout)
 
     def with_sizes(self, first: str) -> Self:
         """Return the format with the sizes in the first line of a file; itself if that line is
         an example.
         """
-        sizes = SIZES.fullmatch(first)
+        sizes = SIZES_LINE.fullmatch(first)
         if sizes is None:
             return self
-        known = self.n_features is None and self.hashed is None and int(sizes[2]) <= MOST_COLUMNS
-        return replace(
-            self, zero_based=True, n_features=int(sizes[2]) if known else self.n_features
-        )
+        n_features = self.n_features
+        if n_features is None and self.hashed is None and int(sizes[2]) <= MOST_UNSTATED_COLUMNS:
+            n_features = int(sizes[2])
+        return replace(self, zero_based=True, n_features=n_features)
 
     def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Self]:
-        own = self.with_sizes(first)
-        return "", own is not self, own
+        layout = self.with_sizes(first)
+        return "", layout is not self, layout
 
 
 @dataclass
@@ -329,22 +325,25 @@ class SvmLight(Sparse):
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
         first, _, rest = head.partition("\n")
-        return name.endswith(cls.endings) or looks_sparse(rest if SIZES.fullmatch(first) else head)
+        if SIZES_LINE.fullmatch(first):
+            head = rest
+        return name.endswith(cls.endings) or looks_sparse(head)
 
     def examples(self, source: Source) -> Iterator[Examples]:
         for block in self.blocks(source):
             ratings = None
+            labels = None
             if self.rating:
                 block, ratings = with_numbers(source, block, "a rating")
+            else:
+                labels = [line.target.split(",") if line.target else [] for line in block.lines]
             query = [line.query or "" for line in block.lines]
             yield Examples(
                 rows=block.rows,
-                labels=None
-                if self.rating
-                else [line.target.split(",") if line.target else [] for line in block.lines],
+                labels=labels,
                 ratings=ratings,
                 query=query if any(query) else None,
-                places=Places(source.name, [line.number for line in block.lines]),
+                places=ExamplePlaces(source.name, [line.number for line in block.lines]),
             )
 
 
@@ -369,33 +368,35 @@ class Letor(Sparse):
         return looks_sparse(head) and " qid:" in head.replace("\t", " ").partition("\n")[0]
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        last, finished = "", set()
+        current = ""
+        finished: set[str] = set()
         for block in self.blocks(source):
             block, relevance = with_numbers(source, block, "the relevance")
             good = []
             for i, line in enumerate(block.lines):
                 query = line.query or ""
-                if query != last or not query:
-                    if not query or query in finished:
+                if query != current or not query:
+                    expected = ""
+                    if not query:
+                        expected = "expected qid: after the relevance, found none"
+                    elif query in finished:
                         expected = (
-                            "qid: after the relevance"
-                            if not query
-                            else "the lines of a query to stand together"
+                            f"expected the lines of a query to stand together, found query {query} "
+                            "again"
                         )
-                        found = "none" if not query else f"query {query} again"
-                        source.bad(
-                            line.number, len(line.target) + 2, f"expected {expected}, found {found}"
-                        )
+                    if expected:
+                        source.bad(line.number, len(line.target) + 2, expected)
                         continue
-                    finished.add(last)
-                    last = query
+                    finished.add(current)
+                    current = query
                 good.append(i)
-            if len(good) < len(block.lines):
-                block, relevance = block.only(good), relevance[good]
+            block = block.only(good)
             ids = [_document(line.comment) for line in block.lines]
-            query_of = [line.query or "" for line in block.lines]
             yield Examples(
-                rows=block.rows, relevance=relevance, query=query_of, ids=ids if any(ids) else None
+                rows=block.rows,
+                relevance=relevance[good],
+                query=[line.query or "" for line in block.lines],
+                ids=ids if any(ids) else None,
             )
 
 
@@ -403,6 +404,5 @@ def _document(comment: str) -> str:
     """Return the document's name in ``docid = 298134 inc = 1 prob = 0.08``, or the whole
     comment.
     """
-    before, docid, after = comment.partition("docid")
-    name = after.lstrip(" =").split(None, 1) if docid and not before.strip() else None
-    return name[0] if name else comment.strip()
+    docid = re.match(r"\s*docid[\s=]*([^\s=]\S*)", comment)
+    return docid[1] if docid else comment.strip()

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shortlist.errors import InputError, counted
-from shortlist.inputs.examples import Examples, Places, in_batches
+from shortlist.inputs.examples import ExamplePlaces, Examples, in_batches
 from shortlist.inputs.source import Format, Progress, Source
 
 
@@ -43,32 +43,35 @@ class FastText(Format):
             raise InputError(
                 f"label_prefix must be text such as '__label__', not {self.label_prefix!r}"
             )
-        for numbers, lines in source.line_blocks():
-            texts, labels, own_numbers = [], [], []
-            for number, line in zip(numbers, lines, strict=True):
-                if line.strip():
-                    text, own = self._parted(line)
-                    if "" in own:
-                        bare = re.search(rf"(?<!\S){re.escape(self.label_prefix)}(?!\S)", line)
-                        column = bare.end() + 1 if bare else 1
-                        source.bad(
-                            number,
-                            column,
-                            f"expected a label after {self.label_prefix}, found none",
-                        )
-                    else:
-                        texts.append(text)
-                        labels.append(own)
-                        own_numbers.append(number)
-            yield Examples(texts=texts, labels=labels, places=Places(source.name, own_numbers))
+        bare_prefix = re.compile(rf"(?<!\S){re.escape(self.label_prefix)}(?!\S)")
+        for block in source.line_blocks():
+            texts = []
+            labels = []
+            numbers = []
+            for number, line in zip(*block, strict=True):
+                if not line.strip():
+                    continue
+                bare = bare_prefix.search(line)
+                if bare:
+                    expected = f"expected a label after {self.label_prefix}, found none"
+                    source.bad(number, bare.end() + 1, expected)
+                    continue
+                text, line_labels = self._parted(line)
+                texts.append(text)
+                labels.append(line_labels)
+                numbers.append(number)
+            yield Examples(texts=texts, labels=labels, places=ExamplePlaces(source.name, numbers))
 
     def _parted(self, line: str) -> tuple[str, list[str]]:
         """Return the text and the labels of a line."""
-        words, prefix = line.split(), self.label_prefix
-        labels = [word[len(prefix) :] for word in words if word.startswith(prefix)]
-        return " ".join(
-            word for word in words if not word.startswith(prefix)
-        ) if labels else line.strip(), labels
+        labels = []
+        words = []
+        for word in line.split():
+            if word.startswith(self.label_prefix):
+                labels.append(word.removeprefix(self.label_prefix))
+            else:
+                words.append(word)
+        return " ".join(words) if labels else line.strip(), labels
 
 
 @dataclass
@@ -81,7 +84,7 @@ class PlainLines(Format):
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
-        return bool(head) and "\0" not in head  # the last to be asked: whatever is text
+        return bool(head) and "\0" not in head  # the last format tried: any text
 
     def examples(self, source: Source) -> Iterator[Examples]:
         for _, lines in source.line_blocks():
@@ -112,17 +115,17 @@ class ClassFolders(Format):
     def _all(self, folder: Path) -> Iterator[Path]:
         for inner in sorted(folder.iterdir()):
             if inner.is_dir() and not _hidden(inner):
-                yield from (
-                    path
-                    for path in sorted(inner.rglob("*"))
-                    if path.is_file() and not _hidden(path)
-                )
+                for path in sorted(inner.rglob("*")):
+                    if path.is_file() and not _hidden(path):
+                        yield path
 
     def folder_examples(self, folder: Path, progress: Progress) -> Iterator[Examples]:
         links = sum(_leads_out(path, folder) for path in self._all(folder))
         if links:
-            said = f"{counted(links, 'links')} to files outside of it were left out; copy them in"
-            progress.notes.append(f"{folder}: {said}")
+            progress.notes.append(
+                f"{folder}: {counted(links, 'links')} to files outside of it were left out; copy "
+                "them in"
+            )
         return in_batches(("texts", "labels", "ids"), self._read(folder, progress), progress.batch)
 
     def _read(self, folder: Path, progress: Progress) -> Iterator[tuple[str, list[str], str]]:
@@ -139,7 +142,8 @@ class ClassFolders(Format):
 def _leads_out(path: Path, folder: Path) -> bool:
     """Whether a file, or its class folder, is a link to another place."""
     inner = folder / path.relative_to(folder).parts[0]
-    return not all(one.resolve().is_relative_to(folder.resolve()) for one in (path, inner))
+    root = folder.resolve()
+    return not (path.resolve().is_relative_to(root) and inner.resolve().is_relative_to(root))
 
 
 def _hidden(path: Path) -> bool:

@@ -25,18 +25,18 @@ from annif.suggestion import SubjectSuggestion, SuggestionBatch
 from shortlist.errors import InputError, ShortlistError, installing
 from shortlist.integrations import Ranked, descending
 from shortlist.models.categorizer import Categorizer
-from shortlist.models.training_settings import Settings, open_model
+from shortlist.models.training_settings import TrainingSettings, open_model
 from shortlist.server.client import Server, parts
 
-NAME = "shortlist"
-FILE = "model.shortlist"
-MOST = 1000  # labels that a server gives for one text
+BACKEND_NAME = "shortlist"
+MODEL_FILE_NAME = "model.shortlist"
+MOST_SERVED_LABELS = 1000  # for one text
 
-Labelled = tuple[str, list[str]]  # a text, and the URIs of its subjects
-Batch = tuple[list[str], list[list[str]]]  # some texts, and the URIs of each
+SubjectExample = tuple[str, list[str]]  # a text, and the URIs of its subjects
+SubjectBatch = tuple[list[str], list[list[str]]]  # some texts, and the URIs of each
 
 
-class ModelFile:
+class LocalModel:
     """A model in Annif's data folder. Only one process at a time may teach it: the last to save
     wins.
     """
@@ -49,13 +49,13 @@ class ModelFile:
         self._model = model
 
     def rank(self, texts: Sequence[str], k: int) -> list[Ranked]:
-        ranking = self._model.rank(list(texts), k)
-        return [
-            list(zip([label for label, _ in one], one.probabilities.tolist(), strict=True))
-            for one in ranking
-        ]
+        rankings = []
+        for ranking in self._model.rank(list(texts), k):
+            labels = [label for label, _ in ranking]
+            rankings.append(list(zip(labels, ranking.probabilities.tolist(), strict=True)))
+        return rankings
 
-    def learn(self, examples: Iterable[Labelled]) -> None:
+    def learn(self, examples: Iterable[SubjectExample]) -> None:
         self._model.learn_batches(batches(examples))
         self._model.save(self.path)
 
@@ -67,33 +67,32 @@ class ServedModel:
         self._server = server
 
     def rank(self, texts: Sequence[str], k: int) -> list[Ranked]:
-        found = []
-        for some in parts(texts, str):
-            answer = self._server.ask("v1/rank", {"text": some, "k": min(k, MOST)})
-            found += [
-                [(str(one["label"]), one["probability"]) for one in ranking]
+        rankings = []
+        for part in parts(texts, str):
+            answer = self._server.ask("v1/rank", {"text": part, "k": min(k, MOST_SERVED_LABELS)})
+            rankings += [
+                [(str(entry["label"]), entry["probability"]) for entry in ranking]
                 for ranking in answer["rankings"]
             ]
-        return found
+        return rankings
 
-    def learn(self, examples: Iterable[Labelled]) -> None:
+    def learn(self, examples: Iterable[SubjectExample]) -> None:
         """Learn each document with its subjects once, so that the same command can be run again."""
         person = self._server.ask("v1/me")["name"]
-        for some in parts(examples, lambda example: example[0]):
-            asked = []
-            for text, labels in some:
-                digest = blake2b(
-                    json.dumps([person, text, labels]).encode(), digest_size=10
-                ).hexdigest()
-                asked.append({"text": text, "labels": labels, "key": f"annif-{digest}"})
-            self._server.ask("v1/learn", {"examples": asked})
+        for part in parts(examples, lambda example: example[0]):
+            records = []
+            for text, labels in part:
+                content = json.dumps([person, text, labels]).encode()
+                key = f"annif-{blake2b(content, digest_size=10).hexdigest()}"
+                records.append({"text": text, "labels": labels, "key": key})
+            self._server.ask("v1/learn", {"examples": records})
 
 
 class ShortlistBackend(AnnifLearningBackend):
     """The backend as Annif calls it."""
 
-    name = NAME
-    _source: ModelFile | ServedModel | None = None
+    name = BACKEND_NAME
+    _source: LocalModel | ServedModel | None = None
 
     @property
     def is_trained(self) -> bool:
@@ -106,16 +105,15 @@ class ShortlistBackend(AnnifLearningBackend):
     def initialize(self, parallel: bool = False) -> None:
         self._opened(self.params)
 
-    def _opened(self, params: dict[str, Any]) -> ModelFile | ServedModel:
+    def _opened(self, params: dict[str, Any]) -> LocalModel | ServedModel:
         if self._source is None:
-            path = Path(self.datadir) / FILE
+            path = Path(self.datadir) / MODEL_FILE_NAME
             if "server" in params:
                 token = params.get("token_file")
-                self._source = telling(ServedModel)(
-                    Server(params["server"], None if token is None else Path(token))
-                )
+                server = Server(params["server"], None if token is None else Path(token))
+                self._source = telling(ServedModel)(server)
             elif path.exists():
-                self._source = telling(ModelFile)(path)
+                self._source = telling(LocalModel)(path)
             else:
                 raise NotInitializedException(
                     f"there is no model {path}; train it first", backend_id=self.backend_id
@@ -133,30 +131,31 @@ class ShortlistBackend(AnnifLearningBackend):
         elif corpus.is_empty():
             problem = "cannot train without documents"
         if problem is not None:
-            raise NotSupportedException(problem, backend_id=NAME)
+            raise NotSupportedException(problem, backend_id=BACKEND_NAME)
         self.info("training")
-        telling(train)(Path(self.datadir) / FILE, batches(self._labelled(corpus)), params)
+        telling(train)(
+            Path(self.datadir) / MODEL_FILE_NAME, batches(self._labelled(corpus)), params
+        )
         self._source = None
 
     def _learn(self, corpus: Any, params: dict[str, Any]) -> None:
         telling(self._opened(params).learn)(self._labelled(corpus))
 
     def _suggest_batch(self, documents: list[Any], params: dict[str, Any]) -> SuggestionBatch:
-        subjects, limit = self.project.subjects, int(params["limit"])
-        ranked = telling(self._opened(params).rank)(
-            [document.text for document in documents], limit
-        )
-        suggested = [
-            [
-                SubjectSuggestion(subject_id=number, score=score)
-                for label, score in descending(one)
-                if (number := subjects.by_uri(label, warnings=False)) is not None
-            ]
-            for one in ranked
-        ]
-        return SuggestionBatch.from_sequence(suggested, subjects, limit=limit)
+        subjects = self.project.subjects
+        limit = int(params["limit"])
+        texts = [document.text for document in documents]
+        suggestions = []
+        for ranking in telling(self._opened(params).rank)(texts, limit):
+            suggested = []
+            for label, score in descending(ranking):
+                number = subjects.by_uri(label, warnings=False)
+                if number is not None:
+                    suggested.append(SubjectSuggestion(subject_id=number, score=score))
+            suggestions.append(suggested)
+        return SuggestionBatch.from_sequence(suggestions, subjects, limit=limit)
 
-    def _labelled(self, corpus: Any) -> Iterator[Labelled]:
+    def _labelled(self, corpus: Any) -> Iterator[SubjectExample]:
         """Yield texts with the URIs of their subjects, without documents that have no text or
         no subjects.
         """
@@ -167,18 +166,17 @@ class ShortlistBackend(AnnifLearningBackend):
                 yield document.text, labels
 
 
-def train(path: Path, corpus: Iterable[Batch], params: dict[str, Any]) -> None:
+def train(path: Path, corpus: Iterable[SubjectBatch], params: dict[str, Any]) -> None:
     """Train a new model, with the learner and the bound on memory of the project."""
-    model = Settings(learner=params.get("learner"), max_memory=params.get("max_memory")).model(
-        of_texts=True
-    )
+    settings = TrainingSettings(learner=params.get("learner"), max_memory=params.get("max_memory"))
+    model = settings.model(of_texts=True)
     assert isinstance(model, Categorizer)
     model.fit_batches(corpus).save(path)
 
 
-def batches(examples: Iterable[Labelled]) -> Iterator[Batch]:
-    for some in parts(examples, lambda example: example[0]):
-        yield [text for text, _ in some], [labels for _, labels in some]
+def batches(examples: Iterable[SubjectExample]) -> Iterator[SubjectBatch]:
+    for part in parts(examples, lambda example: example[0]):
+        yield [text for text, _ in part], [labels for _, labels in part]
 
 
 def telling(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -188,7 +186,7 @@ def telling(work: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return work(*arguments, **named)
         except ShortlistError as problem:
-            raise OperationFailedException(str(problem), backend_id=NAME) from None
+            raise OperationFailedException(str(problem), backend_id=BACKEND_NAME) from None
 
     return done
 
@@ -200,7 +198,7 @@ def register() -> None:
         raise InputError(
             f"this version of Annif keeps its backends elsewhere; {installing('annif')}"
         )
-    table[NAME] = lambda: ShortlistBackend
+    table[BACKEND_NAME] = lambda: ShortlistBackend
 
 
 def run(arguments: list[str]) -> None:

@@ -28,13 +28,13 @@ from shortlist.errors import InputError
 from shortlist.server.client import Server, parts
 from shortlist.server.settings import is_loopback, listen
 
-LIKELY = 0.5  # the least probability of a suggested label; the best is suggested anyway
-K = 100  # labels of the server's ranking in which labels of the project are sought
-TAUGHT = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED")
-DELETED = "ANNOTATIONS_DELETED"
-BETWEEN = " > "  # the parts of a label of a taxonomy
-TEXTS = ("Text", "HyperText", "Paragraphs")
-MOST = 50_000_000  # bytes of a request
+LEAST_LIKELY = 0.5  # the least probability of a suggested label; the best is suggested anyway
+N_RANKED = 100  # labels of the server's ranking in which labels of the project are sought
+LEARNED_ACTIONS = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED")
+DELETED_ACTION = "ANNOTATIONS_DELETED"
+PATH_SEPARATOR = " > "  # between the parts of a label of a taxonomy
+TEXT_TAGS = ("Text", "HyperText", "Paragraphs")
+MOST_REQUEST_BYTES = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class Control:
     paths: dict[str, list[str]]  # of each label; empty if the labels come with the tasks
 
     def has(self, label: str) -> bool:
-        return label in self.paths if self.paths else label != "" and self.kind == "choices"
+        if self.paths:
+            return label in self.paths
+        return label != "" and self.kind == "choices"
 
     def text(self, task: dict[str, Any]) -> str:
         """Return the text of a task."""
@@ -61,24 +63,23 @@ class Control:
 
     def labels_in(self, results: object) -> list[str]:
         """Return the labels that were chosen with this tag."""
-        found: list[str] = []
-        for one in as_list(results, "result"):
-            if isinstance(one, dict) and one.get("from_name") == self.name:
-                value = one.get("value")
-                chosen = as_list(
-                    value.get(self.kind) if isinstance(value, dict) else None, self.kind
-                )
-                found += [
-                    BETWEEN.join(map(str, label)) if isinstance(label, list) else str(label)
-                    for label in chosen
-                ]
-        return list(dict.fromkeys(found))
+        labels: dict[str, None] = {}  # each once
+        for result in as_list(results, "result"):
+            if not isinstance(result, dict) or result.get("from_name") != self.name:
+                continue
+            value = result.get("value")
+            chosen = value.get(self.kind) if isinstance(value, dict) else None
+            for label in as_list(chosen, self.kind):
+                if isinstance(label, list):
+                    label = PATH_SEPARATOR.join(map(str, label))
+                labels[str(label)] = None
+        return list(labels)
 
     def as_result(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return labels as if they had been chosen with this tag."""
-        chosen = (
-            [self.paths[label] for label in labels] if self.kind == "taxonomy" else list(labels)
-        )
+        chosen: list[Any] = list(labels)
+        if self.kind == "taxonomy":
+            chosen = [self.paths[label] for label in labels]
         return {
             "from_name": self.name,
             "to_name": self.to_name,
@@ -87,20 +88,20 @@ class Control:
         }
 
 
-def as_list(given: object, what: str) -> list[Any]:
+def as_list(value: object, name: str) -> list[Any]:
     """Return a list that may be missing."""
-    if given is not None and not isinstance(given, list):
-        raise InputError(f"{what} must be a list, not {str(given)[:40]}")
-    return given or []
+    if value is not None and not isinstance(value, list):
+        raise InputError(f"{name} must be a list, not {str(value)[:40]}")
+    return value or []
 
 
-def objects(asked: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def objects(request: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """Return a field that holds one JSON object or a list of them."""
-    given = asked.get(name)
-    every: list[Any] = given if isinstance(given, list) else [given]
-    if not all(isinstance(one, dict) for one in every):
+    value = request.get(name)
+    values: list[Any] = value if isinstance(value, list) else [value]
+    if not all(isinstance(value, dict) for value in values):
         raise InputError(f"{name} must be a JSON object, or a list of them")
-    return every
+    return values
 
 
 def control_of(config: object) -> Control:
@@ -111,23 +112,18 @@ def control_of(config: object) -> Control:
         raise InputError(
             "the labelling configuration of the project is missing, or is no XML"
         ) from None
-    fields = {tag.get("name"): tag.get("value", "") for tag in root.iter() if tag.tag in TEXTS}
+    fields = {tag.get("name"): tag.get("value", "") for tag in root.iter() if tag.tag in TEXT_TAGS}
     for tag in root.iter():
         field = fields.get(tag.get("toName"), "")
-        if (
-            tag.tag in ("Choices", "Taxonomy")
-            and field.startswith("$")
-            and tag.get("perRegion") != "true"
-        ):
-            several = tag.tag == "Taxonomy" or tag.get("choice") == "multiple"
-            leaves = {BETWEEN.join(path): path for path in paths_below(tag, [])}
+        is_whole = field.startswith("$") and tag.get("perRegion") != "true"
+        if tag.tag in ("Choices", "Taxonomy") and is_whole:
             return Control(
-                tag.get("name", ""),
-                tag.get("toName", ""),
-                tag.tag.lower(),
-                field[1:],
-                several,
-                leaves,
+                name=tag.get("name", ""),
+                to_name=tag.get("toName", ""),
+                kind=tag.tag.lower(),
+                field=field[1:],
+                several=tag.tag == "Taxonomy" or tag.get("choice") == "multiple",
+                paths={PATH_SEPARATOR.join(path): path for path in paths_below(tag, [])},
             )
     raise InputError(
         "the labelling configuration needs <Choices> or <Taxonomy> for a <Text> whose value is a "
@@ -155,40 +151,44 @@ class Backend:
         self._server = server
         self._teaching = threading.Lock()  # two webhooks may report the same annotation
 
-    def setup(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def setup(self, request: dict[str, Any]) -> dict[str, Any]:
         """Check the project's configuration; return the version of the model, which changes
         with each example.
         """
-        control_of(asked.get("schema"))
+        control_of(request.get("schema"))
         return {"model_version": self._version()}
 
-    def predict(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def predict(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the labels that fit each task, in the project's form."""
-        control = control_of(asked.get("label_config"))
-        texts = [control.text(task) for task in objects(asked, "tasks")]
+        control = control_of(request.get("label_config"))
+        texts = [control.text(task) for task in objects(request, "tasks")]
         version = self._version()
-        ranked = []
-        for some in parts(texts, str):
-            ranked += self._server.ask("v1/rank", {"text": some, "k": K})["rankings"]
-        results = [suggestion(control, one) | {"model_version": version} for one in ranked]
+        rankings = []
+        for part in parts(texts, str):
+            rankings += self._server.ask("v1/rank", {"text": part, "k": N_RANKED})["rankings"]
+        results = [
+            suggestion(control, ranking) | {"model_version": version} for ranking in rankings
+        ]
         return {"results": results, "model_version": version}
 
-    def webhook(self, told: dict[str, Any]) -> dict[str, Any]:
+    def webhook(self, event: dict[str, Any]) -> dict[str, Any]:
         """Learn new and changed annotations, and undo deleted ones; ignore other events."""
-        (project,) = objects({"project": [told.get("project", {})]}, "project")
-        done: list[tuple[int, int]] = []
+        (project,) = objects({"project": [event.get("project", {})]}, "project")
+        counts: list[tuple[int, int]] = []
         with self._teaching:
-            if told.get("action") in TAUGHT:
+            if event.get("action") in LEARNED_ACTIONS:
                 control = control_of(project.get("label_config"))
-                tasks = {str(task.get("id")): task for task in objects(told, "task")}
-                done = [
-                    self._teach(project, control, one, tasks) for one in objects(told, "annotation")
+                tasks = {str(task.get("id")): task for task in objects(event, "task")}
+                counts = [
+                    self._teach(project, control, annotation, tasks)
+                    for annotation in objects(event, "annotation")
                 ]
-            elif told.get("action") == DELETED:
-                done = [
-                    self._take_back(prefix_of(project, one)) for one in objects(told, "annotations")
+            elif event.get("action") == DELETED_ACTION:
+                counts = [
+                    (0, self._undo(prefix_of(project, annotation)))
+                    for annotation in objects(event, "annotations")
                 ]
-        return {"learned": sum(new for new, _ in done), "undone": sum(undone for _, undone in done)}
+        return {"learned": sum(new for new, _ in counts), "undone": sum(old for _, old in counts)}
 
     def _version(self) -> str:
         about = self._server.ask("v1/model")
@@ -203,70 +203,71 @@ class Backend:
     ) -> tuple[int, int]:
         """Learn an annotation; returns how many examples are new, and how many were undone."""
         prefix = prefix_of(project, annotation)
-        labels = (
-            [] if annotation.get("was_cancelled") else control.labels_in(annotation.get("result"))
-        )
+        labels = []
+        if not annotation.get("was_cancelled"):
+            labels = control.labels_in(annotation.get("result"))
         if not labels:
-            return self._take_back(prefix)
+            return 0, self._undo(prefix)
         task = str(annotation.get("task"))
         text = control.text(tasks.get(task, {"id": task}))
-        known = self._known(prefix)
+        earlier = self._examples(prefix)
         digest = blake2b(json.dumps([text, sorted(labels)]).encode(), digest_size=8).hexdigest()
-        if any(not one["undone"] and one["key"].endswith(digest) for one in known):
-            return self._take_back(prefix, but=digest)
-        example = {
-            "text": text,
-            "labels": labels,
-            "complete": True,
-            "key": f"{prefix}{len(known) + 1}-{digest}",
-        }
-        (learned,) = self._server.ask("v1/learn", {"examples": [example]})["learned"]
+        n_new = 0
+        if not any(not old["undone"] and old["key"].endswith(digest) for old in earlier):
+            example = {
+                "text": text,
+                "labels": labels,
+                "complete": True,
+                "key": f"{prefix}{len(earlier) + 1}-{digest}",
+            }
+            (learned,) = self._server.ask("v1/learn", {"examples": [example]})["learned"]
+            n_new = int(learned["new"])
         # last: after a failure in between, the webhook can come again
-        _, undone = self._take_back(prefix, but=digest)
-        return int(learned["new"]), undone
+        return n_new, self._undo(prefix, but=digest)
 
-    def _take_back(self, prefix: str, but: str = "nothing") -> tuple[int, int]:
-        """Undo the examples of an annotation, except the one with this digest."""
-        gone = [
-            one for one in self._known(prefix) if not one["undone"] and not one["key"].endswith(but)
-        ]
-        for one in gone:
-            self._server.ask("v1/undo", {"number": one["number"]})
-        return 0, len(gone)
+    def _undo(self, prefix: str, but: str = "nothing") -> int:
+        """Undo the examples of an annotation, except the one with this digest; return how many."""
+        n_undone = 0
+        for example in self._examples(prefix):
+            if not example["undone"] and not example["key"].endswith(but):
+                self._server.ask("v1/undo", {"number": example["number"]})
+                n_undone += 1
+        return n_undone
 
-    def _known(self, prefix: str) -> list[dict[str, Any]]:
+    def _examples(self, prefix: str) -> list[dict[str, Any]]:
         """Return the examples of an annotation, newest first, undone or not."""
-        found: list[dict[str, Any]] = self._server.ask("v1/examples", key=prefix, limit=1000)[
-            "examples"
-        ]
-        return found
+        answer = self._server.ask("v1/examples", key=prefix, limit=1000)
+        return list(answer["examples"])
 
 
 def suggestion(control: Control, ranking: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return a prediction of Label Studio, with the probability of the least likely label as
     its score.
     """
-    fitting = [
-        one | {"label": own} for one in ranking if (own := own_label(control, one)) is not None
-    ]
-    likely = [
-        one for one in fitting if one["probability"] is not None and one["probability"] >= LIKELY
-    ]
-    chosen = (likely or fitting[:1]) if control.several else fitting[:1]
+    fitting = []
+    for entry in ranking:
+        label = project_label(control, entry)
+        if label is not None:
+            fitting.append((label, entry["probability"]))
+    chosen = fitting[:1]
+    if control.several:
+        likely = [pair for pair in fitting if pair[1] is not None and pair[1] >= LEAST_LIKELY]
+        chosen = likely or chosen
     if not chosen:
         return {"result": []}
-    found: dict[str, Any] = {"result": [control.as_result([one["label"] for one in chosen])]}
-    if all(one["probability"] is not None for one in chosen):
-        found["score"] = min(one["probability"] for one in chosen)
-    return found
+    prediction: dict[str, Any] = {"result": [control.as_result([label for label, _ in chosen])]}
+    probabilities = [probability for _, probability in chosen]
+    if None not in probabilities:
+        prediction["score"] = min(probabilities)
+    return prediction
 
 
-def own_label(control: Control, ranked: dict[str, Any]) -> str | None:
+def project_label(control: Control, entry: dict[str, Any]) -> str | None:
     """Return the project's name of a label: the label itself, or its name in the model's
     vocabulary.
     """
-    called = (str(ranked["label"]), ranked.get("name") or "")
-    return next((name for name in called if control.has(name)), None)
+    names = (str(entry["label"]), entry.get("name") or "")
+    return next((name for name in names if control.has(name)), None)
 
 
 def prefix_of(project: dict[str, Any], annotation: dict[str, Any]) -> str:
@@ -312,25 +313,21 @@ def make_app(backend: Backend, password: str | None = None) -> FastAPI:
     ) -> Callable[..., Any]:
         async def answer(request: Request) -> JSONResponse:
             if "origin" in request.headers:  # browsers send it with every such request of a page
-                return JSONResponse(
-                    {"error": "web pages may not ask here, only Label Studio itself"}, 403
-                )
+                return refused("web pages may not ask here, only Label Studio itself", 403)
             if not is_allowed(request.headers.get("authorization"), password):
-                return JSONResponse(
-                    {"error": "a password is needed"}, 401, {"WWW-Authenticate": "Basic"}
-                )
+                return refused("a password is needed", 401, {"WWW-Authenticate": "Basic"})
             content = bytearray()
             async for part in request.stream():
                 content += part
-                if len(content) > MOST:
-                    return JSONResponse({"error": f"a request may have {MOST:,} bytes"}, 413)
+                if len(content) > MOST_REQUEST_BYTES:
+                    return refused(f"a request may have {MOST_REQUEST_BYTES:,} bytes", 413)
             try:
-                asked = msgspec.json.decode(content, type=dict[str, Any])
-                return JSONResponse(await run_in_threadpool(work, asked), status)
+                decoded = msgspec.json.decode(content, type=dict[str, Any])
+                return JSONResponse(await run_in_threadpool(work, decoded), status)
             except msgspec.DecodeError:
-                return JSONResponse({"error": "the request must be a JSON object"}, 422)
+                return refused("the request must be a JSON object", 422)
             except InputError as problem:
-                return JSONResponse({"error": str(problem)}, 422)
+                return refused(str(problem), 422)
 
         return answer
 
@@ -345,13 +342,17 @@ def make_app(backend: Backend, password: str | None = None) -> FastAPI:
     return app
 
 
-def is_allowed(given: str | None, password: str | None) -> bool:
+def refused(sentence: str, status: int, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"error": sentence}, status, headers)
+
+
+def is_allowed(authorization: str | None, password: str | None) -> bool:
     """Return whether this header has the password, with any name (HTTP basic authentication)."""
     if password is None:
         return True
-    kind, _, encoded = (given or "").partition(" ")
+    kind, _, encoded = (authorization or "").partition(" ")
     try:
-        found = b64decode(encoded, validate=True).partition(b":")[2]
+        decoded = b64decode(encoded, validate=True).partition(b":")[2]
     except ValueError:
         return False
-    return kind.lower() == "basic" and hmac.compare_digest(found, password.encode())
+    return kind.lower() == "basic" and hmac.compare_digest(decoded, password.encode())

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = (
     "Labels for texts, by a model that learns from each correction at once. Rank a text to see "
-    "which labels fit and "
-    "how likely each is; explain says which words speak for a label. Learn only what the user has "
-    "judged, and keep the "
-    "number it gives: undo takes exactly that back."
+    "which labels fit and how likely each is; explain says which words speak for a label. Learn "
+    "only what the user has judged, and keep the number it gives: undo takes exactly that back."
 )
 
 
@@ -74,10 +72,14 @@ class Tools:
         crossed out. With a `key` of your choice a retry is safe: a key that is known is not learned
         again. Gives the `number` that undo takes.
         """
-        judged = {"labels": labels or [], "wrong": wrong or [], "complete": complete, "key": key}
-        (learned,) = self._server.ask("v1/learn", {"examples": [{"text": text} | judged]})[
-            "learned"
-        ]
+        example = {
+            "text": text,
+            "labels": labels or [],
+            "wrong": wrong or [],
+            "complete": complete,
+            "key": key,
+        }
+        (learned,) = self._server.ask("v1/learn", {"examples": [example]})["learned"]
         return dict(learned)
 
     def undo(self, number: int) -> dict[str, Any]:
@@ -100,7 +102,7 @@ def make_server(tools: Tools) -> MCPServer:
     except ImportError:
         raise InputError(f"this needs the package mcp 2; {installing('mcp')}") from None
 
-    made = MCPServer(
+    server = MCPServer(
         "shortlist", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
     look = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -110,8 +112,8 @@ def make_server(tools: Tools) -> MCPServer:
     )
     hints = {"rank": look, "explain": look, "labels": look, "learn": teach, "undo": undo}
     for name, hint in hints.items():
-        made.add_tool(telling(getattr(tools, name)), annotations=hint)
-    return made
+        server.add_tool(telling(getattr(tools, name)), annotations=hint)
+    return server
 
 
 def telling(tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:

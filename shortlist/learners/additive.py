@@ -19,7 +19,7 @@ import scipy
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Floats, Ints, Longs
-from shortlist.concurrency import lock_of, reading
+from shortlist.concurrency import lock_of
 from shortlist.data.labels import LabelSets
 from shortlist.data.rows import Rows
 from shortlist.files.store import State
@@ -43,9 +43,9 @@ class AdditiveLearner(MergingLearner):
     number: Any = np.float64  # what is added up: real numbers, or whole ones
 
     def begin(self) -> None:
-        self.totals = np.zeros(0, dtype=self.number)
+        self.totals_ = np.zeros(0, dtype=self.number)
         self._sums = Sums(scipy.sparse.csr_array((0, 0), dtype=self.number))
-        self.derived = Made()
+        self.derived_ = Made()
 
     def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         X = rows._replace(data=rounded(rows.data)).to_matrix().astype(self.number, copy=False)
@@ -53,12 +53,12 @@ class AdditiveLearner(MergingLearner):
 
     def _add(self, sums: Any, totals: NDArray[Any]) -> None:
         self._sums.pending.append(sums)
-        self.totals = added(self.totals, totals)
-        self.derived = Made()
+        self.totals_ = added(self.totals_, totals)
+        self.derived_ = Made()
 
     def merge_sums(self, other: Any, numbers: Ints) -> None:
         """Exact: the sums over both learners' rows."""
-        self._add(self.renumbered(other, numbers), other.totals)
+        self._add(self.renumbered(other, numbers), other.totals_)
 
     def renumbered(self, other: Any, numbers: Ints) -> Any:
         """The sums of another learner, whose labels have these numbers here."""
@@ -70,17 +70,17 @@ class AdditiveLearner(MergingLearner):
     def label_sums(self) -> Any:
         """All sums, features × labels; of each feature in the order of the labels."""
         with lock_of(self).making:
-            shape = (self.totals.size, len(self.label_index_))
-            held = self._sums
-            if held.pending or held.added.shape != shape:
-                for matrix in [held.added, *held.pending]:
+            shape = (self.totals_.size, len(self.label_index_))
+            sums = self._sums
+            if sums.pending or sums.added.shape != shape:
+                for matrix in [sums.added, *sums.pending]:
                     matrix.resize(shape)
-                sums = sum(held.pending, held.added).tocsr()
-                sums.sort_indices()
-                held.added, held.pending = sums, []
-            return held.added
+                total = sum(sums.pending, sums.added).tocsr()
+                total.sort_indices()
+                sums.added = total
+                sums.pending = []
+            return sums.added
 
-    @reading
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Sums are added up before, and SciPy has noted that none is there twice: others may be
         asking meanwhile.
@@ -92,28 +92,26 @@ class AdditiveLearner(MergingLearner):
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         sums = self.label_sums()
         return {
-            "totals": self.totals,
+            "totals": self.totals_,
             "sums_indptr": sums.indptr.astype(np.int64),
             "sums_label": sums.indices.astype(np.int32),
             "sums": sums.data,
         }
 
     def from_arrays(self, state: State) -> None:
-        self.totals, sums = state.array("totals", self.number), state.array("sums", self.number)
+        self.totals_ = state.array("totals", self.number)
+        sums = state.array("sums", self.number)
         labels = state.array("sums_label", np.int32)
-        indptr = state.offsets("sums_indptr", self.totals.size, sums.size)
-        state.require(self.totals.size == self.n_features_in_, "each feature has a total")
-        finite = np.isfinite(sums).all() and np.isfinite(self.totals).all()
-        state.require(
-            bool(finite and (sums > 0).all() and (self.totals >= 0).all()), "sums are positive"
-        )
-        matrix = scipy.sparse.csr_array(
-            (sums, labels, indptr), (self.totals.size, len(self.label_index_))
-        )
+        indptr = state.offsets("sums_indptr", self.totals_.size, sums.size)
+        state.require(self.totals_.size == self.n_features_in_, "each feature has a total")
+        positive = np.isfinite(sums) & (sums > 0)
+        not_negative = np.isfinite(self.totals_) & (self.totals_ >= 0)
+        state.require(bool(positive.all() and not_negative.all()), "sums are positive")
+        shape = (self.totals_.size, len(self.label_index_))
+        matrix = scipy.sparse.csr_array((sums, labels, indptr), shape)
         matrix.check_format(full_check=True)
-        state.require(
-            bool((self.counts_by_label[labels] > 0).all()), "labels with a sum have been seen"
-        )
+        are_seen = self.counts_by_label_[labels] > 0
+        state.require(bool(are_seen.all()), "labels with a sum have been seen")
         matrix.sort_indices()
         state.require(matrix.has_canonical_format, "a feature has one sum for each label")
         self._sums = Sums(matrix)

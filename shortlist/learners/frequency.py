@@ -11,7 +11,8 @@ from shortlist.compiled.kernels import Floats, Ints, Longs
 from shortlist.data.labels import LabelSets
 from shortlist.data.rows import Rows
 from shortlist.files.store import State
-from shortlist.learners.category_learner import BIAS, CategoryLearner
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.port import BIAS
 
 
 class FrequencyBaseline(CategoryLearner):

@@ -19,13 +19,15 @@ def keep_best(candidates: Ints, scores: Floats, ids: Ints, best: Floats) -> None
     """
     k = min(candidates.size, ids.size)
     for a in range(k):
-        ids[a], best[a] = candidates[a], scores[candidates[a]]
+        ids[a] = candidates[a]
+        best[a] = scores[candidates[a]]
     for a in range(k // 2 - 1, -1, -1):
         sift(ids, best, a, k)
     for a in range(k, candidates.size):
         c = candidates[a]
         if k > 0 and worse(best[0], ids[0], scores[c], c):
-            ids[0], best[0] = c, scores[c]
+            ids[0] = c
+            best[0] = scores[c]
             sift(ids, best, 0, k)
     for last in range(k - 1, 0, -1):
         ids[0], ids[last] = ids[last], ids[0]
@@ -41,16 +43,20 @@ def worse(s: float, c: int, other_s: float, other_c: int) -> bool:
 @part
 def sift(ids: Ints, best: Floats, at: int, n: int) -> None:
     """Sink the entry at that place of the heap until nothing below it is worse."""
-    c, s = ids[at], best[at]
+    c = ids[at]
+    s = best[at]
     child = 2 * at + 1
     while child < n:
         if child + 1 < n and worse(best[child + 1], ids[child + 1], best[child], ids[child]):
             child += 1
         if not worse(best[child], ids[child], s, c):
             break
-        ids[at], best[at] = ids[child], best[child]
-        at, child = child, 2 * child + 1
-    ids[at], best[at] = c, s
+        ids[at] = ids[child]
+        best[at] = best[child]
+        at = child
+        child = 2 * child + 1
+    ids[at] = c
+    best[at] = s
 
 
 # The score of a retrieved label whose votes cancel, or vanish in rounding: 0 means not retrieved.
@@ -83,13 +89,14 @@ class Scratch(NamedTuple):
 @register_jitable
 def make_scratch(n_labels: int) -> Scratch:
     """May be called in kernels: to pass an array to a kernel takes half a microsecond."""
-    scores, change, kept = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
-    mark, clock, rising = (
-        np.zeros(n_labels, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-        room_for_touched(n_labels),
-    )
-    return Scratch(scores, room_for_touched(n_labels), change, kept, mark, clock, rising)
+    scores = np.zeros(n_labels)
+    touched = room_for_touched(n_labels)
+    change = np.zeros(n_labels)
+    own_scores = np.zeros(n_labels)
+    mark = np.zeros(n_labels, dtype=np.int64)
+    clock = np.zeros(1, dtype=np.int64)
+    rising = room_for_touched(n_labels)
+    return Scratch(scores, touched, change, own_scores, mark, clock, rising)
 
 
 @register_jitable

@@ -29,8 +29,11 @@ def _ratio(sums: Values, count: float) -> float:
 
 
 def _mean_of_ratios(sums: Values, count: float) -> float:
-    correct, both = np.split(sums, 2)
-    return float(np.mean(2 * correct[both > 0] / both[both > 0])) if (both > 0).any() else np.nan
+    correct, assigned_and_true = np.split(sums, 2)
+    occurs = assigned_and_true > 0
+    if not occurs.any():
+        return np.nan
+    return float(np.mean(2 * correct[occurs] / assigned_and_true[occurs]))
 
 
 MICRO = "2·Σ correct / (Σ assigned + Σ true), sums over examples and labels"
@@ -59,11 +62,9 @@ def macro_f1(positions: Positions) -> scipy.sparse.csr_array:
     def ones(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> scipy.sparse.csr_array:
         return scipy.sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=shape)
 
-    hits, both = (
-        ones(positions.row[correct], true_column[correct]),
-        ones(positions.row, true_column),
-    )
-    return scipy.sparse.hstack([hits, both + ones(row, assigned_column)], format="csr")
+    hits = ones(positions.row[correct], true_column[correct])
+    assigned_and_true = ones(row, assigned_column) + ones(positions.row, true_column)
+    return scipy.sparse.hstack([hits, assigned_and_true], format="csr")
 
 
 def _assigned(positions: Positions) -> NDArray[np.int64]:
@@ -113,13 +114,19 @@ class LabelTable:
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dictionary for each label, ready for JSON, most frequent label first."""
-        keys = "true", "assigned", "correct", "precision", "recall", "f1"
         order = np.argsort(-self.true, kind="stable")
-        columns = [
-            [self.names[i] for i in order],
-            *(getattr(self, key)[order].tolist() for key in keys),
+        columns = {
+            "true": self.true,
+            "assigned": self.assigned,
+            "correct": self.correct,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+        }
+        return [
+            {"label": self.names[i]} | {key: column[i].item() for key, column in columns.items()}
+            for i in order.tolist()
         ]
-        return [dict(zip(("label", *keys), row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def per_label(
@@ -152,16 +159,17 @@ def per_label(
     (['energy', 'grain'], [0.0, 0.5])
     """
     positions = place_labels(ranking, truth, n_labels)
-    cut = _assigned(positions)
-    _, item = positions.first(cut)
+    assigned = _assigned(positions)
+    _, item = positions.first(assigned)
     labels, true_column, assigned_column = _columns(positions, item)
-    known = ranking.label_names
+    names = ranking.label_names
+    correct = positions.rank <= assigned[positions.row]
     return LabelTable(
-        labels.astype(np.int64),
-        [known[label] if label < len(known) else None for label in labels.tolist()],
-        np.bincount(true_column, minlength=labels.size),
-        np.bincount(assigned_column, minlength=labels.size),
-        np.bincount(true_column[positions.rank <= cut[positions.row]], minlength=labels.size),
+        labels=labels.astype(np.int64),
+        names=[names[label] if label < len(names) else None for label in labels.tolist()],
+        true=np.bincount(true_column, minlength=labels.size),
+        assigned=np.bincount(assigned_column, minlength=labels.size),
+        correct=np.bincount(true_column[correct], minlength=labels.size),
     )
 
 
@@ -205,28 +213,33 @@ def hierarchical_f1(
     above: dict[Hashable, frozenset[Label]] = {}
 
     def with_broader(labels: Iterable[Label]) -> set[Label]:
-        found: set[Label] = set()
-        for label in labels:
-            if label not in above:
-                above[label] = upwards(label, broader)
-            found |= above[label]
-        return found
+        labels = set(labels)
+        for label in labels - above.keys():
+            above[label] = upwards(label, broader)
+        return labels.union(*(above[label] for label in labels))
 
-    n_shared = n_assigned = n_true = 0
-    for labels, true_labels in zip(assigned, truth, strict=True):
-        found, true = with_broader(labels), with_broader(true_labels)
-        n_shared += len(found & true)
-        n_assigned += len(found)
-        n_true += len(true)
-    precision, recall = n_shared / max(n_assigned, 1), n_shared / max(n_true, 1)
-    return HierarchicalF1(precision, recall, 2 * n_shared / max(n_assigned + n_true, 1))
+    n_shared = 0
+    n_assigned = 0
+    n_true = 0
+    for assigned_labels, true_labels in zip(assigned, truth, strict=True):
+        all_assigned = with_broader(assigned_labels)
+        all_true = with_broader(true_labels)
+        n_shared += len(all_assigned & all_true)
+        n_assigned += len(all_assigned)
+        n_true += len(all_true)
+    return HierarchicalF1(
+        n_shared / max(n_assigned, 1),
+        n_shared / max(n_true, 1),
+        2 * n_shared / max(n_assigned + n_true, 1),
+    )
 
 
 def upwards(label: Label, broader: Broader) -> frozenset[Label]:
     """A label and all labels above it."""
-    found, waiting = {label}, [label]
+    reached = {label}
+    waiting = [label]
     while waiting:
-        new = [above for above in broader.get(waiting.pop(), ()) if above not in found]
-        found.update(new)
+        new = [above for above in broader.get(waiting.pop(), ()) if above not in reached]
+        reached.update(new)
         waiting += new
-    return frozenset(found)
+    return frozenset(reached)

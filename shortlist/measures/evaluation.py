@@ -20,8 +20,9 @@ from shortlist.measures.rankings import Propensities
 from shortlist.measures.registry import Family, Measure, Values, measure, registered
 from shortlist.measures.significance import CONFIDENCE, interval, resampled_sums
 
-LIMITED = ("P@", "recall@")  # measures that may stay below 1 for the best ranking
-DEPTH = 200  # labels to rank for measures of whole rankings that do not need all labels
+LIMITED_MEASURES = ("P@", "recall@")  # measures that may stay below 1 for the best ranking
+MOST_STEPS = 10_000  # of a scale that is not given
+DEFAULT_DEPTH = 200  # labels to rank for measures of whole rankings that do not need all labels
 
 
 # Measures of predicted ratings. Distances are counted in steps of the scale.
@@ -34,40 +35,45 @@ def _on_scale(
 
     Without a scale, the steps are the whole numbers from the lowest rating to the highest.
     """
-    one, other = np.asarray(predicted), np.asarray(truth)
-    if one.ndim != 1 or one.shape != other.shape:
+    predicted = np.asarray(predicted)
+    truth = np.asarray(truth)
+    if predicted.ndim != 1 or predicted.shape != truth.shape:
         raise InputError(
-            f"predicted and true ratings must be two lists of one length, not {one.shape}, "
-            f"{other.shape}"
+            f"predicted and true ratings must be two lists of one length, not {predicted.shape}, "
+            f"{truth.shape}"
         )
-    if scale is None:
-        for name, ratings in (("predicted", one), ("true", other)):
-            if ratings.dtype.kind not in "biuf" or not np.all(
-                np.isfinite(ratings) & (ratings == np.round(ratings))
-            ):
-                raise InputError(
-                    f"the {name} ratings are not all whole numbers; give the scale, its steps in "
-                    "order"
-                )
-        both = np.concatenate([one, other])
-        steps = np.arange(int(both.min()), int(both.max()) + 1) if both.size else np.arange(0)
-        if steps.size > 10_000:
-            raise InputError(
-                f"ratings from {both.min():g} to {both.max():g} are no scale; give the scale"
-            )
-    else:
-        steps = np.asarray(scale)
+    steps = _whole_steps(predicted, truth) if scale is None else np.asarray(scale)
     number = {step: i for i, step in enumerate(steps.tolist())}
     if steps.ndim != 1 or len(number) != steps.size:
         raise InputError("the scale must be a list of different steps, lowest first")
-    missing = [rating for rating in {*one.tolist(), *other.tolist()} if rating not in number]
-    if missing:
-        raise InputError(f"the rating {missing[0]!r} is not on the scale {steps.tolist()}")
-    found = [
-        np.array([number[rating] for rating in ratings.tolist()], dtype=np.int64)
-        for ratings in (one, other)
-    ]
-    return found[0], found[1], steps.size
+    predicted_ratings = predicted.tolist()
+    true_ratings = truth.tolist()
+    for rating in predicted_ratings + true_ratings:
+        if rating not in number:
+            raise InputError(f"the rating {rating!r} is not on the scale {steps.tolist()}")
+    return (
+        np.array([number[rating] for rating in predicted_ratings], dtype=np.int64),
+        np.array([number[rating] for rating in true_ratings], dtype=np.int64),
+        steps.size,
+    )
+
+
+def _whole_steps(predicted: NDArray[Any], truth: NDArray[Any]) -> Longs:
+    """The whole numbers from the lowest rating to the highest."""
+    for name, ratings in (("predicted", predicted), ("true", truth)):
+        if ratings.dtype.kind not in "biuf" or not np.all(
+            np.isfinite(ratings) & (ratings == np.round(ratings))
+        ):
+            raise InputError(
+                f"the {name} ratings are not all whole numbers; give the scale, its steps in order"
+            )
+    if not truth.size:
+        return np.arange(0)
+    lowest = min(predicted.min(), truth.min())
+    highest = max(predicted.max(), truth.max())
+    if highest - lowest >= MOST_STEPS:
+        raise InputError(f"ratings from {lowest:g} to {highest:g} are no scale; give the scale")
+    return np.arange(int(lowest), int(highest) + 1)
 
 
 @registered("MAE", "lower", "|ŷ − y|", families=["ratings"], paper="002")
@@ -119,8 +125,8 @@ class Evaluation:
     Examples
     --------
     >>> from shortlist import evaluate_ratings
-    >>> found = evaluate_ratings([1, 2, 4], [1, 3, 4], ["MAE", "exact"], resamples=0)
-    >>> print(found.table())
+    >>> evaluation = evaluate_ratings([1, 2, 4], [1, 3, 4], ["MAE", "exact"], resamples=0)
+    >>> print(evaluation.table())
     measure   value    better
     MAE      0.3333    lower
     exact    0.6667    higher
@@ -146,31 +152,38 @@ class Evaluation:
         def number(value: float) -> float | None:
             return float(value) if np.isfinite(value) else None
 
-        rows: dict[str, dict[str, Any]] = {}
-        for one in self.measures:
-            rows[one.name] = {"value": number(self.values[one.name]), "better": one.better}
-            if one.name in self.intervals:
-                low, high = self.intervals[one.name]
-                rows[one.name]["low"], rows[one.name]["high"] = number(low), number(high)
-            if one.name in self.highest:
-                rows[one.name]["highest"] = number(self.highest[one.name])
+        rows = {}
+        for entry in self.measures:
+            row = {"value": number(self.values[entry.name]), "better": entry.better}
+            if entry.name in self.intervals:
+                low, high = self.intervals[entry.name]
+                row |= {"low": number(low), "high": number(high)}
+            if entry.name in self.highest:
+                row["highest"] = number(self.highest[entry.name])
+            rows[entry.name] = row
         return {"instances": self.n_instances, "left_out": dict(self.left_out), "measures": rows}
 
     def table(self) -> str:
         """A plain table: measure, value, 95 % interval, which direction is better, and the
         highest value possible.
         """
-        rows = [
-            ("measure", "value", f"{CONFIDENCE} % interval" if self.intervals else "", "better")
+        interval_header = f"{CONFIDENCE} % interval" if self.intervals else ""
+        rows = [("measure", "value", interval_header, "better")]
+        for entry in self.measures:
+            value = self.values[entry.name]
+            value_cell = f"{value:.4f}" if np.isfinite(value) else "–"
+            low, high = self.intervals.get(entry.name, (np.nan, np.nan))
+            interval_cell = f"{low:.4f} – {high:.4f}" if np.isfinite(low) else ""
+            better: str = entry.better
+            limit = self.highest.get(entry.name, np.nan)
+            if limit < 1:
+                better += f" (at most {limit:.4f})"
+            rows.append((entry.name, value_cell, interval_cell, better))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            f"{name:<{widths[0]}}  {value:>{widths[1]}}  {interval:^{widths[2]}}  {better}"
+            for name, value, interval, better in rows
         ]
-        for one in self.measures:
-            low, high = self.intervals.get(one.name, (np.nan, np.nan))
-            interval = f"{low:.4f} – {high:.4f}" if np.isfinite(low) else ""
-            value, limit = self.values[one.name], self.highest.get(one.name, np.nan)
-            better = f"{one.better} (at most {limit:.4f})" if limit < 1 else one.better
-            rows.append((one.name, f"{value:.4f}" if np.isfinite(value) else "–", interval, better))
-        wide = [max(len(row[column]) for row in rows) for column in range(4)]
-        lines = [f"{a:<{wide[0]}}  {b:>{wide[1]}}  {c:^{wide[2]}}  {d}" for a, b, c, d in rows]
         lines.append(f"{self.n_instances} example{'s' * (self.n_instances != 1)}")
         lines += [f"{count} left out: {reason}" for reason, count in self.left_out.items()]
         return "\n".join(lines)
@@ -180,11 +193,13 @@ class Evaluation:
 
 def depth(measures: Iterable[Measure], n_labels: int) -> int:
     """How many labels of each ranking these measures look at: at most all that there are."""
-    wanted = (
-        n_labels if "complete rankings" in one.needs else one.parameters.get("k", DEPTH)
-        for one in measures
-    )
-    return max(1, min(n_labels, int(max(wanted))))
+    depths = [1]
+    for entry in measures:
+        if "complete rankings" in entry.needs:
+            depths.append(n_labels)
+        else:
+            depths.append(entry.parameters.get("k", DEFAULT_DEPTH))
+    return max(1, min(n_labels, max(depths)))
 
 
 def propensities_for(
@@ -193,8 +208,9 @@ def propensities_for(
     """The propensities of labels with those frequencies in training, if one of the measures
     needs them.
     """
-    needed = any("propensities" in one.needs for one in measures)
-    return Propensities(counts, n_examples) if needed else None
+    if any("propensities" in entry.needs for entry in measures):
+        return Propensities(counts, n_examples)
+    return None
 
 
 def evaluate(
@@ -245,16 +261,16 @@ def evaluate(
     """
     chosen = _choose(measures, "categories")
     positions = place_labels(ranking, truth, n_labels)
-    for one in chosen:
-        if one.parameters.get("k", 0) > positions.width:
+    for entry in chosen:
+        k = entry.parameters.get("k", 0)
+        if k > positions.width:
             raise InputError(
-                f"{one.name} looks at {counted(int(one.parameters['k']), 'labels')} and the "
-                "ranking holds "
-                f"{positions.width} for each row; rank with k={one.parameters['k']} or more"
+                f"{entry.name} looks at {counted(k, 'labels')} and the ranking holds "
+                f"{positions.width} for each row; rank with k={k} or more"
             )
-        if "propensities" in one.needs and propensities is None:
+        if "propensities" in entry.needs and propensities is None:
             raise InputError(
-                f"{one.name} needs propensities; give Propensities.of(the label sets of training)"
+                f"{entry.name} needs propensities; give Propensities.of(the label sets of training)"
             )
     return _summarise(
         chosen,
@@ -301,8 +317,7 @@ def evaluate_documents(
     --------
     >>> from shortlist import evaluate_documents
     >>> scores, relevance, query = [0.9, 0.1, 0.3, 0.8], [1, 0, 1, 0], ["a", "a", "b", "b"]
-    >>> found = evaluate_documents(scores, relevance, query, ["MRR"], resamples=0)
-    >>> found["MRR"]
+    >>> evaluate_documents(scores, relevance, query, ["MRR"], resamples=0)["MRR"]
     0.75
     """
     chosen = _choose(measures, "documents")
@@ -345,26 +360,29 @@ def evaluate_ratings(
     0.5
     """
     chosen = _choose(measures, "ratings")
-    given, true, _ = _on_scale(predicted, truth, scale)
-    none = np.zeros(true.size, dtype=np.bool_)
-    return _summarise(chosen, np.abs(given - true), none, "", resamples, random_state)
+    predicted_steps, true_steps, _ = _on_scale(predicted, truth, scale)
+    distance = np.abs(predicted_steps - true_steps)
+    nothing_empty = np.zeros(distance.size, dtype=np.bool_)
+    return _summarise(chosen, distance, nothing_empty, "", resamples, random_state)
 
 
 def confusion(predicted: ArrayLike, truth: ArrayLike, scale: ArrayLike | None = None) -> Longs:
     """How often step i (row) was predicted as step j (column)."""
-    given, true, k = _on_scale(predicted, truth, scale)
-    return np.bincount(true * k + given, minlength=k * k).reshape(k, k)
+    predicted_steps, true_steps, k = _on_scale(predicted, truth, scale)
+    return np.bincount(true_steps * k + predicted_steps, minlength=k * k).reshape(k, k)
 
 
 def _choose(measures: Iterable[str | Measure], family: Family) -> list[Measure]:
     names = [measures] if isinstance(measures, str) else measures
-    chosen = [measure(name) for name in names]
-    for one in chosen:
-        if family not in one.families:
+    chosen = {}
+    for name in names:
+        entry = measure(name)
+        if family not in entry.families:
             raise InputError(
-                f"{one.name} is a measure of {' and '.join(one.families)}, not of {family}"
+                f"{entry.name} is a measure of {' and '.join(entry.families)}, not of {family}"
             )
-    return list({one.name: one for one in chosen}.values())
+        chosen[entry.name] = entry
+    return list(chosen.values())
 
 
 def _summarise(
@@ -384,70 +402,73 @@ def _summarise(
     # the first column counts the examples that are not left out
     columns: list[Any] = [(~empty)[:, None]]
     per_instance = {}
-    left_out = {reason: int(empty.sum())} if empty.any() else {}
-    for one in chosen:
-        needed = {"propensities": propensities} if "propensities" in one.needs else {}
-        # dividing by 0 where an example is left out
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = one.compute(data, **needed, **one.parameters)
-        if one.total is None:
-            found[empty] = np.nan
-            per_instance[one.name] = found
-            missing = np.isnan(found)
-            found = np.where(missing, 0, found)[:, None]
+    left_out = {}
+    if empty.any():
+        left_out[reason] = int(empty.sum())
+    for entry in chosen:
+        values = _computed(entry, data, propensities)
+        if entry.total is None:
+            values[empty] = np.nan
+            per_instance[entry.name] = values
+            missing = np.isnan(values)
+            values = np.where(missing, 0, values)[:, None]
             # this measure leaves out more examples: it needs a count of its own
             if (missing != empty).any():
-                found = np.column_stack([found, ~missing])
-                left_out[f"{one.name} is undefined"] = int((missing & ~empty).sum())
-        columns.append(found)
+                values = np.column_stack([values, ~missing])
+                left_out[f"{entry.name} is undefined"] = int((missing & ~empty).sum())
+        columns.append(values)
     ends = np.cumsum([part.shape[1] for part in columns])[:-1]
-    sums = np.concatenate(
-        [np.asarray(part.sum(axis=0), dtype=np.float64).ravel() for part in columns]
-    )[None]
-    samples: dict[str, NDArray[np.float64]] = {}
+    sums = [np.asarray(part.sum(axis=0), dtype=np.float64).ravel() for part in columns]
+    whole = totals(chosen, np.split(np.concatenate(sums)[None], ends, axis=1))
+    samples: dict[str, Values] = {}
     if resamples and empty.size:
         drawn = resampled_sums(columns, resamples, random_state, n_jobs)
         samples = totals(chosen, np.split(drawn, ends, axis=1))
     return Evaluation(
-        tuple(chosen),
-        {
-            name: float(found[0])
-            for name, found in totals(chosen, np.split(sums, ends, axis=1)).items()
-        },
-        {name: interval(found) for name, found in samples.items()},
-        per_instance,
-        empty.size,
-        left_out,
-        _highest(chosen, data, empty),
+        measures=tuple(chosen),
+        values={name: float(value[0]) for name, value in whole.items()},
+        intervals={name: interval(values) for name, values in samples.items()},
+        per_instance=per_instance,
+        n_instances=empty.size,
+        left_out=left_out,
+        highest=_highest(chosen, data, empty),
     )
+
+
+def _computed(
+    entry: Measure, data: Positions | Longs, propensities: Propensities | None = None
+) -> Any:
+    """The numbers of a measure, whose sums over examples it is made of."""
+    needed = {"propensities": propensities} if "propensities" in entry.needs else {}
+    # dividing by 0 where an example is left out
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return entry.compute(data, **needed, **entry.parameters)
 
 
 def _highest(
     chosen: Sequence[Measure], data: Positions | Longs, empty: NDArray[np.bool_]
 ) -> dict[str, float]:
     """What measures of the first k positions reach if all relevant items stand first."""
-    limited = [one for one in chosen if one.name.startswith(LIMITED)]
+    limited = [entry for entry in chosen if entry.name.startswith(LIMITED_MEASURES)]
     if not limited or not isinstance(data, Positions) or empty.all():
         return {}
     ideal = replace(data, rank=data.nth.astype(np.float64))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = {one.name: one.compute(ideal, **one.parameters)[~empty] for one in limited}
-    return {name: float(values.mean()) for name, values in found.items()}
+    return {entry.name: float(_computed(entry, ideal)[~empty].mean()) for entry in limited}
 
 
-def totals(
-    chosen: Sequence[Measure], sums: Sequence[NDArray[np.float64]]
-) -> dict[str, NDArray[np.float64]]:
+def totals(chosen: Sequence[Measure], sums: Sequence[Values]) -> dict[str, Values]:
     """Each measure of each sample, from the sums of its columns (samples × columns); the first
     sum is a count.
     """
-    found, count = {}, sums[0][:, 0]
+    values = {}
+    counts = sums[0][:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        for one, part in zip(chosen, sums[1:], strict=True):
-            if one.total is None:
-                found[one.name] = part[:, 0] / (part[:, 1] if part.shape[1] > 1 else count)
+        for entry, part in zip(chosen, sums[1:], strict=True):
+            if entry.total is not None:
+                samples = zip(part, counts, strict=True)
+                values[entry.name] = np.array([float(entry.total(row, n)) for row, n in samples])
+            elif part.shape[1] > 1:
+                values[entry.name] = part[:, 0] / part[:, 1]
             else:
-                found[one.name] = np.array(
-                    [float(one.total(row, n)) for row, n in zip(part, count, strict=True)]
-                )
-    return found
+                values[entry.name] = part[:, 0] / counts
+    return values

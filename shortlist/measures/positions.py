@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +22,7 @@ from shortlist.data.ranking import Ranking, places_of
 from shortlist.data.validation import as_numbers, as_whole
 from shortlist.errors import InputError, counted
 
-ENOUGH = 2**18  # places of rankings that are checked at a time
+PLACES_CHECKED = 2**18  # of rankings, at a time
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Positions:
     ``gain``        float64[m]  its grade of relevance
     ``ideal_gain``  float64[m]  the same, highest first
     ``size``        int64[n]    relevant items, |y|
-    ``others``      int64[n]    non-relevant items, |Y − y|
+    ``n_irrelevant`` int64[n]    non-relevant items, |Y − y|
     ``begin``       int64[n]    first retrieved item of an example
     ``length``      int64[n]    how many were retrieved
     ``items``       int32[·]    the retrieved items, best first
@@ -51,7 +52,7 @@ class Positions:
     gain: Floats
     ideal_gain: Floats
     size: Longs
-    others: Longs
+    n_irrelevant: Longs
     begin: Longs
     length: Longs
     items: Ints
@@ -87,22 +88,24 @@ class Positions:
         """The non-relevant items with at least the score of each relevant one, and those with
         exactly its score.
         """
-        errors = self.others[self.row]
-        ties = errors - (self.length - self.total(self.rank < np.inf).astype(np.int64))[self.row]
-        found = np.flatnonzero(self.rank < np.inf)
-        begin, end = self.begin[self.row[found]], (self.begin + self.length)[self.row[found]]
-        bounds = np.concatenate(
-            [[0], np.flatnonzero(self.scores[1:] != self.scores[:-1]) + 1, [self.scores.size]]
-        )
-        group = np.searchsorted(bounds, begin + self.rank[found].astype(np.int64) - 1, side="right")
+        errors = self.n_irrelevant[self.row]
+        is_ranked = self.rank < np.inf
+        n_ranked = self.total(is_ranked).astype(np.int64)
+        ties = errors - (self.length - n_ranked)[self.row]
+        ranked = np.flatnonzero(is_ranked)
+        begin = self.begin[self.row[ranked]]
+        end = begin + self.length[self.row[ranked]]
+        changes = np.flatnonzero(self.scores[1:] != self.scores[:-1]) + 1
+        bounds = np.concatenate([[0], changes, [self.scores.size]])
+        place = begin + self.rank[ranked].astype(np.int64) - 1
+        group = np.searchsorted(bounds, place, side="right")
         # of those with its score
-        first, last = np.maximum(bounds[group - 1], begin), np.minimum(bounds[group], end)
-        relevant_before, relevant_so_far = (
-            np.searchsorted(last, last),
-            np.searchsorted(last, last, side="right"),
-        )
-        errors[found] = last - begin - self.nth[found][relevant_so_far - 1]
-        ties[found] = last - first - (relevant_so_far - relevant_before)
+        first = np.maximum(bounds[group - 1], begin)
+        last = np.minimum(bounds[group], end)
+        relevant_before = np.searchsorted(last, last)
+        relevant_so_far = np.searchsorted(last, last, side="right")
+        errors[ranked] = last - begin - self.nth[ranked][relevant_so_far - 1]
+        ties[ranked] = last - first - (relevant_so_far - relevant_before)
         return errors, ties
 
 
@@ -118,13 +121,11 @@ def place_labels(
             "each text; "
             f"this is a {type(ranking).__name__}"
         )
-    ids, scores, names = np.asarray(ranking.ids), np.asarray(ranking.scores), ranking.label_names
-    if (
-        ids.ndim != 2
-        or scores.shape != ids.shape
-        or ids.dtype.kind not in "iu"
-        or scores.dtype.kind != "f"
-    ):
+    ids = np.asarray(ranking.ids)
+    scores = np.asarray(ranking.scores)
+    names = ranking.label_names
+    is_matrix = ids.ndim == 2 and scores.shape == ids.shape
+    if not is_matrix or ids.dtype.kind not in "iu" or scores.dtype.kind != "f":
         raise InputError(
             "measures take a ranking of many rows: label numbers and scores, both n × k; "
             f"this one has {ids.shape} {ids.dtype} and {scores.shape} {scores.dtype}"
@@ -133,21 +134,27 @@ def place_labels(
     n_labels = len(names) if n_labels is None else as_whole(n_labels, "n_labels")
     if not isinstance(truth, LabelSets):
         truth = LabelIndex(names).look_up(truth, n)
-    starts, true = _check_truth(truth, n)
+    row, item = _true_labels(truth, n)
     if ids.dtype != np.int32:
         ids = np.clip(ids, -1, n_labels).astype(np.int32)
     scores = scores.astype(np.float64, copy=False)
-    row, item = true >> 32, (true & 0xFFFFFFFF).astype(np.int32)
-    length, step = np.empty(n, dtype=np.int64), max(1, ENOUGH // max(k, 1))
-    for first in range(0, n, step):
-        block = slice(first, first + step)
+    length = np.empty(n, dtype=np.int64)
+    rows_at_once = max(1, PLACES_CHECKED // max(k, 1))
+    for first in range(0, n, rows_at_once):
+        block = slice(first, first + rows_at_once)
         length[block] = _check(ids[block], scores[block], n_labels, first)
     place = places_of(item, row, ids)
-    rank = np.where(place < k, place + 1.0, np.inf)
-    others = n_labels - np.bincount(row[item < n_labels], minlength=n)
-    begin, width = np.arange(n, dtype=np.int64) * k, np.inf if k >= n_labels else k
     return _place(
-        row, item, rank, starts, others, begin, length, ids.ravel(), scores.ravel(), width
+        row,
+        item,
+        rank=np.where(place < k, place + 1.0, np.inf),
+        starts=truth.indptr,
+        n_irrelevant=n_labels - np.bincount(row[item < n_labels], minlength=n),
+        begin=np.arange(n, dtype=np.int64) * k,
+        length=length,
+        items=ids.ravel(),
+        scores=scores.ravel(),
+        width=np.inf if k >= n_labels else k,
     )
 
 
@@ -155,21 +162,21 @@ def _check(ids: Ints, scores: Floats, n_labels: int, first: int) -> Longs:
     """Return how many labels each ranking holds, or raise; ``first`` is the number of the first
     ranking.
     """
-    held, by_number = ids >= 0, np.sort(ids, axis=1)
+    holds = ids >= 0
+    by_number = np.sort(ids, axis=1)
     faults = {
         "holds a label number that is not below the number of labels": ids >= n_labels,
-        "holds a label after an empty place": held[:, 1:] & ~held[:, :-1],
-        "holds a label without a score": held & np.isnan(scores),
-        "is not in descending order of scores": held[:, 1:] & (scores[:, 1:] > scores[:, :-1]),
+        "holds a label after an empty place": holds[:, 1:] & ~holds[:, :-1],
+        "holds a label without a score": holds & np.isnan(scores),
+        "is not in descending order of scores": holds[:, 1:] & (scores[:, 1:] > scores[:, :-1]),
         "holds a label twice": (by_number[:, 1:] >= 0) & (by_number[:, 1:] == by_number[:, :-1]),
     }
     at_fault = np.array([places.any(axis=1) for places in faults.values()])
     if at_fault.any():
         row = int(at_fault.any(axis=0).argmax())
-        raise InputError(
-            f"row {first + row} of the ranking {list(faults)[at_fault[:, row].argmax()]}"
-        )
-    return held.sum(axis=1)
+        fault = list(faults)[at_fault[:, row].argmax()]
+        raise InputError(f"row {first + row} of the ranking {fault}")
+    return holds.sum(axis=1)
 
 
 def place_documents(scores: ArrayLike, relevance: ArrayLike, query: ArrayLike) -> Positions:
@@ -205,69 +212,61 @@ def place_documents(scores: ArrayLike, relevance: ArrayLike, query: ArrayLike) -
     return _place(
         row[relevant],
         relevant.astype(np.int32),
-        rank[relevant],
-        np.concatenate([[0], np.cumsum(size)]),
-        length - size,
-        begin,
-        length,
-        order.astype(np.int32),
-        s[order],
-        np.inf,
-        grade,
+        rank=rank[relevant],
+        starts=np.append(0, np.cumsum(size)),
+        n_irrelevant=length - size,
+        begin=begin,
+        length=length,
+        items=order.astype(np.int32),
+        scores=s[order],
+        width=np.inf,
+        grade=grade,
     )
 
 
-def _check_truth(truth: LabelSets, n: int) -> tuple[Longs, Longs]:
-    """The offsets, and row << 32 + label of each label, ascending."""
+def _true_labels(truth: LabelSets, n: int) -> tuple[Longs, Ints]:
+    """The row and the number of each true label, ascending."""
     if truth.n_rows != n:
         raise InputError(
             f"the ranking has {counted(n, 'rows')} but the truth has {truth.n_rows}; each row "
             "needs its true labels"
         )
-    true = np.sort(
-        (np.repeat(np.arange(n, dtype=np.int64), np.diff(truth.indptr)) << 32) + truth.ids
-    )
-    if np.any(np.diff(true) == 0):
-        raise InputError(
-            f"the truth of row {int(true[:-1][np.diff(true) == 0][0] >> 32)} holds a label twice"
-        )
-    return truth.indptr, true
+    row = np.repeat(np.arange(n, dtype=np.int64), np.diff(truth.indptr))
+    row_and_label = np.sort((row << 32) + truth.ids)
+    again = np.flatnonzero(np.diff(row_and_label) == 0)
+    if again.size:
+        raise InputError(f"the truth of row {row[again[0]]} holds a label twice")
+    return row, (row_and_label & 0xFFFFFFFF).astype(np.int32)
 
 
 def _place(
     row: Longs,
     item: Ints,
+    *,
     rank: Floats,
     starts: Longs,
-    others: Longs,
-    begin: Longs,
     length: Longs,
-    items: Ints,
-    scores: Floats,
-    width: float,
     grade: Floats | None = None,
+    **retrieved: Any,
 ) -> Positions:
     """Bring the relevant items of each example into the order of their ranks; those not
     retrieved keep theirs.
     """
     longest = length.max(initial=0)
     order = np.argsort(row * (longest + 2) + np.minimum(rank, longest + 1), kind="stable")
-    item, rank = item[order], rank[order]
-    gain = np.ones(item.size) if grade is None else grade[item]
-    ideal = gain if grade is None else gain[np.lexsort((-gain, row))]
-    nth = np.arange(item.size) - starts[row] + 1
+    item = item[order]
+    gain = ideal_gain = np.ones(item.size)
+    if grade is not None:
+        gain = grade[item]
+        ideal_gain = gain[np.lexsort((-gain, row))]
     return Positions(
-        row,
-        item,
-        rank,
-        nth,
-        gain,
-        ideal,
-        np.diff(starts),
-        others,
-        begin,
-        length,
-        items,
-        scores,
-        width,
+        row=row,
+        item=item,
+        rank=rank[order],
+        nth=np.arange(item.size) - starts[row] + 1,
+        gain=gain,
+        ideal_gain=ideal_gain,
+        size=np.diff(starts),
+        length=length,
+        **retrieved,
     )

@@ -99,10 +99,9 @@ def _gained(
     within = (rank <= k) & (rank < np.inf)
     ranks = rank[within].astype(np.int64)
     discounts = binary_logs(np.arange(1, ranks.max(initial=0) + 2))  # of 1, then of each rank
-    found = np.bincount(
-        positions.row[within], weights=gain[within] / discounts[ranks], minlength=positions.n
-    )
-    return found.astype(np.float64, copy=False)
+    gains = gain[within] / discounts[ranks]
+    sums = np.bincount(positions.row[within], weights=gains, minlength=positions.n)
+    return sums.astype(np.float64, copy=False)
 
 
 # Y is the set of all items, s_r the score of item r, and E = {(r, q) : r ∈ y, q ∈ Y − y, s_r ≤
@@ -121,7 +120,7 @@ def roc_area(positions: Positions) -> Values:
     """Area under the ROC curve of one example: the share of pairs in the right order, a tie
     counting one half. Examples with nothing but relevant items are left out.
     """
-    pairs = (positions.size * positions.others).astype(np.float64)
+    pairs = (positions.size * positions.n_irrelevant).astype(np.float64)
     pairs[pairs == 0] = np.nan
     errors, ties = positions.rivals
     return 1 - positions.total(errors - ties / 2) / pairs
@@ -189,8 +188,8 @@ class Propensities:
         """1/p_l of each label number."""
         counts = np.asarray(self.counts)
         n = np.zeros(labels.size)
-        known = labels < counts.size
-        n[known] = counts[labels[known]]
+        was_counted = labels < counts.size
+        n[was_counted] = counts[labels[was_counted]]
         C = (np.log(self.n_examples) - 1) * (self.B + 1) ** self.A
         with np.errstate(divide="ignore"):
             return 1 + C * (n + self.B) ** -self.A
@@ -212,12 +211,8 @@ def _ratio(sums: Values, count: float) -> float:
 def propensity_scored_precision(positions: Positions, propensities: Propensities, k: int) -> Values:
     """Precision at k in which finding a rare label counts more."""
     gain, best = _gains(positions, propensities)
-    return np.column_stack(
-        [
-            positions.total(gain * (positions.rank <= k)),
-            positions.total(best * (positions.nth <= k)),
-        ]
-    )
+    reached = positions.total(gain * (positions.rank <= k))
+    return np.column_stack([reached, positions.total(best * (positions.nth <= k))])
 
 
 @registered(
@@ -236,10 +231,8 @@ def propensity_scored_ndcg(positions: Positions, propensities: Propensities, k: 
     gain, best = _gains(positions, propensities)
     ideal = (positions.nth <= k) / binary_logs(1 + positions.nth)
     reached = positions.total(gain * (positions.rank <= k) / binary_logs(1 + positions.rank))
-    return (
-        np.column_stack([reached, positions.total(best * ideal)])
-        / np.maximum(positions.total(ideal), 1)[:, None]
-    )
+    sums = np.column_stack([reached, positions.total(best * ideal)])
+    return sums / np.maximum(positions.total(ideal), 1)[:, None]
 
 
 def _gains(positions: Positions, propensities: Propensities) -> tuple[Values, Values]:
@@ -264,15 +257,14 @@ def precision_recall(positions: Positions, levels: int = 11) -> Curve:
         return recall, np.full(recall.size, np.nan)
     ends = np.cumsum(size)
     precision = np.append(positions.nth / positions.rank, 0.0)
-    found = []
+    means = []
     for level in recall:
         # relevant items that give this recall
-        wanted = np.maximum(np.ceil(level * size - 1e-9), 1).astype(np.int64)
-        best = np.maximum.reduceat(
-            precision, np.column_stack([ends - size + wanted - 1, ends]).ravel()
-        )[::2]
-        found.append(np.cumsum(best)[-1] / size.size)
-    return recall, np.array(found)
+        needed = np.maximum(np.ceil(level * size - 1e-9), 1).astype(np.int64)
+        bounds = np.column_stack([ends - size + needed - 1, ends]).ravel()
+        best = np.maximum.reduceat(precision, bounds)[::2]
+        means.append(np.cumsum(best)[-1] / size.size)
+    return recall, np.array(means)
 
 
 def among_first_k(positions: Positions, up_to: int | None = None) -> Curve:
@@ -285,7 +277,7 @@ def among_first_k(positions: Positions, up_to: int | None = None) -> Curve:
             f"R_k up to k = {up_to} needs rankings of {counted(up_to, 'labels')}; these hold "
             f"{positions.width}"
         )
-    k = np.arange(1, up_to + 1)
+    k = np.arange(1.0, up_to + 1)
     if not best.size:
-        return k.astype(np.float64), np.full(k.size, np.nan)
-    return k.astype(np.float64), np.searchsorted(np.sort(best), k, side="right") / best.size
+        return k, np.full(k.size, np.nan)
+    return k, np.searchsorted(np.sort(best), k, side="right") / best.size

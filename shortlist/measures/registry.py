@@ -102,22 +102,26 @@ def measure(name: str | Measure) -> Measure:
     Examples
     --------
     >>> from shortlist import measure
-    >>> found = measure("p@5")
-    >>> found.name, found.better, dict(found.parameters)
+    >>> precision = measure("p@5")
+    >>> precision.name, precision.better, dict(precision.parameters)
     ('P@5', 'higher', {'k': 5})
     """
     if isinstance(name, Measure):
         return name
-    given = str(name).strip()
+    asked_name = str(name).strip()
     by_name = {key.casefold(): entry for key, entry in MEASURES.items()}
-    exact = by_name.get(given.casefold())
-    if exact is not None and not exact.has_k:
-        return exact
-    parts = re.fullmatch(r"(.*?@?)(-?\d{1,18}(?:\.\d+)?)", given)
-    entry = by_name.get(f"{parts[1]}k".casefold()) if parts else None
-    if parts and entry is not None and entry.has_k:
-        k = as_whole(parts[2] if "." in parts[2] else int(parts[2]), f"k of {given}", least=1)
-        return replace(entry, name=entry.name[:-1] + parts[2], parameters={"k": k})
+    entry = by_name.get(asked_name.casefold())
+    if entry is not None and not entry.has_k:
+        return entry
+    parts = re.fullmatch(r"(.*?@?)(-?\d{1,18}(?:\.\d+)?)", asked_name)
+    if parts:
+        entry = by_name.get(f"{parts[1]}k".casefold())
+        if entry is not None and entry.has_k:
+            number: object = parts[2]
+            if "." not in parts[2]:
+                number = int(parts[2])
+            k = as_whole(number, f"k of {asked_name}", least=1)
+            return replace(entry, name=entry.name[:-1] + parts[2], parameters={"k": k})
     raise InputError(
-        f"there is no measure {given!r}; there are {', '.join(MEASURES)} (k: a whole number)"
+        f"there is no measure {asked_name!r}; there are {', '.join(MEASURES)} (k: a whole number)"
     )

@@ -19,9 +19,11 @@ from shortlist.errors import InputError
 
 
 CONFIDENCE = 95  # per cent
-MANY = 4000  # fewer rows are not worth starting threads for
-BATCH = 20  # samples that are drawn with one generator
-AT_ONCE = 4  # samples added up at the same time: independent additions overlap in the processor
+ENOUGH_FOR_THREADS = 4000  # fewer rows are not worth starting threads for
+SAMPLES_A_SEED = 20  # samples that are drawn with one generator
+SAMPLES_AT_ONCE = (
+    4  # samples added up at the same time: independent additions overlap in the processor
+)
 
 
 def resampled_sums(
@@ -30,34 +32,31 @@ def resampled_sums(
     """For each of ``resamples`` bootstrap samples, the sum of n rows drawn with replacement from n.
 
     ``parts`` are arrays or sparse matrices of n rows; the sums of all their columns stand side by
-    side. Every ``BATCH`` samples have a random generator of their own, so the number of threads
-    changes nothing.
+    side. Every ``SAMPLES_A_SEED`` samples have a random generator of their own, so the number of
+    threads changes nothing.
     """
     seed = as_whole(random_state, "random_state", most=MOST_SEED)
     columns = scipy.sparse.hstack(
         [scipy.sparse.csc_array(part, dtype=np.float64) for part in parts], format="csc"
     )
     n = columns.shape[0]
-    found = np.zeros((resamples, columns.shape[1]))
+    sums = np.zeros((resamples, columns.shape[1]))
     # both give the same numbers; int32 is smaller
     dtype = np.int32 if n <= np.iinfo(np.int32).max else np.int64
 
     def fill(first: int) -> None:
-        rng, last = np.random.default_rng([seed, first]), min(first + BATCH, resamples)
-        for start in range(first, last, AT_ONCE):
-            samples = rng.integers(n, size=(min(AT_ONCE, last - start), n), dtype=dtype)
-            add_up_samples(
-                samples,
-                columns.indptr,
-                columns.indices,
-                columns.data,
-                found[start : start + len(samples)],
-            )
+        rng = np.random.default_rng([seed, first])
+        last = min(first + SAMPLES_A_SEED, resamples)
+        for start in range(first, last, SAMPLES_AT_ONCE):
+            end = min(start + SAMPLES_AT_ONCE, last)
+            samples = rng.integers(n, size=(end - start, n), dtype=dtype)
+            add_up_samples(samples, columns.indptr, columns.indices, columns.data, sums[start:end])
 
-    firsts = range(0, resamples, BATCH)
     jobs = as_jobs(n_jobs)
-    deque(spread(fill, firsts, 1 if n < MANY else jobs), maxlen=0)
-    return found
+    if n < ENOUGH_FOR_THREADS:
+        jobs = 1
+    deque(spread(fill, range(0, resamples, SAMPLES_A_SEED), jobs), maxlen=0)
+    return sums
 
 
 @kernel
@@ -72,22 +71,23 @@ def add_up_samples(
     sample.
 
     indptr, rows, values: the columns, as scipy.sparse.csc_array has them; samples: int[samples, n],
-    at most AT_ONCE of them, each n numbers from 0 to n − 1. (NumPy's bincount holds the interpreter
-    lock, and the rounding of SciPy's product depends on the machine.)
+    at most SAMPLES_AT_ONCE of them, each n numbers from 0 to n − 1. (NumPy's bincount holds the
+    interpreter lock, and the rounding of SciPy's product depends on the machine.)
     """
-    times = np.zeros((samples.shape[1], AT_ONCE))
+    times = np.zeros((samples.shape[1], SAMPLES_AT_ONCE))
     for s in range(samples.shape[0]):
         for i in samples[s]:
             times[i, s] += 1.0
     for column in range(sums.shape[1]):
-        one = two = three = four = 0.0
-        for at in range(indptr[column], indptr[column + 1]):
-            value, i = values[at], rows[at]
-            one += value * times[i, 0]
-            two += value * times[i, 1]
-            three += value * times[i, 2]
-            four += value * times[i, 3]
-        for s, total in enumerate((one, two, three, four)):
+        first = second = third = fourth = 0.0
+        for j in range(indptr[column], indptr[column + 1]):
+            value = values[j]
+            i = rows[j]
+            first += value * times[i, 0]
+            second += value * times[i, 1]
+            third += value * times[i, 2]
+            fourth += value * times[i, 3]
+        for s, total in enumerate((first, second, third, fourth)):
             if s < sums.shape[0]:
                 sums[s, column] = total
 
@@ -119,8 +119,9 @@ def wilcoxon(first: ArrayLike, second: ArrayLike) -> Comparison:
     """Two-tailed Wilcoxon signed-rank test; pairs without a difference are dropped (paper 003)."""
     d = paired_differences(first, second)
     changed = d[d != 0]
-    p = float(scipy.stats.wilcoxon(changed).pvalue) if changed.size else 1.0
-    return comparison(d, p)
+    if not changed.size:
+        return comparison(d, 1.0)
+    return comparison(d, float(scipy.stats.wilcoxon(changed).pvalue))
 
 
 def paired_bootstrap(
@@ -133,18 +134,20 @@ def paired_bootstrap(
     resamples = as_whole(resamples, "resamples", least=1)
     means = resampled_sums([d[:, None]], resamples, random_state)[:, 0] / d.size
     # never exactly 0
-    tail = (1 + min(int((means <= 0).sum()), int((means >= 0).sum()))) / (resamples + 1)
+    n_beyond = int(min((means <= 0).sum(), (means >= 0).sum()))
+    tail = (1 + n_beyond) / (resamples + 1)
     return comparison(d, min(1.0, 2 * tail))._replace(interval=interval(means))
 
 
 def paired_differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
     """First − second; cases left out by either (NaN) are left out."""
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.ndim != 1 or one.shape != other.shape:
+    a = np.asarray(first, dtype=np.float64)
+    b = np.asarray(second, dtype=np.float64)
+    if a.ndim != 1 or a.shape != b.shape:
         raise InputError(
-            f"a paired test needs two lists of one length, not {one.shape} and {other.shape}"
+            f"a paired test needs two lists of one length, not {a.shape} and {b.shape}"
         )
-    d = one - other
+    d = a - b
     d = d[~np.isnan(d)]
     if not d.size:
         raise InputError("a paired test needs at least one case that both methods have a value for")

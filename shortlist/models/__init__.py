@@ -1,22 +1,32 @@
 """The models that users call.
 
 model.py               the base class of all models, learners by their short names, reports
-category_model.py      ranks labels with probabilities, decides, evaluates; its answers
+category_model.py      ranks labels with probabilities, and decides
+text_learning.py       how a model of texts learns
 categorizer.py         labels of texts
 row_categorizer.py     labels of rows of features
 rater.py               ratings of rows, and of texts
 document_ranker.py     documents for a query
 
-Parts of a Categorizer beside its learner (learners/), its text part (text/) and its confidence:
+Parts of a model beside its learner (learners/), its text part (text/) and its confidence:
 
-text_batches.py        texts and labels to learn
-encoding.py            vectors beside the words
-memory.py              a bound on its memory
-label_changes.py       changes of its labels
+text_features.py       rows of texts: words, and vectors beside them
+encoding.py            who makes the vectors
+policy.py              which labels it learns and ranks: vocabulary, retired labels, rules
 rules.py               rules for rankings
+label_changes.py       rename, merge, split, retire and restore labels
+memory.py              a bound on its memory
+
+What models give:
+
+answers.py             labels as lines and records
+label_report.py        the result of an evaluation
+explanations.py        votes in words
+extra_fields.py        fields of categories and numbers
 
 Tools:
 
+text_batches.py        texts and labels to learn, put together
 training_settings.py   a model from settings or a file
 model_search.py        comparisons, the best of many
 auditing.py            labels that may be wrong

@@ -30,10 +30,10 @@ from shortlist.errors import InputError
 if TYPE_CHECKING:
     from shortlist.models.categorizer import Categorizer
 
-PARTS = 5
-DEPTH = 100  # labels of a ranking; other labels have lower scores
-WORDS = 5
-MATRIX = 20  # labels of the matrix, those most often confused
+AUDIT_PARTS = 5
+LABELS_RANKED = 100  # labels of a ranking; other labels have lower scores
+WORDS_SHOWN = 5
+LABELS_IN_MATRIX = 20  # labels of the matrix, those most often confused
 
 # gives a model that has learned the examples of these numbers
 Train = Callable[[list[int]], "Categorizer"]
@@ -82,20 +82,21 @@ class Audit:
     duplicates: list[Duplicate]
     confusions: list[Confusion]
 
-    def matrix(self, most: int = MATRIX) -> tuple[list[Label], list[list[int]]]:
+    def matrix(self, most: int = LABELS_IN_MATRIX) -> tuple[list[Label], list[list[int]]]:
         """The labels most often confused, and how often each (row) is contradicted by each
         (column).
         """
         times: dict[Label, int] = defaultdict(int)
-        for one in self.confusions:
-            times[one.label] += len(one.numbers)
-            times[one.found] += len(one.numbers)
+        for confusion in self.confusions:
+            times[confusion.label] += len(confusion.numbers)
+            times[confusion.found] += len(confusion.numbers)
         names = sorted(times, key=lambda name: -times[name])[:most]
         place = {name: n for n, name in enumerate(names)}
         counts = [[0] * len(names) for _ in names]
-        for one in self.confusions:
-            if one.label in place and one.found in place:
-                counts[place[one.label]][place[one.found]] = len(one.numbers)
+        for confusion in self.confusions:
+            if confusion.label in place and confusion.found in place:
+                row = counts[place[confusion.label]]
+                row[place[confusion.found]] = len(confusion.numbers)
         return names, counts
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,8 +116,8 @@ def audit(
     """Audit examples, which have these numbers, from 0 by default; explain the ``n`` largest
     contradictions.
     """
-    if len(texts) < PARTS:
-        raise InputError(f"an audit needs at least {PARTS} examples; there are {len(texts)}")
+    if len(texts) < AUDIT_PARTS:
+        raise InputError(f"an audit needs at least {AUDIT_PARTS} examples; there are {len(texts)}")
     equal: dict[str, list[int]] = defaultdict(list)
     for number, text in enumerate(texts):
         equal[same(text)].append(number)
@@ -126,33 +127,42 @@ def audit(
     for done, part in enumerate(parts):
         watch(done, len(parts))
         model = train(sorted(number for other in parts if other is not part for number in other))
-        found = contradicted(model, texts, labels, part)
-        for one in found:
-            pairs[one.label, one.found].append(one.number)
-        doubts += [explained(model, texts[one.number], one) for one in found[:n]]
+        in_part = contradicted(model, texts, labels, part)
+        for doubt in in_part:
+            pairs[doubt.label, doubt.found].append(doubt.number)
+        doubts += [explained(model, texts[doubt.number], doubt) for doubt in in_part[:n]]
     watch(len(parts), len(parts))
-    doubts.sort(key=lambda one: (-one.by, one.number))
-    called = range(len(texts)) if numbers is None else numbers
-    doubts = [replace(one, number=called[one.number]) for one in doubts[:n]]
-    often = sorted(pairs.items(), key=lambda one: (-len(one[1]), sorted(one[1])))
+    if numbers is None:
+        numbers = range(len(texts))
+    doubts.sort(key=lambda doubt: (-doubt.by, doubt.number))
+    doubts = [replace(doubt, number=numbers[doubt.number]) for doubt in doubts[:n]]
+    for places in pairs.values():
+        places.sort()
+    most_often = sorted(pairs.items(), key=lambda pair: (-len(pair[1]), pair[1]))
     confusions = [
-        Confusion(label, other, [called[i] for i in sorted(own)]) for (label, other), own in often
+        Confusion(label, other, [numbers[i] for i in places])
+        for (label, other), places in most_often
     ]
-    duplicates = [
-        Duplicate([called[i] for i in own], shown(texts[own[0]]), [labels[i] for i in own])
-        for own in equal.values()
-        if len({frozenset(map(repr, labels[i])) for i in own}) > 1
-    ]
+    duplicates = []
+    for places in equal.values():
+        if len({frozenset(map(repr, labels[i])) for i in places}) > 1:
+            text = shown(texts[places[0]])
+            duplicates.append(
+                Duplicate([numbers[i] for i in places], text, [labels[i] for i in places])
+            )
     return Audit(len(texts), sum(map(len, pairs.values())), doubts, duplicates, confusions)
 
 
 def dealt(groups: list[list[int]], seed: int) -> list[list[int]]:
     """The numbers in parts of about the same size; a group is never split."""
     order = np.random.default_rng(seed).permutation(len(groups))
-    parts = [[number for g in order[part::PARTS] for number in groups[g]] for part in range(PARTS)]
+    parts = [
+        [number for g in order[part::AUDIT_PARTS] for number in groups[g]]
+        for part in range(AUDIT_PARTS)
+    ]
     if not all(parts):
         raise InputError(
-            f"an audit needs at least {PARTS} different texts; there are {len(groups)}"
+            f"an audit needs at least {AUDIT_PARTS} different texts; there are {len(groups)}"
         )
     return [sorted(part) for part in parts]
 
@@ -163,28 +173,29 @@ def contradicted(
     """The examples of a part that the model contradicts, largest contradictions first, without
     words.
     """
-    known, found = model.learner_.label_index_.number, []
-    partial, names = labels.sets.partial, labels.names
-    for number, ranking in zip(part, model.rank([texts[i] for i in part], DEPTH), strict=True):
-        given = labels[number]
-        learned = [label for label in given if label in known]
+    known_labels = model.learner_.label_index_.number
+    partial = labels.sets.partial
+    doubts = []
+    for number, ranking in zip(
+        part, model.rank([texts[i] for i in part], LABELS_RANKED), strict=True
+    ):
+        own_labels = labels[number]
+        learned = [label for label in own_labels if label in known_labels]
         scores = dict(ranking)
-        others = [label for label in scores if label not in given]
+        rivals = [label for label in scores if label not in own_labels]
         if partial.complete.size and not partial.complete[number]:
-            crossed = {
-                names[c]
-                for c in partial.ids[partial.indptr[number] : partial.indptr[number + 1]].tolist()
-            }
-            others = [label for label in others if label in crossed]
-        if not learned or not others:
+            judged = slice(partial.indptr[number], partial.indptr[number + 1])
+            wrong = {labels.names[c] for c in partial.ids[judged].tolist()}
+            rivals = [label for label in rivals if label in wrong]
+        if not learned or not rivals:
             continue
-        least = 0.0 if len(scores) < DEPTH else min(scores.values())
-        label = min(learned, key=lambda one: scores.get(one, least))
-        by = scores[others[0]] - scores.get(label, least)
+        least = 0.0 if len(scores) < LABELS_RANKED else min(scores.values())
+        label = min(learned, key=lambda name: scores.get(name, least))
+        by = scores[rivals[0]] - scores.get(label, least)
         if by > 0:
-            found.append(Doubt(number, shown(texts[number]), given, label, others[0], by, []))
-    found.sort(key=lambda one: (-one.by, one.number))
-    return found
+            doubts.append(Doubt(number, shown(texts[number]), own_labels, label, rivals[0], by, []))
+    doubts.sort(key=lambda doubt: (-doubt.by, doubt.number))
+    return doubts
 
 
 def explained(model: Categorizer, text: Document, doubt: Doubt) -> Doubt:
@@ -195,7 +206,7 @@ def explained(model: Categorizer, text: Document, doubt: Doubt) -> Doubt:
         for (word, vote), spans in zip(explanation.votes, explanation.spans, strict=True):
             votes[whole_words(text, spans) or str(word)] += sign * vote
     votes.pop("(any text)", None)
-    strongest = sorted(votes.items(), key=lambda one: (-one[1], one[0]))[:WORDS]
+    strongest = sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:WORDS_SHOWN]
     return replace(doubt, words=[(word, vote) for word, vote in strongest if vote > 0])
 
 
@@ -222,7 +233,5 @@ def shown(text: Document) -> str:
     """The text, or its fields one after the other."""
     if not isinstance(text, Mapping):
         return str(text)
-    return " · ".join(
-        ", ".join(map(str, one)) if isinstance(one, (list, tuple)) else str(one)
-        for one in text.values()
-    )
+    values = [value if isinstance(value, (list, tuple)) else [value] for value in text.values()]
+    return " · ".join(", ".join(map(str, parts)) for parts in values)

@@ -35,7 +35,7 @@ from shortlist.learners.documents.queries import (
     scaled_within_queries,
 )
 from shortlist.measures import evaluate_documents
-from shortlist.models.model import Model, Report, Table, finite_or_none
+from shortlist.models.model import Model, Report, ReportTable, finite_or_none
 
 # The scores of some documents, how relevant they are, and the query that each answers.
 JudgedDocuments: TypeAlias = tuple[Floats, Floats, list[str]]
@@ -45,7 +45,8 @@ class RankedDocuments:
     """The documents of some queries, best first."""
 
     def __init__(self, ranking: QueryRanking, ids: Sequence[str] | None) -> None:
-        self.ranking, self.ids = ranking, ids
+        self.ranking = ranking
+        self.ids = ids
 
     def lines(self) -> Iterator[str]:
         """A TREC run: query Q0 document rank score tag."""
@@ -114,7 +115,8 @@ class DocumentRanker(Model[JudgedDocuments]):
         """Forget everything and learn from rows X, their relevance and the query that each
         answers.
         """
-        rows, names = as_rows(X), column_names(X)
+        rows = as_rows(X)
+        names = column_names(X)
         n_queries = len(as_queries(query, rows.n_rows))
         learner = self.new_learner()
         learner.fit(self.scaled(rows, query), relevance, query=query)
@@ -192,7 +194,8 @@ class DocumentRanker(Model[JudgedDocuments]):
         self.check_fitted()
         if not isinstance(X, Rows):
             check_columns(self.learner_, X)
-        rows, width = as_rows(X), self.learner_.n_features_in_
+        rows = as_rows(X)
+        width = self.learner_.n_features_in_
         if rows.n_features > width:
             raise InputError(
                 f"the documents have {counted(rows.n_features, 'features')}, and the model learned "
@@ -212,21 +215,24 @@ class DocumentRanker(Model[JudgedDocuments]):
         self, judged: Iterable[JudgedDocuments], measures: Sequence[str], *, details: bool = False
     ) -> Report:
         every_score, every_relevance, every_query = zip(*judged, strict=True)
-        scores, relevance = np.concatenate(every_score), np.concatenate(every_relevance)
+        scores = np.concatenate(every_score)
+        relevance = np.concatenate(every_relevance)
         query = [name for names in every_query for name in names]
-        found = Report(evaluate_documents(scores, relevance, query, measures))
+        report = Report(evaluate_documents(scores, relevance, query, measures))
         if details:
-            own = found.measures.per_instance
+            per_query = report.measures.per_instance
             names = list(dict.fromkeys(query))
             table = [
-                {"query": name} | {m: finite_or_none(own[m][n]) for m in own}
+                {"query": name} | {m: finite_or_none(per_query[m][n]) for m in per_query}
                 for n, name in enumerate(names)
             ]
-            found.tables = [
-                Table("", ["query", *own], [list(row.values()) for row in table], "queries")
+            report.tables = [
+                ReportTable(
+                    "", ["query", *per_query], [list(row.values()) for row in table], "queries"
+                )
             ]
-            found.details = {"queries": table}
-        return found
+            report.details = {"queries": table}
+        return report
 
     @property
     def feature_names_in_(self) -> Names:

@@ -32,7 +32,7 @@ from shortlist.data.texts import (
 from shortlist.errors import InputError, counted
 from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
-from shortlist.learners.index.tuned_index import TunedIndex, beside_vector
+from shortlist.learners.port import TakesVectors
 
 if TYPE_CHECKING:
     from shortlist.encoders import Encoder as LoadedEncoder
@@ -258,19 +258,32 @@ class VectorPart(NamedTuple):
 def suited(
     learner: CategoryLearner, encoder: Encoder | None, texts: Sequence[Document]
 ) -> tuple[CategoryLearner, Sequence[Any]]:
-    """A new learner, which takes vectors if the first texts have any, and these texts with
-    their vectors.
+    """A new learner, which takes vectors if the first texts have any, and these texts with their
+    vectors.
     """
     documents = as_documents(texts)
     if encoder is not None and not isinstance(documents, WithVectors):
         # an empty text shows how long vectors are
-        vectors = encoded(encoder, documents if len(documents) else [""])
+        to_encode = documents if len(documents) else [""]
+        vectors = encoded(encoder, to_encode)
         documents = WithVectors(documents, vectors[: len(documents)])
+    n_columns = None
     if isinstance(documents, WithVectors):
-        return beside_vector(learner, documents.vectors.shape[1]), documents
-    if isinstance(learner, TunedIndex):
-        learner.set_params(vector=None)
+        n_columns = documents.vectors.shape[1]
+    if isinstance(learner, TakesVectors):
+        return learner.with_vectors(n_columns), documents
+    if n_columns is not None:
+        raise InputError(
+            "vectors need the learner TunedIndex, which is the default, not "
+            f"{type(learner).__name__}"
+        )
     return learner, documents
+
+
+def check_vocabulary(vocabulary: object) -> None:
+    """Refuse what is neither a vocabulary nor None."""
+    if vocabulary is not None and not isinstance(vocabulary, LabelVocabulary):
+        raise InputError(f"a vocabulary is a LabelVocabulary, not a {type(vocabulary).__name__}")
 
 
 def vectors_of_names(

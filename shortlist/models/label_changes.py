@@ -7,14 +7,14 @@ server can undo a change: it learns the rest again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
+from shortlist.concurrency import learning, reading
 from shortlist.data.label_input import Label, shown
 from shortlist.errors import InputError
-from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
-from shortlist.learners.label_surgery import let_go, merged, renamed, split_off
+from shortlist.models.policy import LabelPolicy
 
 CHANGES = ("rename", "merge", "split", "retire", "restore")
 
@@ -29,18 +29,20 @@ class Change(NamedTuple):
     into: Label | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Change:
+    def of(cls, fields: Mapping[str, Any]) -> Change:
         """A change from JSON, checked."""
-        what, labels, into = given["change"], tuple(given["labels"]), given.get("into")
-        if what not in CHANGES:
-            raise InputError(f"labels can be changed by {', '.join(CHANGES)}, not by {what!r}")
+        kind = fields["change"]
+        labels = tuple(fields["labels"])
+        into = fields.get("into")
+        if kind not in CHANGES:
+            raise InputError(f"labels can be changed by {', '.join(CHANGES)}, not by {kind!r}")
         if (
             not labels
-            or (into is None) == (what in CHANGES[:3])
-            or (what in ("rename", "split") and len(labels) > 1)
+            or (into is None) == (kind in CHANGES[:3])
+            or (kind in ("rename", "split") and len(labels) > 1)
         ):
-            raise InputError(f"{what} takes {NEEDS[what]}")
-        return cls(what, labels, into)
+            raise InputError(f"{kind} takes {NEEDS[kind]}")
+        return cls(kind, labels, into)
 
     def to_dict(self) -> dict[str, Any]:
         return {"change": self.what, "labels": list(self.labels)} | (
@@ -63,62 +65,102 @@ NEEDS = {
 
 
 class Labelled(NamedTuple):
-    """The parts that a change of labels changes: the learner, the vocabulary, and the retired
-    labels.
-    """
+    """The parts that a change of labels changes: the learner and the policy."""
 
     learner: CategoryLearner
-    vocabulary: LabelVocabulary | None
-    retired: tuple[Label, ...]
+    policy: LabelPolicy
 
     def check(self, change: Change) -> None:
         """Refuse a change that cannot be made."""
         Change.of(change.to_dict())
+        known = self.learner.label_index_
+        retired = self.policy.retired
+        is_restored = change.what == "restore"
         for label in change.labels:
-            self.learner.label_index_.find(label)
-            if (label in self.retired) != (change.what == "restore"):
-                state = (
-                    "is not retired"
-                    if change.what == "restore"
-                    else "was retired or merged; restore it first"
-                )
+            known.find(label)
+            if (label in retired) != is_restored:
+                state = "was retired or merged; restore it first"
+                if is_restored:
+                    state = "is not retired"
                 raise InputError(f"the label {shown(label)} {state}")
         if change.into is None:
             return
-        if change.into in self.retired:
+        if change.into in retired:
             raise InputError(
                 f"the label {shown(change.into)} was retired or merged; restore it first"
             )
         if change.what == "merge":
-            self.learner.label_index_.find(change.into)
-        elif change.into in self.learner.label_index_.number:
+            known.find(change.into)
+        elif change.into in known.number:
             raise InputError(
                 f"there is a label {shown(change.into)} already; merge them if they are the same"
             )
-        if self.vocabulary is not None and change.what == "split":
-            self.vocabulary.check([change.into])
+        if self.policy.vocabulary is not None and change.what == "split":
+            self.policy.vocabulary.check([change.into])
 
     def after(self, change: Change) -> Labelled:
         """The parts after the change; these are not modified."""
-        learner, vocabulary, retired = self
+        learner = self.learner
+        policy = self.policy
+        first = change.labels[0]
+        into: Any = change.into
         if change.what == "rename":
-            learner = renamed(learner, change.labels[0], _given(change))
-            if vocabulary is not None:
-                vocabulary = vocabulary.renamed(str(change.labels[0]), str(change.into))
+            learner = learner.with_label_renamed(first, into)
+            if policy.vocabulary is not None:
+                vocabulary = policy.vocabulary.renamed(str(first), str(into))
+                policy = policy._replace(vocabulary=vocabulary)
         elif change.what == "merge":
-            others = tuple(label for label in change.labels if label != change.into)
-            learner = merged(learner, others, _given(change))
-            retired += others
+            merged = tuple(label for label in change.labels if label != into)
+            learner = learner.with_labels_merged(merged, into)
+            policy = policy._replace(retired=policy.retired + merged)
         elif change.what == "split":
-            learner = split_off(learner, change.labels[0], _given(change))
+            learner = learner.with_label_split(first, into)
         elif change.what == "retire":
-            learner = let_go(learner, change.labels)
-            retired += change.labels
+            learner = learner.without_recent_examples(change.labels)
+            policy = policy._replace(retired=policy.retired + change.labels)
         else:
-            retired = tuple(label for label in retired if label not in change.labels)
-        return Labelled(learner, vocabulary, retired)
+            retired = tuple(label for label in policy.retired if label not in change.labels)
+            policy = policy._replace(retired=retired)
+        return Labelled(learner, policy)
 
 
-def _given(change: Change) -> Label:
-    assert change.into is not None
-    return change.into
+class ChangesLabels:
+    """The changes of labels that a model of texts offers."""
+
+    learner_: CategoryLearner
+    policy_: LabelPolicy
+
+    def rename_label(self, label: Label, name: Label) -> Self:
+        """Give a label another name; it keeps its weights."""
+        return self.change_labels(Change("rename", (label,), name))
+
+    def merge_labels(self, labels: Sequence[Label], into: Label) -> Self:
+        """Merge labels into one of them, or into another label, by summing their weights."""
+        return self.change_labels(Change("merge", tuple(labels), into))
+
+    def split_label(self, label: Label, new: Label) -> Self:
+        """Add a new label that begins with the weights of another one."""
+        return self.change_labels(Change("split", (label,), new))
+
+    def retire_labels(self, labels: Sequence[Label]) -> Self:
+        """Stop ranking and learning labels."""
+        return self.change_labels(Change("retire", tuple(labels)))
+
+    def restore_labels(self, labels: Sequence[Label]) -> Self:
+        """Rank and learn retired labels again, with the weights that they had."""
+        return self.change_labels(Change("restore", tuple(labels)))
+
+    @reading
+    def check_change(self, change: Change) -> None:
+        """Refuse a change that cannot be made."""
+        self.check_fitted()  # type: ignore[attr-defined]
+        Labelled(self.learner_, self.policy_).check(change)
+
+    @learning
+    def change_labels(self, change: Change) -> Self:
+        """Make a change of labels."""
+        self.check_change(change)
+        changed = Labelled(self.learner_, self.policy_).after(change)
+        self.learner_ = changed.learner
+        self.policy_ = changed.policy
+        return self

@@ -18,18 +18,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from shortlist.confidence.confidence import MOST_BYTES
+from shortlist.confidence.calibration_examples import MOST_BYTES
 from shortlist.confidence.observers import FirstPass
-from shortlist.data.label_input import LabelsLike
+from shortlist.data.batch import RowBatch
 from shortlist.data.labels import NumberedLabels
 from shortlist.data.rows import RowStore, Vectors, give_back
 from shortlist.data.texts import Document
 from shortlist.data.validation import as_size
 from shortlist.errors import InputError, counted
 from shortlist.learners.category_learner import CategoryLearner
-from shortlist.learners.index import replay_buffer
-from shortlist.learners.index.index_learner import IndexLearner
-from shortlist.learners.index.tuned_index import TunedIndex
+from shortlist.learners.port import BoundsMemory, TakesVectors
 from shortlist.models.text_batches import LabelBatches, behind
 from shortlist.text.counts import CountedRows
 from shortlist.text.vectorizer import TextVectorizer
@@ -66,21 +64,24 @@ class Bound:
         max_memory: str | int,
         text: TextVectorizer,
         learner: CategoryLearner,
-        before: Bound | None = None,
+        present: Bound | None = None,
     ) -> None:
         self.given = max_memory
         self.size = as_size(max_memory, "max_memory", least=LEAST)
-        self.text, self.words_forgotten, self._warned = text, 0, False
+        self.text = text
+        self.words_forgotten = 0
+        self._warned = False
         # the same model after a change of labels, say
-        if before is not None and before.text is text:
-            self.words_forgotten, self._warned = before.words_forgotten, before._warned
-        if not isinstance(learner, IndexLearner):
+        if present is not None and present.text is text:
+            self.words_forgotten = present.words_forgotten
+            self._warned = present._warned
+        if not isinstance(learner, BoundsMemory):
             raise InputError(
                 "max_memory needs a learner that can make room, such as FeatureFocus, not "
                 f"{learner}"
             )
         self.learner = learner
-        self.n_vector = (learner.vector or 0) if isinstance(learner, TunedIndex) else 0
+        self.n_vector = (learner.vector or 0) if isinstance(learner, TakesVectors) else 0
         if not learner.__sklearn_is_fitted__():
             learner.reset()
             text.fit([])
@@ -125,28 +126,27 @@ class Bound:
         """The same for n_labels labels with names of n_bytes bytes."""
         of_labels = (MOST.label + MOST.weight * self.n_vector) * n_labels + MOST.name_byte * n_bytes
         of_examples = MOST_BYTES
-        if isinstance(self.learner, TunedIndex):
-            of_examples += replay_buffer.most_bytes(self.n_vector)
-        left = 3 * self.size // 4 - of_examples - of_labels
-        if left < self.size // 4:
+        of_examples += self.learner.replay_bytes(self.n_vector)
+        room = 3 * self.size // 4 - of_examples - of_labels
+        if room < self.size // 4:
             raise InputError(
                 f"max_memory is too small for {counted(n_labels, 'labels')}; give at least twice "
                 "as much"
             )
-        if self.text.hashed is not None and MOST.word * self.text.hashed > left // 2:
+        if self.text.hashed is not None and MOST.word * self.text.hashed > room // 2:
             raise InputError(
                 f"max_memory is too small for hashed={self.text.hashed}; give more, or fewer "
                 "columns"
             )
-        return left // 2
+        return room // 2
 
     def _forget_rarest(self, n: int) -> None:
         seen = self.learner.times_seen()[self.n_vector :]
-        kept = np.ones(self.text.n_features_, dtype=bool)
-        kept[np.argsort(seen, kind="stable")[: max(n, 1)]] = False
-        self.text.forget_columns(kept)
-        self.learner.forget_columns(np.append(np.ones(self.n_vector, dtype=bool), kept))
-        self.words_forgotten += int((~kept).sum())
+        is_kept = np.ones(self.text.n_features_, dtype=bool)
+        is_kept[np.argsort(seen, kind="stable")[: max(n, 1)]] = False
+        self.text.forget_columns(is_kept)
+        self.learner.forget_columns(np.append(np.ones(self.n_vector, dtype=bool), is_kept))
+        self.words_forgotten += int((~is_kept).sum())
 
     def learn_windows(
         self,
@@ -157,7 +157,7 @@ class Bound:
         no bound.
         """
         for rows, labels in self.windows(batches):
-            for _ in self.learner.learn_passes(rows, labels, first_pass):
+            for _ in self.learner.learn_passes(RowBatch(rows, labels), first_pass):
                 pass
             first_pass.follow_level()
             self.keep()
@@ -165,23 +165,26 @@ class Bound:
             raise InputError("there are no texts to learn from")
 
     def windows(
-        self, batches: Iterator[tuple[Sequence[Document], Vectors | None, LabelsLike]]
+        self, batches: Iterator[tuple[Sequence[Document], Vectors | None, NumberedLabels]]
     ) -> Iterator[tuple[RowStore, NumberedLabels]]:
         """Rows of as many texts as there is room for at a time.
 
         The caller learns a window and makes room, which may renumber the words, before it takes the
         next.
         """
-        rows, all_labels = CountedRows(self.text.weighted), LabelBatches()
+        rows = CountedRows(self.text.weighted)
+        all_labels = LabelBatches()
         vectors: list[Vectors] = []
         for texts, some_vectors, labels in batches:
-            recurring = all_labels.add(labels, len(texts)).recurring
+            recurring = all_labels.add(labels).recurring
             rows.add(self.text.take(texts, recurring=recurring).rows)
             vectors += [] if some_vectors is None else [some_vectors]
-            n_bytes = sum(one.nbytes for one in vectors)
+            n_bytes = sum(matrix.nbytes for matrix in vectors)
             held = MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows + 2 * n_bytes
             if held > self.size // ROWS or self._words() > self._share():
                 yield behind(vectors, rows), all_labels.all()
-                rows, all_labels, vectors = CountedRows(self.text.weighted), LabelBatches(), []
+                rows = CountedRows(self.text.weighted)
+                all_labels = LabelBatches()
+                vectors = []
         if rows.n_rows:
             yield behind(vectors, rows), all_labels.all()

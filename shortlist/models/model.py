@@ -26,7 +26,7 @@ from shortlist.files.store import State, build
 from shortlist.files.store import save as save_file
 from shortlist.inputs.examples import Examples
 from shortlist.measures import Evaluation
-from shortlist.registry import learner_classes, public
+from shortlist.public_names import learner_classes, public
 
 # Every learner by its short name. ``short_names`` of its class says which names stand for which
 # settings; without it, a class has its own name, in lower case with hyphens. So a new learner is
@@ -61,14 +61,14 @@ def learners(task: Task) -> dict[str, partial[Estimator]]:
     """The learners of a task by their short names, the usual one first: classes with settings,
     to be called.
     """
-    found: dict[str, partial[Estimator]] = {}
+    by_name: dict[str, partial[Estimator]] = {}
     for kind in learner_classes().values():
         if issubclass(kind, base(task)):
-            found.update(
+            by_name.update(
                 {name: partial(kind, **settings) for name, settings in _short_names(kind).items()}
             )
     usual = USUAL[task]
-    return {usual: found[usual]} | dict(sorted(found.items()))
+    return {usual: by_name[usual]} | dict(sorted(by_name.items()))
 
 
 def named(task: Task, name: str | None = None, option: str = "--learner") -> Estimator:
@@ -76,36 +76,37 @@ def named(task: Task, name: str | None = None, option: str = "--learner") -> Est
     if name is None or name == USUAL[task]:  # to find the others by name, all of them are loaded
         kind: type[Estimator] = public(USUAL_CLASSES[task])
         return kind(**_short_names(kind)[USUAL[task]])
-    known = learners(task)
-    if name not in known:
-        raise InputError(f"{option} must be one of {', '.join(known)}, not {name!r}")
-    return known[name]()
+    by_name = learners(task)
+    if name not in by_name:
+        raise InputError(f"{option} must be one of {', '.join(by_name)}, not {name!r}")
+    return by_name[name]()
 
 
-def made(task: Task, given: Estimator | str | None) -> Estimator:
+def made(task: Task, learner: Estimator | str | None) -> Estimator:
     """A new learner from the parameter of a model: any learner, its short name, or None for the
     usual one.
     """
-    if given is None or isinstance(given, str):
-        return named(task, given, "learner")
-    if not isinstance(given, base(task)):
-        found = (
-            f"the class {given.__name__}, of which it needs one"
-            if isinstance(given, type)
-            else repr(given)
+    if learner is None or isinstance(learner, str):
+        return named(task, learner, "learner")
+    if not isinstance(learner, base(task)):
+        shown_learner = (
+            f"the class {learner.__name__}, of which it needs one"
+            if isinstance(learner, type)
+            else repr(learner)
         )
         raise InputError(
-            f"learner must be a learner of {task}, or its name, as {USUAL[task]!r}, not {found}"
+            f"learner must be a learner of {task}, or its name, as {USUAL[task]!r}, not "
+            f"{shown_learner}"
         )
-    return clone(given)
+    return clone(learner)
 
 
 def changed(estimator: Estimator, settings: dict[str, Any], prefix: str = "") -> Estimator:
     """The estimator with these settings, refused if it has no such setting."""
-    known = estimator.get_params(deep=False)
+    parameters = estimator.get_params(deep=False)
     for name in settings:
-        if name not in known:
-            names = ", ".join(prefix + one for one in known)
+        if name not in parameters:
+            names = ", ".join(prefix + parameter for parameter in parameters)
             raise InputError(
                 f"{type(estimator).__name__} has no setting {prefix}{name}; its settings are "
                 f"{names}"
@@ -115,11 +116,11 @@ def changed(estimator: Estimator, settings: dict[str, Any], prefix: str = "") ->
 
 def _short_names(kind: type[Estimator]) -> dict[str, dict[str, Any]]:
     """The short names of a class, and the settings that each stands for."""
-    own: dict[str, dict[str, Any]] | None = vars(kind).get("short_names")
+    names: dict[str, dict[str, Any]] | None = vars(kind).get("short_names")
     hyphenated = re.sub(
         r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", kind.__name__
     ).lower()
-    return own or {hyphenated: {}}
+    return names or {hyphenated: {}}
 
 
 # Models.
@@ -139,7 +140,7 @@ class Answers(Protocol):
 
 
 @dataclass
-class Table:
+class ReportTable:
     """A table for people."""
 
     title: str
@@ -153,7 +154,7 @@ class Report:
     """The result of an evaluation: the measures, and more by kind of model."""
 
     measures: Evaluation
-    tables: list[Table] = field(default_factory=list)
+    tables: list[ReportTable] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)  # for machines
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,7 +177,7 @@ class Model(Estimator, ABC, Generic[Judged]):
     learner_: Any
     text_: Any  # of a model of texts
     # parameters that are estimators, short names of them, or None
-    _parts: ClassVar[tuple[str, ...]] = ("learner",)
+    part_names: ClassVar[tuple[str, ...]] = ("learner",)
 
     # Parameters. Those of a part have names such as ``learner__passes``, also if the part is the
     # default.
@@ -186,9 +187,9 @@ class Model(Estimator, ABC, Generic[Judged]):
         return made(self.task, self.learner)
 
     def _part(self, name: str) -> Any:
-        given = getattr(self, name)
-        if name in self._parts and (given is None or isinstance(given, str)):
-            return getattr(self, f"_new_{name}")()
+        part = getattr(self, name)
+        if name in self.part_names and (part is None or isinstance(part, str)):
+            return getattr(self, f"new_{name}")()
         return super()._part(name)
 
     # Learning.
@@ -333,7 +334,7 @@ class Model(Estimator, ABC, Generic[Judged]):
         8,192 of the largest of a feature; learning goes on from those. Nothing else is lost.
         """
         self.check_fitted()
-        self.hold(partial(save_file, self, path, compact=compact))
+        save_file(self, path, compact=compact)
 
     @abstractmethod
     def to_state(self) -> State:

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,10 @@ from shortlist.learners.prototypes.mmp import MMP
 from shortlist.learners.prototypes.rocchio import Rocchio
 from shortlist.measures import evaluate, paired_bootstrap, wilcoxon
 from shortlist.models.category_model import CategoryModel
-from shortlist.models.model import Table, named
+from shortlist.models.model import ReportTable, named
 from shortlist.models.text_batches import default_text
-from shortlist.text.vectorizer import PLAIN, TextVectorizer
+from shortlist.text.text_settings import PLAIN
+from shortlist.text.vectorizer import TextVectorizer
 
 # The search. The usual model and each candidate learn the same examples and are measured on the
 # same held-out part; where there are many examples, first on a sample, then the best few on all.
@@ -40,16 +42,18 @@ from shortlist.text.vectorizer import PLAIN, TextVectorizer
 # is R1 where examples have one label each, otherwise nDCG@5.
 
 
-HELD_OUT, MOST_HELD = 5, 10_000  # a fifth of the examples, at most so many
-SAMPLE = 20_000  # examples to learn from in the first round
+HELD_OUT_SHARE = 5  # a fifth of the examples is held out,
+MOST_HELD_OUT = 10_000  # but at most so many
+SAMPLE_SIZE = 20_000  # examples to learn from in the first round
 FINALISTS = 4  # candidates of the second round, beside the usual model
-SURE, RESAMPLES = 0.05, 2000
-DEPTH = 5
-LEAST = 20  # examples that a search needs
+SIGNIFICANCE = 0.05
+SEARCH_RESAMPLES = 2000
+SEARCH_DEPTH = 5
+LEAST_EXAMPLES = 20  # that a search needs
 MOST_SCORES = 2 * 10**9  # examples × labels, for a learner that scores all labels of each example
 OUT_OF_TIME = "no time left"
 
-LEARNERS: tuple[CategoryLearner, ...] = (
+LEARNERS_TRIED: tuple[CategoryLearner, ...] = (
     TunedIndex(passes=5),
     TunedIndex(min_weight=0.0005, max_edges=1000, passes=4),
     TunedIndex(min_weight=0.002, max_edges=100),
@@ -58,13 +62,13 @@ LEARNERS: tuple[CategoryLearner, ...] = (
     Rocchio(),
 )
 # of words of any length
-PAIRS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "character_weight": 0.6}
-FEATURES: tuple[dict[str, Any], ...] = (
+SHORT_WORDS_AND_PAIRS: dict[str, Any] = {"min_length": 1, "ngrams": 2, "character_weight": 0.6}
+FEATURES_TRIED: tuple[dict[str, Any], ...] = (
     {"idf": None},
     PLAIN,
     PLAIN | {"ngrams": 2, "prefix": 5},
-    PLAIN | PAIRS | {"characters": (2, 4)},
-    PLAIN | PAIRS | {"characters": (3, 4), "prefix": 4},
+    PLAIN | SHORT_WORDS_AND_PAIRS | {"characters": (2, 4)},
+    PLAIN | SHORT_WORDS_AND_PAIRS | {"characters": (3, 4), "prefix": 4},
 )
 
 
@@ -98,31 +102,26 @@ class Found:
         """The part that a model file keeps."""
         tried = [
             {
-                "name": one.name,
-                "learned": one.n_learned,
-                "value": one.value,
-                "came of it": one.verdict,
+                "name": trial.name,
+                "learned": trial.n_learned,
+                "value": trial.value,
+                "came of it": trial.verdict,
             }
-            for one in self.trials
+            for trial in self.trials
         ]
         return {"measure": self.measure, "chosen": self.chosen, "tried": tried}
 
     @property
     def chosen(self) -> str:
-        return next(one.name for one in self.trials if one.verdict.startswith("chosen"))
+        return next(trial.name for trial in self.trials if trial.verdict.startswith("chosen"))
 
-    def table(self) -> Table:
-        rows = [
-            [
-                one.name,
-                one.n_learned,
-                one.value if one.values.size else None,
-                f"{one.seconds:.1f}",
-                one.verdict,
-            ]
-            for one in self.trials
-        ]
-        return Table(
+    def table(self) -> ReportTable:
+        rows = []
+        for trial in self.trials:
+            value = trial.value if trial.values.size else None
+            seconds = f"{trial.seconds:.1f}"
+            rows.append([trial.name, trial.n_learned, value, seconds, trial.verdict])
+        return ReportTable(
             "Tried",
             ["what", "learned from", self.measure, "seconds", "what came of it"],
             rows,
@@ -137,24 +136,26 @@ def candidates(usual: CategoryModel[Any], examples: Examples) -> list[Trial]:
     Within a bound on memory only learners that can make room are tried.
     """
     labels = numbered(examples.labels or [], len(examples))
-    all_scores = (
-        len(examples) * len(labels.names) <= MOST_SCORES
-        and getattr(usual, "max_memory", None) is None
-    )
-    learners = [one for one in LEARNERS if all_scores or isinstance(one, IndexLearner)]
-    some = [] if examples.texts is None else examples.texts[:1000]
-    if isinstance(some, WithVectors):
-        learners, some = [one for one in learners if isinstance(one, TunedIndex)], some.texts
-    settled = default_text().settled(some, labels.sets.recurring).get_params() if len(some) else {}
-    texts = [default_text().set_params(**settings) for settings in FEATURES] if len(some) else []
-    return [
-        Trial("the usual", usual),
-        *(
-            Trial(f"text {changes(one, default_text())}", clone(usual).set_params(text=one))
-            for one in texts
-            if one.settled(some, labels.sets.recurring).get_params() != settled
-        ),
-        *(Trial(called(one), clone(usual).set_params(learner=one)) for one in learners),
+    recurring = labels.sets.recurring
+    is_bounded = getattr(usual, "max_memory", None) is not None
+    few_scores = len(examples) * len(labels.names) <= MOST_SCORES
+    learners = list(LEARNERS_TRIED)
+    if is_bounded or not few_scores:
+        learners = [learner for learner in learners if isinstance(learner, IndexLearner)]
+    beginning = [] if examples.texts is None else examples.texts[:1000]
+    if isinstance(beginning, WithVectors):
+        learners = [learner for learner in learners if isinstance(learner, TunedIndex)]
+        beginning = beginning.texts
+    trials = [Trial("the usual", usual)]
+    if len(beginning):
+        usual_params = default_text().settled(beginning, recurring).get_params()
+        for settings in FEATURES_TRIED:
+            text = default_text().set_params(**settings)
+            if text.settled(beginning, recurring).get_params() != usual_params:
+                name = f"text {changes(text, default_text())}"
+                trials.append(Trial(name, clone(usual).set_params(text=text)))
+    return trials + [
+        Trial(called(learner), clone(usual).set_params(learner=learner)) for learner in learners
     ]
 
 
@@ -172,23 +173,33 @@ def search(
     candidate counts as taking as long as the usual model did.
     """
     as_real(seconds, "seconds", least=0)
-    n, seed = len(examples), as_whole(random_state, "random_state", most=MOST_SEED)
-    if n < LEAST:
-        raise InputError(f"a search holds examples back, and needs at least {LEAST}, not {n}")
-    measure = "R1" if numbered(examples.labels or [], n).sets.single else f"nDCG@{DEPTH}"
-    trials, began = candidates(usual, examples), time.perf_counter()
+    n = len(examples)
+    seed = as_whole(random_state, "random_state", most=MOST_SEED)
+    if n < LEAST_EXAMPLES:
+        raise InputError(
+            f"a search holds examples back, and needs at least {LEAST_EXAMPLES}, not {n}"
+        )
+    single = numbered(examples.labels or [], n).sets.single
+    measure = "R1" if single else f"nDCG@{SEARCH_DEPTH}"
+    trials = candidates(usual, examples)
+    start = time.perf_counter()
     order = np.random.default_rng(seed).permutation(n).tolist()
-    held, left = order[: min(n // HELD_OUT, MOST_HELD)], list(trials)
-    test, to_learn = examples.take(held), order[len(held) :]
-    rounds = [size for size in (SAMPLE,) if size < len(to_learn)] + [len(to_learn)]
-    done, planned = 0, len(trials) + (FINALISTS + 1) * (len(rounds) - 1)
+    n_test = min(n // HELD_OUT_SHARE, MOST_HELD_OUT)
+    test = examples.take(order[:n_test])
+    to_learn = order[n_test:]
+    rounds = [len(to_learn)]
+    if len(to_learn) > SAMPLE_SIZE:
+        rounds = [SAMPLE_SIZE, len(to_learn)]
+    n_planned = len(trials) + (FINALISTS + 1) * (len(rounds) - 1)
+    n_done = 0
+    in_round = list(trials)
     for size in rounds:
         part = examples.take(to_learn[:size])
-        for trial in left:
-            progress(done, planned)
-            done += 1
+        for trial in in_round:
+            progress(n_done, n_planned)
+            n_done += 1
             needed = trials[0].seconds * (size + n) / max(1, trials[0].n_learned)
-            if trial is not trials[0] and time.perf_counter() - began + needed > seconds:
+            if trial is not trials[0] and time.perf_counter() - start + needed > seconds:
                 trial.verdict = OUT_OF_TIME
                 continue
             try:
@@ -197,49 +208,54 @@ def search(
                 if trial is trials[0]:
                     raise
                 trial.verdict = f"failed: {problem}"
-        others = sorted((one for one in left[1:] if not one.verdict), key=lambda one: -one.value)
-        for trial in others[FINALISTS:] if size != rounds[-1] else ():
-            trial.verdict = "left behind on the sample"
-        left = [trials[0], *others[: FINALISTS if size != rounds[-1] else None]]
-    chosen = decide(trials[0], left[1:])
+        rivals = [trial for trial in in_round[1:] if not trial.verdict]
+        rivals.sort(key=lambda trial: -trial.value)
+        if size != rounds[-1]:
+            for trial in rivals[FINALISTS:]:
+                trial.verdict = "left behind on the sample"
+            rivals = rivals[:FINALISTS]
+        in_round = [trials[0], *rivals]
+    chosen = decide(trials[0], in_round[1:])
     chosen.model.fit_batches([examples])
-    found = Found(
-        chosen.model, sorted(trials, key=lambda one: (-one.n_learned, -one.value)), measure
-    )
+    trials.sort(key=lambda trial: (-trial.n_learned, -trial.value))
+    result = Found(chosen.model, trials, measure)
     if hasattr(chosen.model, "search_"):
-        chosen.model.search_ = found.record
-    return found
+        chosen.model.search_ = result.record
+    return result
 
 
 def _attempt(trial: Trial, part: Examples, test: Examples, measure: str) -> None:
     """Let a copy of the candidate learn these examples, and measure it on the test examples."""
-    began, model = time.perf_counter(), clone(trial.model)
+    start = time.perf_counter()
+    model = clone(trial.model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the chosen model will warn
         model.fit_batches([part])
-    ranking = Ranking.stack([model.rank_examples(test, DEPTH)], DEPTH)
-    truth, n_labels = model.learner_.label_numbers(test.labels), len(model.learner_.classes_)
-    found = evaluate(ranking, truth, [measure], n_labels=n_labels, resamples=0)
-    trial.values, trial.n_learned = np.nan_to_num(found.per_instance[measure]), len(part)
-    trial.seconds += time.perf_counter() - began
+    ranking = Ranking.stack([model.rank_examples(test, SEARCH_DEPTH)], SEARCH_DEPTH)
+    truth = model.learner_.label_numbers(test.labels)
+    n_labels = len(model.learner_.classes_)
+    evaluation = evaluate(ranking, truth, [measure], n_labels=n_labels, resamples=0)
+    trial.values = np.nan_to_num(evaluation.per_instance[measure])
+    trial.n_learned = len(part)
+    trial.seconds += time.perf_counter() - start
 
 
-def decide(usual: Trial, others: list[Trial]) -> Trial:
+def decide(usual: Trial, rivals: list[Trial]) -> Trial:
     """The best of those that are better than the usual model by more than chance; that model,
     if none is.
     """
     chosen = usual
-    for trial in others:
-        found = paired_bootstrap(trial.values, usual.values, resamples=RESAMPLES)
-        trial.verdict = f"{100 * found.difference:+.2f} points, p = {found.p_value:.3f}"
-        if (
-            found.difference > 0
-            and found.p_value < SURE / len(others)
-            and trial.value > chosen.value
-        ):
+    for trial in rivals:
+        test = paired_bootstrap(trial.values, usual.values, resamples=SEARCH_RESAMPLES)
+        trial.verdict = f"{100 * test.difference:+.2f} points, p = {test.p_value:.3f}"
+        is_better = test.difference > 0 and test.p_value < SIGNIFICANCE / len(rivals)
+        if is_better and trial.value > chosen.value:
             chosen = trial
-    usual.verdict = "" if chosen is usual else "beaten"
-    chosen.verdict = "chosen" + (f": {chosen.verdict}" if chosen.verdict else "")
+    if chosen is usual:
+        usual.verdict = "chosen"
+    else:
+        usual.verdict = "beaten"
+        chosen.verdict = f"chosen: {chosen.verdict}"
     return chosen
 
 
@@ -255,18 +271,18 @@ def changes(part: Estimator, usual: Estimator) -> str:
     def plain(value: Any) -> Any:
         return list(value) if isinstance(value, tuple) else value
 
-    given, others = part.get_params(deep=False), usual.get_params(deep=False)
+    usual_params = usual.get_params(deep=False)
     return ", ".join(
         f"{name}={value!r}"
-        for name, value in given.items()
-        if plain(value) != plain(others.get(name))
+        for name, value in part.get_params(deep=False).items()
+        if plain(value) != plain(usual_params.get(name))
     )
 
 
 # Comparing learners: the same splits, quality and cost of each, and tests of their differences.
 
 
-MEASURES = ("R1", "R5", "MRR")
+MEASURES_COMPARED = ("R1", "R5", "MRR")
 ORDERED_BY = "R1"  # learners are ordered and tested by it
 DEPTH_COMPARED = 50  # labels ranked for each row: enough for MRR
 
@@ -276,7 +292,9 @@ class Contestant:
     """What one learner did on every split."""
 
     name: str
-    quality: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in MEASURES})
+    quality: dict[str, list[float]] = field(
+        default_factory=lambda: {name: [] for name in MEASURES_COMPARED}
+    )
     per_row: list[Any] = field(default_factory=list)  # R1 of the rows of each split: 1 or 0
     seconds: list[float] = field(default_factory=list)  # to learn
     microseconds: list[float] = field(default_factory=list)  # to rank one row
@@ -288,17 +306,18 @@ class Contestant:
 
     def _add_split(self, learner: Any, train: Rows, labels: Any, test: Rows, truth: Any) -> None:
         """Let a new learner learn the training rows, and measure it on the test rows."""
-        began = time.process_time()
+        start = time.process_time()
         learner.fit_rows(train, labels)
-        self.seconds.append(time.process_time() - began)
-        began = time.process_time()
+        self.seconds.append(time.process_time() - start)
+        start = time.process_time()
         ranking = learner.rank_rows(test, DEPTH_COMPARED)
-        self.microseconds.append(1e6 * (time.process_time() - began) / test.n_rows)
+        self.microseconds.append(1e6 * (time.process_time() - start) / test.n_rows)
         stacked = ranking.stack([ranking], DEPTH_COMPARED)
-        found = evaluate(stacked, learner.label_numbers(truth), MEASURES, resamples=0)
-        for name in MEASURES:
-            self.quality[name].append(found[name])
-        self.per_row.append(np.nan_to_num(found.per_instance[ORDERED_BY]))
+        truth_numbers = learner.label_numbers(truth)
+        evaluation = evaluate(stacked, truth_numbers, MEASURES_COMPARED, resamples=0)
+        for name in MEASURES_COMPARED:
+            self.quality[name].append(evaluation[name])
+        self.per_row.append(np.nan_to_num(evaluation.per_instance[ORDERED_BY]))
         self.weights = getattr(learner, "n_edges_", getattr(learner, "n_weights_", None))
         self.n_bytes = sum(array.nbytes for array in learner.to_state().all_arrays().values())
 
@@ -328,51 +347,43 @@ def compare(
     """
     contestants = [Contestant(name) for name in names]
     learners: list[Any] = [named("categories", name, "--learners") for name in names]
-    n = data.n_rows if isinstance(data, Rows) else len(data)
-    for learner in learners if isinstance(data, Rows) else ():
-        learner.checked_signs(data)
+    n = len(labels)
+    if isinstance(data, Rows):
+        for learner in learners:
+            learner.checked_signs(data)
     if n < 2:
         raise InputError("a comparison needs at least two examples")
     generator = np.random.default_rng(random_state)
     for _ in range(splits):
         order = generator.permutation(n)
         n_test = min(max(1, round(held_out * n)), n - 1)
-        test, train = order[:n_test].tolist(), order[n_test:].tolist()
-        learned, truth = [labels[i] for i in train], [labels[i] for i in test]
+        test = order[:n_test].tolist()
+        train = order[n_test:].tolist()
+        learned = [labels[i] for i in train]
+        truth = [labels[i] for i in test]
         if isinstance(data, Rows):
-            train_rows, test_rows = data.take(train), data.take(test)
+            train_rows = data.take(train)
+            test_rows = data.take(test)
         else:  # rows as a Categorizer that learned the training texts would make them
             texts = [data[i] for i in train]
             recurring = numbered(learned, len(learned)).sets.recurring
             vectorizer = (default_text() if text is None else text).settled(texts, recurring)
-            train_rows, test_rows = (
-                vectorizer.fit_counts([texts]).all(),
-                vectorizer.rows([data[i] for i in test]),
-            )
+            train_rows = vectorizer.fit_counts([texts]).all()
+            test_rows = vectorizer.rows([data[i] for i in test])
         for contestant, learner in zip(contestants, learners, strict=True):
             if not contestant.seconds:  # compile before the clock starts
-                clone(learner).fit_rows(train_rows.take([0]), learned[:1]).rank_rows(
-                    test_rows.take([0])
-                )
+                trained = clone(learner).fit_rows(train_rows.take([0]), learned[:1])
+                trained.rank_rows(test_rows.take([0]))
             contestant._add_split(clone(learner), train_rows, learned, test_rows, truth)
         yield contestants
 
 
 def differences(contestants: list[Contestant]) -> list[Difference]:
     """Every pair, the better one first."""
-    ranked = sorted(contestants, key=lambda one: -one.mean(ORDERED_BY))
-    found = []
-    for n, first in enumerate(ranked):
-        for second in ranked[n + 1 :]:
-            p_value = wilcoxon(
-                np.concatenate(first.per_row), np.concatenate(second.per_row)
-            ).p_value
-            found.append(
-                Difference(
-                    first.name,
-                    second.name,
-                    first.mean(ORDERED_BY) - second.mean(ORDERED_BY),
-                    p_value,
-                )
-            )
-    return found
+    ranked = sorted(contestants, key=lambda contestant: -contestant.mean(ORDERED_BY))
+    results = []
+    for first, second in combinations(ranked, 2):
+        test = wilcoxon(np.concatenate(first.per_row), np.concatenate(second.per_row))
+        difference = first.mean(ORDERED_BY) - second.mean(ORDERED_BY)
+        results.append(Difference(first.name, second.name, difference, test.p_value))
+    return results

@@ -29,8 +29,9 @@ from shortlist.learners.ratings.rating_learner import RatingLearner, check_size
 from shortlist.learners.ratings.scale import as_values
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of
-from shortlist.models.model import Model, Report, Table, finite_or_none
-from shortlist.models.text_batches import default_text, in_words, texts_of
+from shortlist.models.explanations import in_words
+from shortlist.models.model import Model, Report, ReportTable, finite_or_none
+from shortlist.models.text_batches import default_text, texts_of
 from shortlist.text.vectorizer import TextVectorizer
 
 SPARSE = 0.1  # rows with a smaller share of non-zero values stay sparse
@@ -119,16 +120,19 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """Forget everything and learn these rows. ``columns`` names the columns of X; a data
         frame has names itself.
         """
-        (matrix, names), learner = _checked(X, columns), self.new_learner()
+        (matrix, names) = _checked(X, columns)
+        learner = self.new_learner()
         n_examples, n_features = matrix.shape
         if matrix.nnz < SPARSE * n_examples * n_features:
             squares = np.bincount(matrix.indices, np.square(matrix.data), n_features).astype(
                 np.float64, copy=False
             )
-            mean, spread = np.zeros(n_features), np.sqrt(squares / n_examples)
+            mean = np.zeros(n_features)
+            spread = np.sqrt(squares / n_examples)
         else:
             table = matrix.toarray()
-            mean, spread = table.mean(axis=0), table.std(axis=0)
+            mean = table.mean(axis=0)
+            spread = table.std(axis=0)
         scale = np.where(spread > 0, spread, 1.0)
         if isinstance(learner, PRank):  # the length of rows of so many columns of variance 1
             scale *= np.sqrt(max(1, int(np.count_nonzero(spread))))
@@ -152,11 +156,11 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, ratings, columns)
-        before = self.learner_.clock
+        clock_before = self.learner_.clock_
         try:
             self._learn(X, ratings, columns)
         finally:
-            self.n_examples_ += self.learner_.clock - before
+            self.n_examples_ += self.learner_.clock_ - clock_before
         return self
 
     def _learn(self, X: Any, ratings: ArrayLike, columns: Sequence[str] | None) -> None:
@@ -190,10 +194,10 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         every = list(batches)
         if not every:
             raise InputError("there are no examples")
-        ratings = [own[0] for batch in every for own in batch.labels or ()]
+        ratings = [labels[0] for batch in every for labels in batch.labels or ()]
         parts = [self._given_in(batch) for batch in every]
-        given = stacked(parts) if self.takes_texts else Rows.stack(parts)
-        return given, as_values(ratings, scale), every[0].feature_names
+        inputs = stacked(parts) if self.takes_texts else Rows.stack(parts)
+        return inputs, as_values(ratings, scale), every[0].feature_names
 
     # Rating.
 
@@ -229,7 +233,8 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
 
     @reading
     def _given(self, X: Any, columns: Sequence[str] | None = None) -> GivenRatings:
-        matrix, learner = self._matrix(X, columns), self.learner_
+        matrix = self._matrix(X, columns)
+        learner = self.learner_
         return GivenRatings(learner.predict(matrix), learner.neighbour_distances(matrix))
 
     # Measuring.
@@ -243,15 +248,15 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
     def report_on(
         self, judged: Iterable[JudgedRatings], measures: Sequence[str], *, details: bool = False
     ) -> Report:
-        ((given, true),) = judged
+        ((ratings, true),) = judged
         scale = self.classes_.tolist()
-        table = confusion(given, true, scale).tolist()
+        table = confusion(ratings, true, scale).tolist()
         rows = [[str(step), *row] for step, row in zip(scale, table, strict=True)]
-        shown = Table(
+        shown = ReportTable(
             "Rows are true ratings, columns those given", ["", *map(str, scale)], rows, "ratings"
         )
-        found = evaluate_ratings(given, true, measures, scale=scale)
-        return Report(found, [shown], {"scale": scale, "confusion": table})
+        measures_found = evaluate_ratings(ratings, true, measures, scale=scale)
+        return Report(measures_found, [shown], {"scale": scale, "confusion": table})
 
     # What was learned.
 
@@ -294,21 +299,17 @@ class Rater(ClassifierMixin, Model[JudgedRatings]):
         """Take the learner of a state, checked."""
         learner = build(state.parts["learner"])
         state.require(isinstance(learner, RatingLearner), "its learner is a learner of ratings")
-        self.learner, self.learner_, self.n_features_in_ = (
-            clone(learner),
-            learner,
-            int(learner.n_features_in_),
-        )
+        self.learner = clone(learner)
+        self.learner_ = learner
+        self.n_features_in_ = int(learner.n_features_in_)
         self.n_examples_ = as_whole(state.settings["n_examples"], "n_examples", most=MOST_AMOUNT)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         rater = cls()
         rater._take_learner(state)
-        rater.mean_, rater.scale_ = (
-            state.array("mean", np.float64),
-            state.array("scale", np.float64),
-        )
+        rater.mean_ = state.array("mean", np.float64)
+        rater.scale_ = state.array("scale", np.float64)
         sizes = {rater.mean_.size, rater.scale_.size, rater.n_features_in_}
         state.require(len(sizes) == 1, "each column has a mean and a scale")
         finite = np.isfinite(rater.mean_).all() and np.isfinite(rater.scale_).all()
@@ -357,7 +358,7 @@ class TextRater(Rater):
     [1, 5]
     """
 
-    _parts = ("learner", "text")
+    part_names = ("learner", "text")
     takes_texts = True
     text_: TextVectorizer
     _vector = VectorPart(0, None)  # of the encoder that it was learned with
@@ -380,10 +381,13 @@ class TextRater(Rater):
 
     def fit(self, X: Sequence[Document], ratings: ArrayLike, columns: object = None) -> Self:  # type: ignore[override]
         """Forget everything and learn these texts."""
-        texts, text, learner = as_documents(X), self.new_text(), self.new_learner()
+        texts = as_documents(X)
+        text = self.new_text()
+        learner = self.new_learner()
         if not texts:
             raise InputError("there are no texts to learn from")
-        part, vectors = VectorPart(0, None), None
+        part = VectorPart(0, None)
+        vectors = None
         if self.encoder is not None:
             vectors = encoded(loaded(self.encoder), texts)
             part = VectorPart(
@@ -403,13 +407,14 @@ class TextRater(Rater):
     def _learn(self, X: Any, ratings: ArrayLike, columns: object) -> None:
         """Learn texts, and their new words."""
         texts, vectors = self._encoded(X)
-        taken, before = self.text_.take(texts), self.learner_.clock
+        taken = self.text_.take(texts)
+        clock_before = self.learner_.clock_
         try:
             self.learner_.partial_fit(
                 _beside(vectors, self.text_.weighted(taken.rows).to_matrix()), ratings
             )
         finally:
-            if self.learner_.clock == before:
+            if self.learner_.clock_ == clock_before:
                 self.text_.give_back(taken)
 
     def _given_in(self, batch: Examples) -> Sequence[Document]:
@@ -458,8 +463,9 @@ class TextRater(Rater):
     def from_state(cls, state: State) -> Self:
         text = build(state.parts["text"])
         state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
-        encoder, digest = state.settings["encoder"], state.settings["encoder_digest"]
-        named = all(one is None or isinstance(one, str) for one in (encoder, digest))
+        encoder = state.settings["encoder"]
+        digest = state.settings["encoder_digest"]
+        named = all(value is None or isinstance(value, str) for value in (encoder, digest))
         state.require(named, "its encoder has a name and a digest")
         n_vector = as_whole(state.settings["vector"], "vector", most=MOST_AMOUNT)
         rater = cls(None, clone(text), None if digest is None else encoder)
@@ -468,7 +474,8 @@ class TextRater(Rater):
         state.require(
             all_there, "each column of the learner is one of its text part or of its vectors"
         )
-        rater.text_, rater._vector = text, VectorPart(n_vector, None, encoder, digest)
+        rater.text_ = text
+        rater._vector = VectorPart(n_vector, None, encoder, digest)
         return rater
 
 

@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 
 from shortlist.concurrency import learning, nothing_if_refused, prefetch, reading, snapshot
 from shortlist.confidence.confidence import Confidence
-from shortlist.confidence.observers import FirstPass, Stream, known_part
-from shortlist.data.label_input import Label, LabelsLike
-from shortlist.data.labels import NumberedLabels, in_sorted_order, numbered
+from shortlist.confidence.observers import FirstPass, StreamObserver
+from shortlist.data.batch import RowBatch
+from shortlist.data.label_input import Label, LabelsLike, class_list
+from shortlist.data.labels import in_sorted_order, numbered
 from shortlist.data.ranking import Explanation, Ranking
 from shortlist.data.rows import MatrixLike, Rows
-from shortlist.data.validation import Names, check_names, column_names
+from shortlist.data.validation import Names, check_names, column_names, grown_names, note_names
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples
-from shortlist.learners.category_learner import BIAS, CategoryLearner
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.port import BIAS
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.text_batches import LabelBatches
 
@@ -71,63 +73,93 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     # Learning.
 
     def fit(self, X: MatrixLike, Y: LabelsLike) -> Self:
-        """Forget everything and learn these rows: shuffled, in as many passes as the learner is
-        set to.
+        """Forget everything and learn these rows: shuffled, in as many passes as the learner is set
+        to.
         """
         learner = self.new_learner()
-        rows = learner.checked_rows(X)
-        return self._fit(learner, rows, in_sorted_order(numbered(Y, rows.n_rows)), column_names(X))
+        rows, labels = RowBatch.of(X, Y)
+        batch = RowBatch(learner.checked_signs(rows), in_sorted_order(labels))
+        return self._fit(learner, batch, column_names(X))
 
-    def _fit(
-        self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels, names: Names | None
-    ) -> Self:
-        first_pass = FirstPass(whole=True)
-        learner.fit_rows(rows, labels, names, watch=first_pass)
-        self.set_learned(learner_=learner, _known_confidence=first_pass.confidence())
+    def _fit(self, learner: CategoryLearner, batch: RowBatch, names: Names | None) -> Self:
+        first_pass = FirstPass(counts_unknown=True)
+        learner.fit_batch(batch, names, first_pass)
+        self.set_learned(learner_=learner, noted_confidence_=first_pass.confidence())
         return self
 
     @learning
     def partial_fit(
         self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None
     ) -> Self:
-        """Learn more rows, once, in the order given. ``classes`` names labels that need not
-        occur in Y.
+        """Learn more rows, once, in the order given. ``classes`` names labels that need not occur
+        in Y.
         """
         learner = self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()
         learner.check_updatable()
-        rows, labels = learner.take_up_batch(X, Y, classes)
+        rows, labels = RowBatch.of(X, Y)
+        batch = RowBatch(learner.checked_signs(rows), labels)
+        is_new = not learner.__sklearn_is_fitted__()
+        names = column_names(X) if is_new else grown_names(learner, X)
+        learner.expect_labels([] if classes is None else class_list(classes))
+        note_names(learner, names)
         with nothing_if_refused(self):
-            self._learn(learner, rows, labels)
+            self._learn(learner, batch)
         return self
 
     @learning
-    def _learn(self, learner: CategoryLearner, rows: Rows, labels: NumberedLabels) -> None:
-        confidence = self._known_confidence or Confidence()
-        self.set_learned(learner_=learner, _known_confidence=confidence)
-        learner.learn_rows(rows, labels, Stream(confidence, whole=True))
+    def _learn(self, learner: CategoryLearner, batch: RowBatch) -> None:
+        confidence = self.noted_confidence_ or Confidence()
+        self.set_learned(learner_=learner, noted_confidence_=confidence)
+        learner.learn_batch(batch, StreamObserver(confidence, counts_unknown=True))
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
-        learner, labels, parts = self.new_learner(), LabelBatches(), []
+        learner = self.new_learner()
         learner.reset()  # checks its settings
+        labels = LabelBatches()
+        parts = []
         names: list[str] | None = None
         for batch in prefetch(batches):
-            labels.add(batch.labels or [], len(batch))
-            parts.append(learner.checked_signs(rows_in(batch), batch.row_called))
-            learner.check_learnable(parts[-1], batch.row_called)
+            labels.add(numbered(batch.labels or [], len(batch)))
+            rows = learner.checked_signs(rows_in(batch), batch.row_called)
+            learner.check_learnable(rows, batch.row_called)
+            parts.append(rows)
             check_names(names, batch.feature_names)
             names = names or batch.feature_names
         if not parts:
             raise InputError("there are no examples to learn from")
-        named = None if names is None else np.array(names, dtype=object)
-        return self._fit(learner, Rows.stack(parts), labels.all(), named)
+        column_names = None if names is None else np.array(names, dtype=object)
+        return self._fit(learner, RowBatch(Rows.stack(parts), labels.all()), column_names)
 
     def learn_batches(self, batches: Iterable[Examples]) -> Self:
         self.check_can_learn()
         for batch in prefetch(batches):
-            rows = self.rows_of_examples(batch)
+            rows = self.inputs_of(batch)
             self.learner_.check_learnable(rows, batch.row_called)
-            self._learn(self.learner_, rows, numbered(batch.labels or [], len(batch)))
+            labels = numbered(batch.labels or [], len(batch))
+            self._learn(self.learner_, RowBatch(rows, labels))
         return self
+
+    # Features.
+
+    def inputs_of(self, examples: Examples) -> Rows:
+        check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)
+        rows: Rows = self.learner_.checked_signs(rows_in(examples), examples.row_called)
+        return rows
+
+    def rows_of(self, inputs: MatrixLike | Rows) -> Rows:
+        return inputs if isinstance(inputs, Rows) else self.learner_.check_rows(inputs)
+
+    def known_shares(self, inputs: MatrixLike | Rows) -> NDArray[np.float32]:
+        return self.learner_.known_part(self.rows_of(inputs))[0]
+
+    def has_known_features(self, inputs: MatrixLike | Rows) -> NDArray[np.bool_]:
+        rows = self.rows_of(inputs)
+        return (self.known_shares(rows) > 0) & (rows.lengths() > 0)
+
+    def feature_names(self, columns: Sequence[int]) -> list[Any]:
+        names: Sequence[Any] = getattr(self.learner_, "feature_names_in_", ())
+        # later columns may have no names
+        return [names[column] if column < len(names) else column for column in columns]
 
     # Answering.
 
@@ -135,7 +167,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
     def rank(self, X: MatrixLike, k: int = 5) -> Ranking:
         """The k best labels of each row, with probabilities."""
         self.check_fitted()
-        return self.rank_checked(self._rows_of(X), k)
+        return self.rank_under_rules(self.rows_of(X), k)
 
     @reading
     def explain(self, x: MatrixLike, label: Label) -> Explanation:
@@ -144,34 +176,12 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         They sum to the label's score; the score before any vote is called "(any row)".
         """
         self.check_fitted()
-        found = self.learner_.explain(x, label)
-        known = [voter for voter, _ in found.votes if isinstance(voter, int) and voter >= 0]
-        names: dict[Label, Label] = dict(zip(known, self._feature_names(known), strict=True))
+        explanation = self.learner_.explain(x, label)
+        columns = [voter for voter, _ in explanation.votes if isinstance(voter, int) and voter >= 0]
+        names: dict[Label, Label] = dict(zip(columns, self.feature_names(columns), strict=True))
         names[BIAS] = "(any row)"
-        return Explanation(
-            found.label,
-            found.score,
-            [(names.get(voter, voter), vote) for voter, vote in found.votes],
-        )
-
-    def _given_in(self, examples: Examples) -> Rows:
-        check_names(getattr(self.learner_, "feature_names_in_", None), examples.feature_names)
-        return self.learner_.checked_signs(rows_in(examples), examples.row_called)
-
-    def _feature_names(self, columns: Sequence[int]) -> list[Any]:
-        names: Sequence[Any] = getattr(self.learner_, "feature_names_in_", ())
-        # later ones may have no names
-        return [names[column] if column < len(names) else column for column in columns]
-
-    def _rows_of(self, given: MatrixLike | Rows) -> Rows:
-        return given if isinstance(given, Rows) else self.learner_.check_rows(given)
-
-    def _known_share(self, given: MatrixLike | Rows) -> NDArray[np.float32]:
-        return known_part(self.learner_, self._rows_of(given))[0]
-
-    def _has_known(self, given: MatrixLike | Rows) -> NDArray[np.bool_]:
-        rows = self._rows_of(given)
-        return (self._known_share(rows) > 0) & (np.diff(rows.indptr) > 0)
+        votes = [(names.get(voter, voter), vote) for voter, vote in explanation.votes]
+        return Explanation(explanation.label, explanation.score, votes)
 
     @property
     def n_features_in_(self) -> int:
@@ -194,7 +204,7 @@ class RowCategorizer(CategoryModel[MatrixLike]):
             isinstance(learner, CategoryLearner), "its learner is a learner of categories"
         )
         model = cls.of(learner)
-        model._known_confidence = Confidence.from_state(state.parts["confidence"])
+        model.noted_confidence_ = Confidence.from_state(state.parts["confidence"])
         return model
 
     def __sklearn_tags__(self) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,15 +20,15 @@ from shortlist.data.ranking import Ranking
 from shortlist.data.validation import as_real, as_whole
 from shortlist.errors import InputError
 from shortlist.label_vocabulary import LabelVocabulary
-from shortlist.learners.category_learner import Allowed, CategoryLearner
-from shortlist.learners.label_surgery import counts_of
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.port import Allowed
 
 Labels = Iterable[Label]
 # which labels are of a kind, and how many of them there may be
 Kinds = list[tuple[NDArray[np.bool_], int]]
 DIGITS = 20  # a longer text is not looked up as a number
 MOST_POWER = 1.0
-DEEPER = 4  # factor of the depth if a kind has too many labels
+DEPTH_FACTOR = 4  # factor of the depth if a kind has too many labels
 
 
 @dataclass(frozen=True)
@@ -81,11 +80,11 @@ class Rules:
 
     def __post_init__(self) -> None:
         for name in ("only", "but", "below"):
-            given = getattr(self, name)
-            if isinstance(given, (str, int, float)):
-                given = (given,)
-            if given is not None:
-                object.__setattr__(self, name, tuple(given))
+            labels = getattr(self, name)
+            if isinstance(labels, (str, int, float)):
+                labels = (labels,)
+            if labels is not None:
+                object.__setattr__(self, name, tuple(labels))
         most = {str(kind): as_whole(n, f"at_most[{kind!r}]") for kind, n in self.at_most.items()}
         object.__setattr__(self, "at_most", most)
         as_real(self.tame, "tame", least=-MOST_POWER, most=MOST_POWER)
@@ -102,22 +101,21 @@ class Rules:
         only = other.only if self.only is None else self.only
         if self.only is not None and other.only is not None:
             only = tuple(label for label in self.only if label in other.only)
-        most = {
-            kind: min(n for n in (self.at_most.get(kind), other.at_most.get(kind)) if n is not None)
-            for kind in {**self.at_most, **other.at_most}
-        }
+        most = dict(self.at_most)
+        for kind, n in other.at_most.items():
+            most[kind] = min(n, most.get(kind, n))
         below = other.below if self.below is None else self.below
         tame = min(max(self.tame + other.tame, -MOST_POWER), MOST_POWER)
         return Rules(only, (*self.but, *other.but), below, most, tame)
 
     def to_dict(self) -> dict[str, Any]:
         """The rules for JSON, without defaults."""
-        every = {one.name: getattr(self, one.name) for one in fields(self)}
-        found = {name: value for name, value in every.items() if value != getattr(Rules(), name)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in found.items()
-        }
+        written = {}
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
+            if value != getattr(Rules(), parameter.name):
+                written[parameter.name] = list(value) if isinstance(value, tuple) else value
+        return written
 
 
 def left_by(
@@ -139,86 +137,92 @@ def within_kinds(rank: Callable[[int], Ranking], k: int, n_labels: int, kinds: K
     """
     depth = k
     while True:
-        found = rank(min(depth, n_labels))
-        kept = np.zeros(found.ids.shape, dtype=np.bool_)
-        for row, ids in enumerate(found.ids):
-            kept[row] = _first_of_kinds(ids, k, kinds)
-        enough = (kept.sum(axis=1) >= k) | (found.ids[:, -1] < 0)
+        ranking = rank(min(depth, n_labels))
+        fits = np.zeros(ranking.ids.shape, dtype=np.bool_)
+        for row, ids in enumerate(ranking.ids):
+            fits[row] = _first_of_kinds(ids, k, kinds)
+        enough = (fits.sum(axis=1) >= k) | (ranking.ids[:, -1] < 0)
         if enough.all() or depth >= n_labels:
             break
-        depth *= DEEPER
-    ids, scores = np.full((len(kept), k), -1, dtype=np.int32), np.full((len(kept), k), np.nan)
-    for row, of_row in enumerate(kept):
-        n = int(of_row.sum())
-        ids[row, :n], scores[row, :n] = found.ids[row, of_row], found.scores[row, of_row]
-    return Ranking(ids, scores, found.label_names)
+        depth *= DEPTH_FACTOR
+    best = np.full((len(fits), k), -1, dtype=np.int32)
+    scores = np.full((len(fits), k), np.nan)
+    for row, fits_in_row in enumerate(fits):
+        n = int(fits_in_row.sum())
+        best[row, :n] = ranking.ids[row, fits_in_row]
+        scores[row, :n] = ranking.scores[row, fits_in_row]
+    return Ranking(best, scores, ranking.label_names)
 
 
 def _first_of_kinds(ids: NDArray[np.int32], k: int, kinds: Kinds) -> NDArray[np.bool_]:
-    kept, left, n = np.zeros(ids.size, dtype=np.bool_), [most for _, most in kinds], 0
+    fits = np.zeros(ids.size, dtype=np.bool_)
+    room = [most for _, most in kinds]
+    n = 0
     for place, label in enumerate(ids.tolist()):
         if label < 0 or n == k:
             break
         kinds_of_label = [j for j, (mask, _) in enumerate(kinds) if mask[label]]
-        if all(left[j] > 0 for j in kinds_of_label):
-            kept[place] = True
+        if all(room[j] > 0 for j in kinds_of_label):
+            fits[place] = True
             n += 1
             for j in kinds_of_label:
-                left[j] -= 1
-    return kept
+                room[j] -= 1
+    return fits
 
 
 def _narrower(vocabulary: LabelVocabulary | None, labels: Labels) -> set[str]:
     """The labels and all narrower ones; without a vocabulary there are none."""
     if vocabulary is None:
         return {str(label) for label in labels}
-    known = (
-        label if vocabulary.get(label) else vocabulary.of_name(str(label)) or label
-        for label in labels
-    )
-    return set().union(*map(vocabulary.subtree, known))
+    narrower = set()
+    for label in labels:
+        if label not in vocabulary:
+            label = vocabulary.of_name(str(label)) or label
+        narrower |= vocabulary.subtree(label)
+    return narrower
 
 
 def _numbers(
-    labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None
+    labels: LabelIndex, searched: Labels, vocabulary: LabelVocabulary | None = None
 ) -> Longs:
     """The numbers of labels, found as such, by their text (7 and "7" are the same) or by their
     names in the vocabulary.
 
     Labels that were never learned have no number.
     """
-    asked = list(wanted)
-    texts = [str(label) for label in asked if not isinstance(label, str)]
-    given = (text for text in (*texts, *asked) if isinstance(text, str))
-    whole = [
-        int(text) for text in given if text.isascii() and text.isdigit() and len(text) < DIGITS
-    ]
-    every = [*asked, *texts, *whole]
-    found = np.fromiter(map(labels.number.get, every, repeat(-1)), dtype=np.int64, count=len(every))
-    if vocabulary is not None and found.min(initial=0) < 0:
-        named = (vocabulary.of_name(str(every[i])) for i in np.flatnonzero(found < 0).tolist())
-        more = [labels.number.get(label, -1) for label in named if label is not None]
-        found = np.append(found, np.array(more, dtype=np.int64))
-    return found[found >= 0]
+    numbers = []
+    for label in searched:
+        text = str(label)
+        forms: set[Label] = {label, text}
+        if text.isascii() and text.isdigit() and len(text) < DIGITS:
+            forms.add(int(text))
+        for form in forms:
+            number = labels.number.get(form)
+            if number is None and vocabulary is not None:
+                named = vocabulary.of_name(str(form))
+                number = None if named is None else labels.number.get(named)
+            if number is not None:
+                numbers.append(number)
+    return np.array(numbers, dtype=np.int64)
 
 
 def mask_of(
-    labels: LabelIndex, wanted: Labels, vocabulary: LabelVocabulary | None = None
+    labels: LabelIndex, searched: Labels, vocabulary: LabelVocabulary | None = None
 ) -> NDArray[np.bool_]:
-    """Which labels are wanted."""
+    """Which labels are among those searched."""
     mask = np.zeros(len(labels), dtype=np.bool_)
-    mask[_numbers(labels, wanted, vocabulary)] = True
+    mask[_numbers(labels, searched, vocabulary)] = True
     return mask
 
 
 # The labels that rules allow, cached for the last rules.
 
 
-LAST = 16  # rules in the cache
+MOST_CACHED = 16  # rules in the cache
 Of = tuple[LabelIndex, int, LabelVocabulary | None, tuple[Label, ...]]
 
 
-class Known(NamedTuple):
+class AllowedByRules(NamedTuple):
     """Rules, the labels that they allow, and the kinds that they limit."""
 
     rules: Rules
@@ -236,31 +240,30 @@ class KnownRules:
         self.of = of
         labels, _, _, retired = of
         self.current = ~mask_of(labels, retired)  # not retired
-        self.known: tuple[Known, ...] = ()
+        self._cached: tuple[AllowedByRules, ...] = ()
 
     def joined(self, every: Sequence[Rules], learner: CategoryLearner) -> tuple[Allowed, Kinds]:
         """The labels, factors and kinds of all these rules together."""
-        known = [self._known(rules) for rules in every]
-        may = np.logical_and.reduce([self.current, *(one.labels for one in known)])
+        allowed = [self._allowed(rules) for rules in every]
+        may = np.logical_and.reduce([self.current, *(entry.labels for entry in allowed)])
         factors = self._factors(sum(rules.tame for rules in every), learner)
-        return Allowed(may, factors), [kind for one in known for kind in one.kinds]
+        return Allowed(may, factors), [kind for entry in allowed for kind in entry.kinds]
 
-    def _known(self, rules: Rules) -> Known:
+    def _allowed(self, rules: Rules) -> AllowedByRules:
         """Look up rules: the last used come first, the least recently used are dropped."""
-        for place, one in enumerate(self.known):
-            if one.rules is rules or one.rules == rules:
-                self.known = (
-                    (one, *self.known[:place], *self.known[place + 1 :]) if place else self.known
-                )
-                return one
+        cached = self._cached
+        for place, entry in enumerate(cached):
+            if entry.rules is rules or entry.rules == rules:
+                if place:
+                    self._cached = (entry, *cached[:place], *cached[place + 1 :])
+                return entry
         labels, _, vocabulary, _ = self.of
-        kinds = [
-            (mask_of(labels, _narrower(vocabulary, [kind])), most)
-            for kind, most in rules.at_most.items()
-        ]
-        new = Known(rules, left_by(rules, labels, vocabulary), kinds)
-        self.known = (new, *self.known[: LAST - 1])
-        return new
+        kinds = []
+        for kind, most in rules.at_most.items():
+            kinds.append((mask_of(labels, _narrower(vocabulary, [kind])), most))
+        entry = AllowedByRules(rules, left_by(rules, labels, vocabulary), kinds)
+        self._cached = (entry, *cached[: MOST_CACHED - 1])
+        return entry
 
     def _factors(self, tame: float, learner: CategoryLearner) -> Floats | None:
         """The factor of the score of each label, by its count, which changes as the model
@@ -268,6 +271,6 @@ class KnownRules:
         """
         if not tame or not len(self.current):
             return None
-        counts = counts_of(learner)
+        counts = learner.all_label_counts()
         factors: Floats = ((1.0 + counts) / (1.0 + counts.mean())) ** -tame
         return factors

@@ -14,7 +14,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import Encoder
 from shortlist.models.memory import LEAST, MOST
 from shortlist.models.model import TASKS, Model, Task, changed, named
-from shortlist.registry import public
+from shortlist.public_names import public
 
 if TYPE_CHECKING:
     from shortlist.models.document_ranker import DocumentRanker
@@ -23,7 +23,7 @@ TEXT = "text."  # what the settings of the text part begin with
 
 
 @dataclass
-class Settings:
+class TrainingSettings:
     """The model to train, as the user set it."""
 
     task: Task = "categories"
@@ -80,10 +80,10 @@ class Settings:
 
         values = dict(self.values)
         scale = values.pop("scale", "range")
-        asked = self.measure or self.learner
+        name = self.measure or self.learner
         learner = named(
             "documents",
-            asked,
+            name,
             "--learner" if self.measure is None and self.learner else "--measure",
         )
         return DocumentRanker(changed(learner, values), scale)
@@ -104,13 +104,13 @@ def open_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> Model
     """The model of a file, set to use n_jobs threads; a learner of categories becomes a
     RowCategorizer.
     """
-    found = load(path)
-    if isinstance(found, CategoryLearner):
-        found = public("RowCategorizer").of(found)
-    if not isinstance(found, Model):
+    model = load(path)
+    if isinstance(model, CategoryLearner):
+        model = public("RowCategorizer").of(model)
+    if not isinstance(model, Model):
         raise InputError(
-            f"{path} holds a {type(found).__name__} alone, which answers from Python only"
+            f"{path} holds a {type(model).__name__} alone, which answers from Python only"
         )
     if n_jobs is not None:
-        found.set_threads(n_jobs)
-    return found
+        model.set_threads(n_jobs)
+    return model

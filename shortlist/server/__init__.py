@@ -6,22 +6,44 @@ number in the journal up to which the replica has learned. Starting up, followin
 writing a snapshot, undoing an example, rehearsing a candidate, promoting it and going back are the
 same operation: open a model file and learn what the journal holds after it, one example at a time.
 
-journal.py            examples and undos on disk, in order, with chained checksums
-snapshots.py          the state directory: locks, model files beside the journal, salvage
-replica.py            a model that follows the journal; background tasks
-rehearsals.py         the journal replayed with a candidate; promoting it, and going back
-review_queue.py       texts that wait to be judged, and which comes next
-exporting.py          examples in the layouts of other tools; backups
+journal.py            judgements, changes of labels and undos, in order: write, read, undo, verify
+entries.py            the two kinds of entries, and the rows that hold them
+checksums.py          the chain of checksums, and the record of its end
+journal_file.py       the SQLite file: tables, and the migration of its earlier version
+journal_errors.py     the errors of the journal
+journal_history.py    what the page and the queue ask of the journal
+journal_writer.py     the thread that writes to it
+journal_audit.py      examples whose labels may be wrong
+snapshots.py          the state directory: locks, and model files beside the journal
+salvage.py            the sound part of a damaged journal
+backup.py             copies of a state directory
+exporting.py          examples in the layouts of other tools
+replica.py            a model that follows the journal
+background.py         tasks beside the requests: following, snapshots
+candidates.py         models to rehearse
+rehearsals.py         the journal replayed with a candidate
+promotion.py          serving a candidate, and going back
+review_queue.py       texts that wait to be judged
+queue_order.py        which text comes next
+queue_files.py        the texts of files
 people.py             people, roles and tokens
-settings.py           settings, limits and logs
+settings.py           settings and limits
+logs.py               one JSON object a line
 client.py             asks a running server
 app.py                the application: start, socket, stop
 middleware.py         admission, limits, headers, metrics
-routes.py             what all routes share
+context.py            what the routes share
+label_names.py        labels by name
+teaching.py           from a judgement that was sent to a model that has learned it
+routes.py             how a route is made, and its answers
+problems.py           errors as answers
 schemas.py            shapes of questions and answers
-ranking_routes.py     routes that only look
-learning_routes.py    routes that learn, and of the queue
-reporting_routes.py   routes for exports, audits, rehearsals and promotion
+ranking_routes.py     routes that rank, rate and explain
+model_routes.py       routes that look at the model, its labels and its examples
+learning_routes.py    routes that teach, change labels and undo
+queue_routes.py       routes of the queue
+audit_routes.py       the route of audits
+promotion_routes.py   routes that rehearse and promote
+text_vectors.py       vectors of the texts of requests, also while an endpoint is away
 embeddings.py         an encoder over HTTP, as /v1/embeddings
-text_vectors.py       vectors of the texts of requests
 """

@@ -27,30 +27,42 @@ from shortlist.errors import InputError
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import VectorPart, failure, name_of
 from shortlist.server import people, schemas, snapshots
+from shortlist.server.audit_routes import AuditRoutes
+from shortlist.server.background import keep_following, keep_snapshots
+from shortlist.server.context import ServerContext
 from shortlist.server.journal import check_journal
-from shortlist.server.learning_routes import LearningRoutes, QueueRoutes
+from shortlist.server.learning_routes import LearningRoutes
+from shortlist.server.logs import AsEvents, log
 from shortlist.server.middleware import Connections, Middleware
+from shortlist.server.model_routes import ModelRoutes, rolling
 from shortlist.server.people import ASKING
-from shortlist.server.ranking_routes import LookingRoutes, RankingRoutes, RatingRoutes, rolling
-from shortlist.server.replica import Replica, keep_following, keep_snapshots
-from shortlist.server.reporting_routes import AuditRoutes, PromotionRoutes
-from shortlist.server.routes import Context, Routes, as_json, explain_problems, get
-from shortlist.server.settings import AsEvents, Settings, listen, log
+from shortlist.server.problems import explain_problems
+from shortlist.server.promotion_routes import PromotionRoutes
+from shortlist.server.queue_routes import QueueRoutes
+from shortlist.server.ranking_routes import RankingRoutes, RatingRoutes
+from shortlist.server.replica import Replica
+from shortlist.server.routes import Routes, as_json, get, get_hidden
+from shortlist.server.salvage import salvage
+from shortlist.server.settings import ServerSettings, listen
 
-KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-GRACE = 10  # seconds for requests to end after a signal to stop
+MEDIA_TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+}
+SECONDS_TO_END = 10  # for requests, after a signal to stop
 
 
 class OperationsRoutes(Routes):
     """What every server answers: health, metrics, and the files of the page."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ServerContext) -> None:
         super().__init__(context)
-        page = (files("shortlist.server") / "page").iterdir()
-        self._files = {
-            one.name: Response(one.read_bytes(), media_type=KINDS[one.name.rpartition(".")[2]])
-            for one in page
-        }
+        self._files = {}
+        for file in (files("shortlist.server") / "page").iterdir():
+            media_type = MEDIA_TYPES[file.name.rpartition(".")[2]]
+            self._files[file.name] = Response(file.read_bytes(), media_type=media_type)
 
     @get("/healthz", dict[str, str])
     async def healthz(self) -> Response:
@@ -63,29 +75,30 @@ class OperationsRoutes(Routes):
         person = ASKING.get()
         return as_json({"name": person.name, "role": str(person.role)})
 
-    @get("/metrics", None)
+    @get_hidden("/metrics")
     async def prometheus(self) -> Response:
-        metrics, about = self.context.metrics, self.context.served.describe()
-        for what in ("examples", "labels", "ratings", "features", "edges"):
-            if what in about:
-                metrics.model.labels(what).set(about[what])
-        if isinstance(self.context.served, Categorizer):
-            shares = rolling(self.replica.journal.places())
-            for what in ("R1", "R5"):
-                metrics.rolling.labels(what).set(math.nan if shares[what] is None else shares[what])
+        metrics = self.context.metrics
+        about = self.replica.served.describe()
+        for size in ("examples", "labels", "ratings", "features", "edges"):
+            if size in about:
+                metrics.model.labels(size).set(about[size])
+        if isinstance(self.replica.served, Categorizer):
+            measures = rolling(self.context.history.places())
+            for measure in ("R1", "R5"):
+                value = measures[measure]
+                metrics.rolling.labels(measure).set(math.nan if value is None else value)
         return Response(generate_latest(metrics.registry), media_type="text/plain; version=0.0.4")
 
-    @get("/", None)
+    @get_hidden("/")
     async def page(self) -> Response:
-        return self._files[
-            "page.html" if isinstance(self.context.served, Categorizer) else "docs.html"
-        ]
+        is_categorizer = isinstance(self.replica.served, Categorizer)
+        return self._files["page.html" if is_categorizer else "docs.html"]
 
-    @get("/docs", None)
+    @get_hidden("/docs")
     async def documentation(self) -> Response:
         return self._files["docs.html"]
 
-    @get("/page/{name}", None)
+    @get_hidden("/page/{name}")
     async def page_file(self, name: str) -> Response:
         if name not in self._files:
             raise HTTPException(404, "there is no such page")
@@ -93,42 +106,44 @@ class OperationsRoutes(Routes):
 
 
 # Routes are tried in this order: the most frequent ones first.
-OF_TEXTS: tuple[type[Routes], ...] = (
+ROUTES_OF_LABELS: tuple[type[Routes], ...] = (
     RankingRoutes,
     LearningRoutes,
     QueueRoutes,
-    LookingRoutes,
+    ModelRoutes,
     AuditRoutes,
     PromotionRoutes,
     OperationsRoutes,
 )
-OF_RATINGS = (RatingRoutes, OperationsRoutes)
+ROUTES_OF_RATINGS: tuple[type[Routes], ...] = (RatingRoutes, OperationsRoutes)
 
 
-def make_app(replica: Replica, settings: Settings) -> ASGIApp:
+def make_app(replica: Replica, settings: ServerSettings) -> ASGIApp:
     """Return the application with its tasks beside the requests."""
-    context = Context(replica, settings)
+    context = ServerContext(replica, settings)
     metrics = context.metrics
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         context.open()
-        context.beside(keep_following(replica, settings, metrics))
+        context.start_task(keep_following(replica, settings, metrics))
         if not settings.read_only:
-            context.beside(keep_snapshots(replica, settings, metrics))
+            context.start_task(keep_snapshots(replica, settings, metrics))
         yield
         await context.close()
 
-    about, kinds = "Ranks the labels of texts, says why, and learns from corrections.", OF_TEXTS
+    description = "Ranks the labels of texts, says why, and learns from corrections."
+    kinds = ROUTES_OF_LABELS
     if replica.served.task == "ratings":
-        about, kinds = "Rates texts, and says why.", OF_RATINGS
+        description = "Rates texts, and says why."
+        kinds = ROUTES_OF_RATINGS
     app = FastAPI(
         title="shortlist",
         version=__version__,
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        description=about,
+        description=description,
     )
     routers = [routes(context).router() for routes in kinds]
     for router in routers:
@@ -144,30 +159,29 @@ def make_app(replica: Replica, settings: Settings) -> ASGIApp:
 # Starting and stopping.
 
 
-def serve(settings: Settings, model: Path | None, announce: Callable[[str], None]) -> None:
+def serve(settings: ServerSettings, model: Path | None, announce: Callable[[str], None]) -> None:
     """Serve until a signal says stop. ``model`` may be None if the state directory has its base."""
     settings.check()
     logging.basicConfig(handlers=[AsEvents()], level=logging.WARNING)
     with contextlib.ExitStack() as stack:
+        folder = settings.folder
         if not settings.read_only:
-            stack.enter_context(snapshots.lock(settings.folder))
+            stack.enter_context(snapshots.lock(folder))
         if model is not None:
-            snapshots.take_base(settings.folder, model)
-        if not settings.read_only and (settings.folder / people.FILE).exists():
-            people.mark(settings.folder)
+            snapshots.take_base(folder, model)
+        if not settings.read_only and (folder / people.PEOPLE_FILE).exists():
+            people.mark(folder)
         began = time.perf_counter()
         if settings.salvage:
-            for sentence in snapshots.salvage(settings.folder):
+            for sentence in salvage(folder):
                 log("salvaged", "warning", what=sentence)
-        check_journal(settings.folder)
-        replica = stack.enter_context(
-            contextlib.closing(Replica(settings.folder, settings.read_only))
-        )
+        check_journal(folder)
+        replica = stack.enter_context(contextlib.closing(Replica(folder, settings.read_only)))
         check_encoder(settings, replica)
         replica.warm_up()
         if not settings.read_only:
             replica.check_can_learn()
-        for problem in replica.problems:
+        for problem in replica.snapshot_problems:
             log("passed over a snapshot", "warning", problem=problem)
         listening = stack.enter_context(listen(settings.host, settings.port))
         host, port = listening.getsockname()[:2]
@@ -175,9 +189,9 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
         log(
             "serving",
             url=url,
-            folder=str(settings.folder),
+            folder=str(folder),
             examples=replica.version.examples,
-            passed_over=len(replica.passed),
+            passed_over=len(replica.unlearnable),
             snapshot=replica.snapshot,
             seconds=round(time.perf_counter() - began, 3),
         )
@@ -186,9 +200,10 @@ def serve(settings: Settings, model: Path | None, announce: Callable[[str], None
         log("stopped")
 
 
-def check_encoder(settings: Settings, replica: Replica) -> None:
+def check_encoder(settings: ServerSettings, replica: Replica) -> None:
     """Refuse an encoder that is not the one of the model, or a model whose encoder is missing."""
-    model, encoder = replica.served, settings.encoder
+    model = replica.served
+    encoder = settings.encoder
     set_patience(OF_A_SERVER)
     if encoder is None:
         if isinstance(model, Categorizer) and isinstance(model.encoder, str):
@@ -198,7 +213,7 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
         raise InputError(
             "--encoder is for a model that was learned with vectors, and this one was not"
         )
-    if encoder == model.encoder:  # which is checked by its digest, too
+    if encoder == model.encoder:  # its digest is checked, too
         check_vectors(model)
         return
     try:
@@ -206,9 +221,9 @@ def check_encoder(settings: Settings, replica: Replica) -> None:
     except InputError as problem:
         raise InputError(f"--encoder: {problem}") from None
     except Exception as problem:
-        what = f"{name_of(encoder)} failed on a list of one text: {failure(problem)}"
         raise InputError(
-            f"--encoder: {what}; mend it, or serve without it and send vectors with the texts"
+            f"--encoder: {name_of(encoder)} failed on a list of one text: {failure(problem)}; mend "
+            "it, or serve without it and send vectors with the texts"
         ) from None
 
 
@@ -229,13 +244,14 @@ def run(server: uvicorn.Server, listening: socket.socket) -> None:
     def stop(*_: Any) -> None:
         server.should_exit = True
 
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     server.run(sockets=[listening])
 
 
-def make_server(replica: Replica, settings: Settings) -> uvicorn.Server:
-    limits, connections = settings.limits, Connections(settings.limits)
+def make_server(replica: Replica, settings: ServerSettings) -> uvicorn.Server:
+    limits = settings.limits
+    connections = Connections(limits)
     opened: Any = connections.open
     config = uvicorn.Config(
         make_app(replica, settings),
@@ -244,7 +260,7 @@ def make_server(replica: Replica, settings: Settings) -> uvicorn.Server:
         server_header=False,
         ws="none",
         http=opened,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=SECONDS_TO_END,
         timeout_keep_alive=limits.idle,
         h11_max_incomplete_event_size=limits.header,
         callback_notify=connections.look,

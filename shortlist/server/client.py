@@ -15,21 +15,23 @@ from urllib.parse import urlencode
 from shortlist.errors import InputError
 from shortlist.server.settings import read_token
 
-AT_ONCE, LETTERS = 500, 400_000  # texts, and characters, in one request
-PATIENCE = 60.0  # seconds to wait for an answer
-USUAL = "http://127.0.0.1:8000/"
+# in one request
+MOST_TEXTS = 500
+MOST_CHARACTERS = 400_000
+ANSWER_SECONDS = 60.0  # to wait
+EXAMPLE_ADDRESS = "http://127.0.0.1:8000/"
 
-Thing = TypeVar("Thing")
+Sendable = TypeVar("Sendable")
 
 
-class Stay(urllib.request.HTTPRedirectHandler):
+class NoRedirects(urllib.request.HTTPRedirectHandler):
     """Follows no redirects: a token is for one server."""
 
     def redirect_request(self, *_: object) -> None:
         return None
 
 
-STAYING = urllib.request.build_opener(Stay)
+OPENER = urllib.request.build_opener(NoRedirects)
 
 
 class Server:
@@ -38,7 +40,9 @@ class Server:
     def __init__(self, address: str | None, token_file: Path | None = None) -> None:
         self._address = (address or "").rstrip("/") + "/"
         if not self._address.startswith(("http://", "https://")):
-            raise InputError(f"--server takes an address such as {USUAL}, not {address!r}")
+            raise InputError(
+                f"--server takes an address such as {EXAMPLE_ADDRESS}, not {address!r}"
+            )
         if "@" in self._address.partition("://")[2].partition("/")[0]:
             raise InputError(
                 "--server takes no name and password; give a token with --token-file or "
@@ -53,18 +57,18 @@ class Server:
         headers = {"Content-Type": "application/json"}
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
-        # Not escaped, so that a part has as many bytes as a server takes; the server refuses what
-        # is not text.
-        content = (
-            None
-            if body is None
-            else json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
-        )
-        address = self._address + path + (f"?{urlencode(query)}" if query else "")
+        content = None
+        if body is not None:
+            # Not escaped, so that a part has as many bytes as a server takes; the server refuses
+            # what is not text.
+            content = json.dumps(body, ensure_ascii=False).encode(errors="surrogatepass")
+        address = self._address + path
+        if query:
+            address += f"?{urlencode(query)}"
         try:
             request = urllib.request.Request(address, content, headers)
-            with STAYING.open(request, timeout=PATIENCE) as answer:
-                found = json.load(answer)
+            with OPENER.open(request, timeout=ANSWER_SECONDS) as answer:
+                result = json.load(answer)
         except urllib.error.HTTPError as problem:
             try:
                 words = json.load(problem)["error"]
@@ -76,25 +80,26 @@ class Server:
             raise InputError(
                 f"cannot reach {self._address}: {str(reason) or type(reason).__name__}"
             ) from None
-        if not isinstance(found, dict):
-            raise InputError(f"{self._address} answers what no shortlist server does")
-        return found
+        if not isinstance(result, dict):
+            raise InputError(f"{self._address} does not answer as a shortlist server does")
+        return result
 
 
 def parts(
-    things: Iterable[Thing], text_of: Callable[[Thing], str], most: int = LETTERS
-) -> Iterator[list[Thing]]:
-    """Yield lists of texts, or of things with a text each, that fit into one request: of
+    items: Iterable[Sendable], text_of: Callable[[Sendable], str], most: int = MOST_CHARACTERS
+) -> Iterator[list[Sendable]]:
+    """Yield lists of texts, or of items with a text each, that fit into one request: of
     ``most`` characters.
     """
-    part: list[Thing] = []
-    letters = 0
-    for thing in things:
-        length = len(text_of(thing))
-        if part and (len(part) == AT_ONCE or letters + length > most):
+    part: list[Sendable] = []
+    n_characters = 0
+    for item in items:
+        length = len(text_of(item))
+        if part and (len(part) == MOST_TEXTS or n_characters + length > most):
             yield part
-            part, letters = [], 0
-        part.append(thing)
-        letters += length
+            part = []
+            n_characters = 0
+        part.append(item)
+        n_characters += length
     if part:
         yield part

@@ -21,8 +21,9 @@ from starlette.routing import Route
 
 from shortlist.encoders import Encoder
 from shortlist.errors import InputError
+from shortlist.server.logs import log_failure
 from shortlist.server.middleware import PORT, Connections
-from shortlist.server.settings import LEAST_TOKEN, Limits, is_loopback, listen, log_failure
+from shortlist.server.settings import LEAST_TOKEN_CHARACTERS, Limits, is_loopback, listen
 
 VECTOR_ENCODINGS = ("float", "base64")
 SECONDS_TO_STOP = 5
@@ -154,8 +155,10 @@ def written(vector: np.ndarray[Any, Any], encoding: str) -> list[float] | str:
 
 def check_open_to(host: str, token: str | None) -> None:
     """Refuse to let others in without a token."""
-    if token is not None and len(token) < LEAST_TOKEN:
-        raise InputError(f"the token has {len(token)} characters; give it at least {LEAST_TOKEN}")
+    if token is not None and len(token) < LEAST_TOKEN_CHARACTERS:
+        raise InputError(
+            f"the token has {len(token)} characters; give it at least {LEAST_TOKEN_CHARACTERS}"
+        )
     if token is None and not is_loopback(host):
         raise InputError(
             f"listening on {host} lets others in: give a token with --token-file or "

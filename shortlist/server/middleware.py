@@ -19,28 +19,29 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from shortlist.server.logs import log, log_failure
 from shortlist.server.people import (
     ANYONE,
     ASKING,
-    NEEDS,
+    ROLE_OF_ROUTE,
     Doorkeeper,
     NotAllowed,
     PeopleError,
-    needed,
+    role_needed,
 )
-from shortlist.server.settings import Limits, Settings, log, log_failure
+from shortlist.server.settings import Limits, ServerSettings
 
-FILES = {"/v1/queue/file", "/v1/rehearse"}  # take a file instead of JSON
+FILE_PATHS = {"/v1/queue/file", "/v1/rehearse"}  # take a file instead of JSON
 # Logged also when they succeed:
-LOGGED = {"/v1/learn", "/v1/undo", "/v1/export", "/v1/queue/decide", "/v1/queue/undo"}
-# seconds for what learns the whole journal
-SLOW, LONG = {"/v1/promote", "/v1/go-back"}, 24 * 60 * 60
-UNLIMITED = {"/healthz", "/metrics"}  # answered even when all else is busy
+LOGGED_PATHS = {"/v1/learn", "/v1/undo", "/v1/export", "/v1/queue/decide", "/v1/queue/undo"}
+SLOW_PATHS = {"/v1/promote", "/v1/go-back"}  # learn the whole journal
+SLOW_SECONDS = 24 * 60 * 60
+UNLIMITED_PATHS = {"/healthz", "/metrics"}  # answered even when all else is busy
 PORT = re.compile(r":\d*$")
 CUT = "cut"  # the status in metrics of an answer that was not sent to its end
 FAILED = "something went wrong inside the server; its log says what"
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-SECURITY = [
+SECURITY_HEADERS = [
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -58,40 +59,58 @@ class Metrics:
     """What Prometheus reads at /metrics."""
 
     def __init__(self) -> None:
-        own = self.registry = CollectorRegistry()
+        registry = CollectorRegistry()
+        self.registry = registry
         paths = ["path"]
         self.requests = Counter(
-            "shortlist_requests", "Requests answered.", ["path", "status"], registry=own
+            "shortlist_requests", "Requests answered.", ["path", "status"], registry=registry
         )
         self.seconds = Histogram(
-            "shortlist_request_seconds", "Time to answer.", paths, registry=own, buckets=BUCKETS
+            "shortlist_request_seconds",
+            "Time to answer.",
+            paths,
+            registry=registry,
+            buckets=BUCKETS,
         )
-        self.texts = Counter("shortlist_texts_ranked", "Texts ranked.", registry=own)
-        self.learned = Counter("shortlist_examples_learned", "Examples acknowledged.", registry=own)
-        self.undone = Counter("shortlist_examples_undone", "Examples undone.", registry=own)
+        self.texts = Counter("shortlist_texts_ranked", "Texts ranked.", registry=registry)
+        self.learned = Counter(
+            "shortlist_examples_learned", "Examples acknowledged.", registry=registry
+        )
+        self.undone = Counter("shortlist_examples_undone", "Examples undone.", registry=registry)
         self.snapshots = Counter(
-            "shortlist_snapshots", "Snapshots, by how writing them ended.", ["end"], registry=own
+            "shortlist_snapshots",
+            "Snapshots, by how writing them ended.",
+            ["end"],
+            registry=registry,
         )
         self.in_flight = Gauge(
-            "shortlist_requests_in_flight", "Requests being answered.", registry=own
+            "shortlist_requests_in_flight", "Requests being answered.", registry=registry
         )
-        self.model = Gauge("shortlist_model", "The size of the model.", ["what"], registry=own)
+        self.model = Gauge("shortlist_model", "The size of the model.", ["what"], registry=registry)
         self.behind = Gauge(
             "shortlist_examples_behind",
             "Examples in the journal not yet in the model.",
-            registry=own,
+            registry=registry,
         )
         self.rolling = Gauge(
-            "shortlist_rolling", "R1 and R5 over the last 200 examples.", ["what"], registry=own
+            "shortlist_rolling",
+            "R1 and R5 over the last 200 examples.",
+            ["what"],
+            registry=registry,
         )
 
 
 class Middleware:
     """An ASGI application around another."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: ServerSettings, metrics: Metrics, paths: set[str]
+    ) -> None:
         """``paths``: all paths of the application."""
-        self._app, self._limits, self._metrics, self._paths = app, settings.limits, metrics, paths
+        self._app = app
+        self._limits = settings.limits
+        self._metrics = metrics
+        self._paths = paths
         self._doorkeeper = Doorkeeper(settings.folder, settings.token)
         self._hosts = {settings.host, "localhost", "127.0.0.1", "[::1]"}
         self._in_flight = 0
@@ -104,19 +123,18 @@ class Middleware:
         began = time.perf_counter()
         path = scope["path"]
         status = 0
-        whole = False  # whether all of the answer was sent
+        is_whole = False  # whether all of the answer was sent
 
         async def watched(message: Message) -> None:
-            nonlocal status, whole
+            nonlocal status, is_whole
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = {name for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *(one for one in SECURITY if one[0] not in given),
-                ]
+                headers = list(message["headers"])
+                names = {name for name, _ in headers}
+                headers += [header for header in SECURITY_HEADERS if header[0] not in names]
+                message["headers"] = headers
             await send(message)
-            whole = message["type"] == "http.response.body" and not message.get("more_body")
+            is_whole = message["type"] == "http.response.body" and not message.get("more_body")
 
         self._in_flight += 1
         try:
@@ -132,22 +150,22 @@ class Middleware:
                 await refused(500, FAILED)(scope, receive, watched)
         finally:
             self._in_flight -= 1
-            took = time.perf_counter() - began
-            counted = path if path in self._paths else "other"
-            self._metrics.requests.labels(counted, status if whole else CUT).inc()
-            self._metrics.seconds.labels(counted).observe(took)
-            about = {"method": scope["method"], "path": path, "ms": round(1000 * took, 2)}
+            seconds = time.perf_counter() - began
+            counted_path = path if path in self._paths else "other"
+            self._metrics.requests.labels(counted_path, status if is_whole else CUT).inc()
+            self._metrics.seconds.labels(counted_path).observe(seconds)
+            about = {"method": scope["method"], "path": path, "ms": round(1000 * seconds, 2)}
             # too slow, or the client has gone: the connection ends without the end of the answer
-            if not whole:
+            if not is_whole:
                 log("request cut short", "warning", **about)
-            elif status >= 400 or path in LOGGED:
+            elif status >= 400 or path in LOGGED_PATHS:
                 log("request", status=status, **about)
 
     async def _within_time(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer within the time limit, which starts anew with each piece of a long answer that
         is taken.
         """
-        seconds = LONG if scope["path"] in SLOW else self._limits.seconds
+        seconds = SLOW_SECONDS if scope["path"] in SLOW_PATHS else self._limits.seconds
         now = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(seconds) as limit:
@@ -159,9 +177,12 @@ class Middleware:
 
                 headers = dict(scope["headers"])
                 self._admit(scope, headers)
-                most = self._limits.file if scope["path"] in FILES else self._limits.body
-                body = await self._body(headers, receive, most) if self._has_body(scope) else b""
-                await self._app(scope, _given(body, receive), timed)
+                body = b""
+                if self._has_body(scope):
+                    takes_file = scope["path"] in FILE_PATHS
+                    most = self._limits.file if takes_file else self._limits.body
+                    body = await self._body(headers, receive, most)
+                await self._app(scope, _receive_first(body, receive), timed)
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -188,15 +209,15 @@ class Middleware:
             ) from None
         if self._has_body(scope):
             kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
-            wanted, what = (
-                ("application/octet-stream", "a file")
-                if path in FILES
-                else ("application/json", "JSON")
-            )
+            expected = "application/json"
+            body = "JSON"
+            if path in FILE_PATHS:
+                expected = "application/octet-stream"
+                body = "a file"
             # a form of another site can send other types without asking
-            if kind != wanted.encode():
-                raise HTTPException(415, f"send {what}, with the header Content-Type: {wanted}")
-        if self._in_flight > self._limits.in_flight and path not in UNLIMITED:
+            if kind != expected.encode():
+                raise HTTPException(415, f"send {body}, with the header Content-Type: {expected}")
+        if self._in_flight > self._limits.in_flight and path not in UNLIMITED_PATHS:
             most = self._limits.in_flight
             raise HTTPException(
                 429,
@@ -217,7 +238,7 @@ class Middleware:
                 )
             ASKING.set(ANYONE)
             return
-        role = needed(scope["method"], scope["path"], self._paths)
+        role = role_needed(scope["method"], scope["path"], self._paths)
         if role is None or scope["method"] == "OPTIONS":
             return
         person = self._doorkeeper.who(headers.get(b"authorization", b""))
@@ -236,7 +257,7 @@ class Middleware:
         """Return whether the body of a request is read. Others are answered without waiting for
         one.
         """
-        return scope["method"] == "POST" and ("POST", scope["path"]) in NEEDS
+        return scope["method"] == "POST" and ("POST", scope["path"]) in ROLE_OF_ROUTE
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes:
         """Return the whole body, unless it is too large."""
@@ -258,15 +279,15 @@ class Middleware:
                 return bytes(body)
 
 
-def _given(body: bytes, receive: Receive) -> Receive:
+def _receive_first(body: bytes, receive: Receive) -> Receive:
     """Return a channel that gives the body first, and then what the real channel gives."""
-    given = False
+    is_first = True
 
     async def channel() -> Message:
-        nonlocal given
-        if given:
+        nonlocal is_first
+        if not is_first:
             return await receive()
-        given = True
+        is_first = False
         return {"type": "http.request", "body": body, "more_body": False}
 
     return channel
@@ -291,27 +312,35 @@ class Connections:
         self._opened: WeakKeyDictionary[H11Protocol, float] = WeakKeyDictionary()
         self._idle: set[tuple[H11Protocol, Any, int]] = set()  # at the last look, and their states
 
-    def open(self, server_state: ServerState, **others: Any) -> H11Protocol:
+    def open(self, server_state: ServerState, **options: Any) -> H11Protocol:
         """Open a connection; close the oldest idle one if there are too many."""
         if len(server_state.connections) >= self._most:
-            idle = [one for one in self._opened if one in server_state.connections and is_idle(one)]
-            for one in sorted(idle, key=self._opened.__getitem__)[:1]:
-                one.transport.abort()
-        made = H11Protocol(server_state=server_state, **others)
-        self._opened[made] = time.monotonic()
-        return made
+            idle = [
+                connection
+                for connection in self._opened
+                if connection in server_state.connections and is_idle(connection)
+            ]
+            if idle:
+                min(idle, key=self._opened.__getitem__).transport.abort()
+        connection = H11Protocol(server_state=server_state, **options)
+        self._opened[connection] = time.monotonic()
+        return connection
 
     async def look(self) -> None:
         """Close connections that have been idle since the last look, and have taken nothing of
         their answers.
         """
-        there = [one for one in self._opened if one.transport is not None and is_idle(one)]
-        idle = {(one, one.cycle, one.transport.get_write_buffer_size()) for one in there}
-        for one, _, _ in idle & self._idle:
-            one.transport.abort()  # closing would wait until the answer is taken
+        idle = set()
+        for connection in self._opened:
+            if connection.transport is not None and is_idle(connection):
+                n_unsent = connection.transport.get_write_buffer_size()
+                idle.add((connection, connection.cycle, n_unsent))
+        for connection, _, _ in idle & self._idle:
+            connection.transport.abort()  # closing would wait until the answer is taken
         self._idle = idle - self._idle
 
 
-def is_idle(one: H11Protocol) -> bool:
+def is_idle(connection: H11Protocol) -> bool:
     """Return whether nothing is being answered."""
-    return one.cycle is None or one.cycle.response_complete or one.transport.is_closing()
+    cycle = connection.cycle
+    return cycle is None or cycle.response_complete or connection.transport.is_closing()

@@ -24,14 +24,14 @@ from pathlib import Path
 from shortlist.errors import InputError, ShortlistError
 from shortlist.files.drafts import whole_file
 
-FILE = "people.json"
-MARK = "people.begun"  # stays if the other file is lost
-LOCK = "people.lock"
-MARKED = f"""This server knows people by name, from {FILE} beside this file.
+PEOPLE_FILE = "people.json"
+PEOPLE_MARK = "people.begun"  # stays if the other file is lost
+PEOPLE_LOCK = "people.lock"
+MARK_TEXT = f"""This server knows people by name, from {PEOPLE_FILE} beside this file.
 Without it nobody is let in.
 To serve everybody who can reach the server again, remove both files while it is stopped.
 """
-NAME = re.compile(r"\w[\w.@ -]{0,98}\w|\w")  # cannot look like a formula in a spreadsheet
+PERSON_NAME = re.compile(r"\w[\w.@ -]{0,98}\w|\w")  # cannot look like a formula in a spreadsheet
 
 
 class Role(IntEnum):
@@ -76,8 +76,7 @@ class Person:
         if self.role < role:
             raise NotAllowed(
                 f"this needs the role {role}, and {self.name} has the role {self.role}; ask who "
-                "manages this server "
-                "for more"
+                "manages this server for more"
             )
 
 
@@ -99,10 +98,12 @@ class People:
         self.path = path
         self.everyone: dict[str, Person] = {}
         try:
-            found = json.loads(path.read_bytes())
-            for one in found["people"]:
+            for record in json.loads(path.read_bytes())["people"]:
                 person = Person(
-                    str(one["name"]), Role.of(one["role"]), str(one["hash"]), float(one["since"])
+                    str(record["name"]),
+                    Role.of(record["role"]),
+                    str(record["hash"]),
+                    float(record["since"]),
                 )
                 self.everyone[person.name] = person
         except (FileNotFoundError, NotADirectoryError):
@@ -116,11 +117,10 @@ class People:
 
     def add(self, name: str, role: Role) -> str:
         """Add a person; returns the token, which is not kept."""
-        if NAME.fullmatch(name) is None:
+        if PERSON_NAME.fullmatch(name) is None:
             raise InputError(
-                f"{name!r} is no name for a person: up to 100 letters, digits, spaces and . @ - _, "
-                "the first and the "
-                "last a letter or a digit"
+                f"{name!r} is not a name for a person: up to 100 letters, digits, spaces and "
+                ". @ - _, the first and the last a letter or a digit"
             )
         if name in self.everyone:
             raise InputError(
@@ -147,28 +147,27 @@ class People:
 
     def _known(self, name: str) -> str:
         if name not in self.everyone:
-            known = ", ".join(self.everyone) or "nobody yet"
-            raise InputError(f"there is no person {name!r}; there is {known}")
+            names = ", ".join(self.everyone) or "nobody yet"
+            raise InputError(f"there is no person {name!r}; there is {names}")
         return name
 
 
 def mark(folder: Path) -> None:
     """Write down that a server knows people, so that losing their file does not open the server."""
-    if not (folder / MARK).exists():
+    if not (folder / PEOPLE_MARK).exists():
         try:
-            (folder / MARK).write_text(MARKED, encoding="utf-8")
+            (folder / PEOPLE_MARK).write_text(MARK_TEXT, encoding="utf-8")
         except OSError as problem:
-            raise InputError(f"cannot write {folder / MARK}: {problem.strerror}") from None
+            raise InputError(f"cannot write {folder / PEOPLE_MARK}: {problem.strerror}") from None
 
 
-def lost(folder: Path) -> PeopleError | None:
+def lost_people(folder: Path) -> PeopleError | None:
     """Return the error for people whose file is gone."""
-    if (folder / FILE).exists() or not (folder / MARK).exists():
+    if (folder / PEOPLE_FILE).exists() or not (folder / PEOPLE_MARK).exists():
         return None
     return PeopleError(
-        f"the people of this server cannot be read: {folder / FILE} is gone; bring it back, or "
-        f"remove {folder / MARK} "
-        "to serve everybody who can reach the server"
+        f"the people of this server cannot be read: {folder / PEOPLE_FILE} is gone; bring it "
+        f"back, or remove {folder / PEOPLE_MARK} to serve everybody who can reach the server"
     )
 
 
@@ -185,8 +184,8 @@ def changing(folder: Path, new: bool = False) -> Iterator[People]:
             folder.mkdir(exist_ok=True)
     if not folder.is_dir():
         raise no_state(folder)
-    with only_one(folder, waiting=True, name=LOCK):
-        people = People(folder / FILE)
+    with only_one(folder, waiting=True, name=PEOPLE_LOCK):
+        people = People(folder / PEOPLE_FILE)
         yield people
         people.save()
 
@@ -199,9 +198,9 @@ class Doorkeeper:
     """
 
     def __init__(self, folder: Path, token: str | None) -> None:
-        self._path = folder / FILE
+        self._path = folder / PEOPLE_FILE
         self._token = None if token is None else token.encode()
-        self._seen: tuple[int, ...] | None = None
+        self._read: tuple[int, ...] | None = None  # the file that was read
         self._people: People | PeopleError | None = None  # None if there never were any
         self._refresh()
 
@@ -229,18 +228,17 @@ class Doorkeeper:
         file.
         """
         try:
-            now = os.stat(self._path)
+            status = os.stat(self._path)
         except FileNotFoundError:
-            gone = (
-                None
-                if self._people is None
-                else PeopleError(f"{self._path} is gone; bring it back")
-            )
-            self._seen, self._people = None, lost(self._path.parent) or gone
+            problem = lost_people(self._path.parent)
+            if problem is None and self._people is not None:
+                problem = PeopleError(f"{self._path} is gone; bring it back")
+            self._read = None
+            self._people = problem
             return
-        seen = (now.st_ino, now.st_mtime_ns, now.st_size)
-        if seen != self._seen:
-            self._seen = seen
+        identity = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if identity != self._read:
+            self._read = identity
             try:
                 self._people = People(self._path)
             except PeopleError as problem:
@@ -250,9 +248,9 @@ class Doorkeeper:
 # The role that each route needs.
 
 
-OPEN = None  # no token: it reveals nothing of the model
-TABLE: list[tuple[Role | None, str, str]] = [
-    (OPEN, "GET", "/ /docs /openapi.json /healthz /page/{name}"),
+NO_ROLE = None  # no token: it reveals nothing of the model
+ROLES_AND_ROUTES: list[tuple[Role | None, str, str]] = [
+    (NO_ROLE, "GET", "/ /docs /openapi.json /healthz /page/{name}"),
     (Role.READ, "GET", "/v1/me /v1/model /v1/labels /v1/label /v1/feature /v1/examples /v1/export"),
     (Role.READ, "GET", "/v1/audit /v1/rehearsal /v1/queue /v1/queue/items /metrics"),
     (Role.READ, "POST", "/v1/rank /v1/explain"),
@@ -264,15 +262,18 @@ TABLE: list[tuple[Role | None, str, str]] = [
     ),
     (Role.MANAGE, "POST", "/v1/labels /v1/rehearse /v1/promote /v1/go-back"),
 ]
-NEEDS = {(method, path): role for role, method, paths in TABLE for path in paths.split()}
+ROLE_OF_ROUTE = {
+    (method, path): role for role, method, paths in ROLES_AND_ROUTES for path in paths.split()
+}
 
 
-def needed(method: str, path: str, paths: Collection[str]) -> Role | None:
+def role_needed(method: str, path: str, paths: Collection[str]) -> Role | None:
     """Return the role for a request: manage for a path that the table forgot, read for one that
     does not exist.
     """
-    asked = (
-        "GET" if method == "HEAD" else method,
-        "/page/{name}" if path.startswith("/page/") else path,
-    )
-    return NEEDS.get(asked, Role.MANAGE if path in paths else Role.READ)
+    if method == "HEAD":
+        method = "GET"
+    if path.startswith("/page/"):
+        path = "/page/{name}"
+    unlisted = Role.MANAGE if path in paths else Role.READ
+    return ROLE_OF_ROUTE.get((method, path), unlisted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
+from fastapi import Query
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -16,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from shortlist.server.journal import BESIDE
+from shortlist.server.entries import RESERVED_FIELDS
 
 # Values: texts, documents of several fields, numbers, labels, keys.
 
@@ -32,7 +33,7 @@ def encodable(text: str) -> str:
 
 
 def _field_name(name: str) -> str:
-    if name in BESIDE:
+    if name in RESERVED_FIELDS:
         raise ValueError(f"a field cannot be called {name}, which an export has beside the fields")
     if not re.fullmatch(r"[^\x00-\x1f\x7f]{1,100}", name):
         raise ValueError("the name of a field is one line of 1 to 100 characters")
@@ -50,8 +51,9 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-LINE = r"[^\x00-\x1f\x7f]"
-ONE_LINE, ONE_WORD = f"^{LINE}+$", r"^[\x21-\x7e]+$"
+LINE_CHARACTER = r"[^\x00-\x1f\x7f]"
+ONE_LINE_PATTERN = f"^{LINE_CHARACTER}+$"
+ONE_WORD_PATTERN = r"^[\x21-\x7e]+$"
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 ExampleNumber = Annotated[
@@ -61,11 +63,11 @@ ExampleNumber = Annotated[
 ]
 Share = Annotated[float, Field(ge=0, le=1)]
 Text = Annotated[str, AfterValidator(encodable)]
-NAMING: dict[str, Any] = {
+FIELD_NAME_SCHEMA: dict[str, Any] = {
     "minLength": 1,
     "maxLength": 100,
-    "pattern": ONE_LINE,
-    "not": {"enum": BESIDE},
+    "pattern": ONE_LINE_PATTERN,
+    "not": {"enum": RESERVED_FIELDS},
 }
 FieldValue = Text | Number | list[Text]
 Fields = Annotated[
@@ -73,30 +75,30 @@ Fields = Annotated[
     Field(
         min_length=1,
         max_length=50,
-        json_schema_extra={"propertyNames": NAMING},
+        json_schema_extra={"propertyNames": FIELD_NAME_SCHEMA},
         description=(
             "A document of fields: texts, numbers, and lists of texts, which are categories."
         ),
     ),
 ]
-Document = Annotated[
+SentDocument = Annotated[
     # error sentences leave these tags out
     Annotated[Text, Tag("[text]")] | Annotated[Fields, Tag("[fields]")],
-    Discriminator(lambda given: "[fields]" if isinstance(given, dict) else "[text]"),
+    Discriminator(lambda document: "[fields]" if isinstance(document, dict) else "[text]"),
 ]
-Label = str | int | float
+AnyLabel = str | int | float
 LabelName = Annotated[
     str,
     Field(
         min_length=1,
         max_length=200,
-        pattern=ONE_LINE,
+        pattern=ONE_LINE_PATTERN,
         description="One line of text, not blank.",
-        json_schema_extra={"pattern": rf"^{LINE}*[^\x00-\x1f\x7f\s]{LINE}*$"},
+        json_schema_extra={"pattern": rf"^{LINE_CHARACTER}*[^\x00-\x1f\x7f\s]{LINE_CHARACTER}*$"},
     ),
     AfterValidator(_label_name),
 ]
-LabelNames = Annotated[list[LabelName], Field(max_length=100_000)]
+ManyLabelNames = Annotated[list[LabelName], Field(max_length=100_000)]
 Vector = Annotated[
     list[Number],
     Field(
@@ -110,28 +112,29 @@ Key = Annotated[
     Field(
         min_length=1,
         max_length=200,
-        pattern=ONE_WORD,
+        pattern=ONE_WORD_PATTERN,
         description=(
             "A name of your choice. An example whose key is known is not learned again, so a "
             "retry is safe."
         ),
     ),
 ]
-Person = Annotated[
+PersonName = Annotated[
     str,
     Field(
         min_length=1,
         max_length=100,
-        pattern=ONE_LINE,
+        pattern=ONE_LINE_PATTERN,
         description="Who asks, if the token does not say.",
     ),
     AfterValidator(encodable),
 ]
 ItemKeys = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_WORD)]],
+    list[Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_WORD_PATTERN)]],
     Field(min_length=1, max_length=1000),
 ]
-State = Literal["waiting", "judged", "skipped", "flagged"]
+QueueState = Literal["waiting", "judged", "skipped", "flagged"]
+Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 Described = dict[str, Any]  # an answer that the description of its route explains
@@ -156,7 +159,7 @@ class AtMost(Question):
 
 
 class RankQuestion(Question):
-    text: Document | list[Document] = Field(
+    text: SentDocument | list[SentDocument] = Field(
         description="One text, or a document of fields, or a list of them.",
         examples=["wheat exports rose"],
     )
@@ -172,8 +175,8 @@ class RankQuestion(Question):
         None, description="Leave out labels that are less likely to be right."
     )
     precision: Share = Field(0.95, description="Assign labels so that this share of them is right.")
-    only: LabelNames | None = Field(None, description="Rank only these labels.")
-    but: LabelNames = Field([], description="Rank all labels but these.")
+    only: ManyLabelNames | None = Field(None, description="Rank only these labels.")
+    but: ManyLabelNames = Field([], description="Rank all labels but these.")
     below: list[LabelName] | None = Field(
         None,
         max_length=1000,
@@ -190,18 +193,18 @@ class RankQuestion(Question):
     )
 
 
-class Named(BaseModel):
-    label: Label
+class NamedLabel(BaseModel):
+    label: AnyLabel
     name: str = Field("", description="What people call it, if the model has a vocabulary.")
 
 
-class ScoredLabel(Named):
+class ScoredLabel(NamedLabel):
     score: float
     probability: float | None = Field(description="That the label is right; null if not known yet.")
 
 
 class Decision(BaseModel):
-    assigned: list[Label] = Field(
+    assigned: list[AnyLabel] = Field(
         description="The labels that the model would assign automatically."
     )
     reason: str | None = Field(description="Why it assigns none; null if it assigns some.")
@@ -215,7 +218,7 @@ class RankAnswer(BaseModel):
 
 
 class ExplainQuestion(Question):
-    text: Document
+    text: SentDocument
     vector: Vector | None = None
     label: LabelName | None = Field(
         None, description="The label to explain; the best one if not given."
@@ -233,7 +236,7 @@ class Vote(BaseModel):
     )
 
 
-class ExplainAnswer(Named):
+class ExplainAnswer(NamedLabel):
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
     nearest: list[dict[str, Any]] = Field(
@@ -260,14 +263,15 @@ class ExplainTextQuestion(Question):
 # Learning. A judgement names a right label, a wrong one, or says that all are wrong.
 
 
-SAID: list[Any] = [
-    {"properties": {name: {"minItems": 1}}, "required": [name]} for name in ("labels", "wrong")
+JUDGES_SOMETHING: list[Any] = [
+    {"properties": {"labels": {"minItems": 1}}, "required": ["labels"]},
+    {"properties": {"wrong": {"minItems": 1}}, "required": ["wrong"]},
+    {"properties": {"complete": {"const": True}}, "required": ["complete"]},
 ]
-SAID.append({"properties": {"complete": {"const": True}}, "required": ["complete"]})
 
 
-class Judgement(Question):
-    model_config = ConfigDict(json_schema_extra={"anyOf": SAID})
+class JudgedLabels(Question):
+    model_config = ConfigDict(json_schema_extra={"anyOf": JUDGES_SOMETHING})
 
     labels: list[LabelName] = Field(
         [], description="The labels that fit the text: all of them, if it is complete."
@@ -276,12 +280,11 @@ class Judgement(Question):
     complete: bool | None = Field(
         None,
         description="Whether all other labels are wrong; else they are not judged. If not given: "
-        "true if nothing was "
-        "crossed out. True without labels says that no label fits the text.",
+        "true if nothing was crossed out. True without labels says that no label fits the text.",
     )
 
     @model_validator(mode="after")
-    def _says_something(self) -> Judgement:
+    def _judges_something(self) -> JudgedLabels:
         if not (self.labels or self.wrong or self.complete):
             raise ValueError(
                 "needs a label that is right, or one that is wrong; where none of the labels fits, "
@@ -290,13 +293,13 @@ class Judgement(Question):
         return self
 
 
-class ExampleQuestion(Judgement):
-    text: Document
+class ExampleQuestion(JudgedLabels):
+    text: SentDocument
     vector: Vector | None = None
     key: Key = None
 
 
-class RepairQuestion(Judgement):
+class RepairQuestion(JudgedLabels):
     number: ExampleNumber
 
 
@@ -304,7 +307,7 @@ class LearnQuestion(Question):
     examples: list[ExampleQuestion] = Field(min_length=1)
 
 
-class Receipt(BaseModel):
+class ReceiptAnswer(BaseModel):
     number: int = Field(
         description="The number of the example or the change in the journal, for undo."
     )
@@ -313,7 +316,7 @@ class Receipt(BaseModel):
     )
 
 
-class Learned(Receipt):
+class LearnedExample(ReceiptAnswer):
     place: int | None = Field(
         description="The rank of its best label before; null if not among the first five."
     )
@@ -321,7 +324,7 @@ class Learned(Receipt):
 
 
 class LearnAnswer(BaseModel):
-    learned: list[Learned]
+    learned: list[LearnedExample]
 
 
 class ChangeQuestion(Question):
@@ -343,13 +346,13 @@ class UndoQuestion(Question):
 
 
 class AddQuestion(Question):
-    texts: list[Document] = Field(
+    texts: list[SentDocument] = Field(
         min_length=1, description="Texts to judge. Known ones are not added again."
     )
 
 
 class NextQuestion(Question):
-    person: Person
+    person: PersonName
     order: Literal["gain", "date", "random"] = Field(
         "gain",
         description=(
@@ -365,10 +368,9 @@ class MoveQuestion(Question):
     ids: ItemKeys
     to: Literal["skipped", "later", "flagged", "waiting"] = Field(
         description="skipped: out of the queue; flagged: set aside for somebody to look at; "
-        "later: behind all others; "
-        "waiting: back into the queue."
+        "later: behind all others; waiting: back into the queue."
     )
-    person: Person
+    person: PersonName
     note: Annotated[str, Field(max_length=1000), AfterValidator(encodable)] = Field(
         "", description="Why."
     )

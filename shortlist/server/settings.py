@@ -1,32 +1,22 @@
-"""Settings of a server, its limits, and its logs."""
+"""Settings of a server, and its limits."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import ipaddress
-import logging
-import os
 import socket
-import sys
-import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from shortlist.data.texts import Document
 from shortlist.data.validation import as_whole
 from shortlist.errors import InputError
 from shortlist.models.encoding import Encoder
-from shortlist.server.journal import kept
-from shortlist.server.people import FILE as PEOPLE
-from shortlist.server.people import People, lost
+from shortlist.server.entries import written_document
+from shortlist.server.people import PEOPLE_FILE, People, lost_people
 
-LEAST_TOKEN = 16  # characters; a shorter token can be guessed
+LEAST_TOKEN_CHARACTERS = 16  # a shorter token can be guessed
 
 
 @dataclass(frozen=True)
@@ -46,10 +36,10 @@ class Limits:
     @classmethod
     def of(cls, values: dict[str, Any]) -> Limits:
         """Return the default limits with some changed."""
-        known = [one.name for one in fields(cls)]
+        names = [limit.name for limit in fields(cls)]
         for name, value in values.items():
-            if name not in known:
-                raise InputError(f"there is no limit {name}; the limits are {', '.join(known)}")
+            if name not in names:
+                raise InputError(f"there is no limit {name}; the limits are {', '.join(names)}")
             as_whole(value, f"the limit {name}", least=1)
         return cls(**values)
 
@@ -59,14 +49,15 @@ class Limits:
                 f"{len(texts):,} texts are more than the {self.batch:,} that one request may hold"
             )
         for n, text in enumerate(texts, first):
-            if (letters := len(kept(text)[0])) > self.text:
+            written, _ = written_document(text)
+            if len(written) > self.text:
                 raise InputError(
-                    f"text {n} has {letters:,} characters; at most {self.text:,} are taken"
+                    f"text {n} has {len(written):,} characters; at most {self.text:,} are taken"
                 )
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """All settings of one server."""
 
     folder: Path
@@ -77,8 +68,9 @@ class Settings:
     salvage: bool = False  # go on with the sound part of a damaged journal
     encoder: Encoder | None = None  # makes vectors of texts, for a model that has them
     limits: Limits = field(default_factory=Limits)
-    snapshot_examples: int = 10_000  # a snapshot is written when so many examples are new,
-    snapshot_seconds: float = 300.0  # or when any is and so much time has passed
+    # a snapshot is written when so many examples are new, or any is and so much time has passed
+    snapshot_examples: int = 10_000
+    snapshot_seconds: float = 300.0
     refresh: float = 0.05  # seconds between two looks for what another server has learned
 
     def check(self) -> None:
@@ -87,18 +79,21 @@ class Settings:
             raise InputError(
                 "--salvage writes a new journal, and --read-only writes nothing; choose one"
             )
-        if self.token is not None and len(self.token) < LEAST_TOKEN:
+        if self.token is not None and len(self.token) < LEAST_TOKEN_CHARACTERS:
             raise InputError(
-                f"the token has {len(self.token)} characters; give it at least {LEAST_TOKEN}"
+                f"the token has {len(self.token)} characters; give it at least "
+                f"{LEAST_TOKEN_CHARACTERS}"
             )
-        if self.token is None and (problem := lost(self.folder)) is not None:
+        if self.token is not None:
+            return
+        problem = lost_people(self.folder)
+        if problem is not None:
             raise problem
-        guarded = self.token is not None or bool(People(self.folder / PEOPLE).everyone)
-        if not guarded and not is_loopback(self.host):
+        people = People(self.folder / PEOPLE_FILE)
+        if not people.everyone and not is_loopback(self.host):
             raise InputError(
                 f"listening on {self.host} lets others in: give a token with --token-file or "
-                "SHORTLIST_TOKEN first, or "
-                "each person one with shortlist people add"
+                "SHORTLIST_TOKEN first, or each person one with shortlist people add"
             )
 
 
@@ -132,36 +127,3 @@ def read_token(file: Path | None, environment: str | None) -> str | None:
     if not lines or not lines[0].strip():
         raise InputError(f"the token file {file} is empty")
     return lines[0].strip()
-
-
-# Logs: one JSON object a line on standard error, never with texts, labels or tokens.
-
-
-def log(event: str, level: str = "info", **fields: Any) -> None:
-    """Write one event. A log that cannot be written stops nothing."""
-    line = (
-        msgspec.json.encode(
-            {"time": round(time.time(), 3), "level": level, "event": event, **fields}
-        )
-        + b"\n"
-    )
-    # a full disk, a reader that has gone, a closed file
-    with contextlib.suppress(OSError, ValueError):
-        try:
-            # Not through Python's buffer, where an unwritten line would fail the next flush.
-            os.write(sys.stderr.fileno(), line)
-        except io.UnsupportedOperation:  # not a real file
-            sys.stderr.write(line.decode())
-
-
-def log_failure(event: str, problem: BaseException, **fields: Any) -> None:
-    """Write an error with its traceback, without its message, which may quote a text or a label."""
-    where = traceback.format_tb(problem.__traceback__)
-    log(event, "error", problem=type(problem).__name__, traceback=where, **fields)
-
-
-class AsEvents(logging.Handler):
-    """Writes the logs of libraries as events."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        log("remark", record.levelname.lower(), source=record.name, message=record.getMessage())

@@ -1,4 +1,4 @@
-"""The state directory: its locks, its model files, and salvage.
+"""The state directory: its locks and its model files.
 
 It holds ``base.shortlist``, the model that serving began with, the journal, and snapshots: model
 files that save a start-up from learning everything again. Each snapshot is named after its moment
@@ -14,22 +14,21 @@ import math
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from shortlist.errors import InputError, ModelFileError, counted
+from shortlist.errors import InputError, ModelFileError
 from shortlist.files.drafts import whole_file
 from shortlist.models.model import Model
 from shortlist.models.training_settings import open_model
 from shortlist.server.journal import BASE as BASE
-from shortlist.server.journal import END_FILE, FILE, Journal, JournalError, Version
+from shortlist.server.journal import Journal, Version
+from shortlist.server.journal_errors import JournalError
 
 LOCK = "lock"
-NAME = re.compile(r"snapshot-(\d+)-(\d+)-([0-9a-f]{16})\.shortlist")
-KEPT = 3  # beside the base
-JOURNAL = (FILE, f"{FILE}-wal", f"{FILE}-shm", END_FILE)
+SNAPSHOT_NAME = re.compile(r"snapshot-(\d+)-(\d+)-([0-9a-f]{16})\.shortlist")
+SNAPSHOTS = 3  # that are kept beside the base
 
 
 @contextlib.contextmanager
@@ -38,25 +37,26 @@ def only_one(folder: Path, waiting: bool = False, name: str = "snapshots.lock") 
     import fcntl
 
     try:
-        held = os.open(folder / name, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        lock_file = os.open(folder / name, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as problem:
         raise InputError(f"cannot write to {folder}: {problem.strerror}") from None
+    mode = fcntl.LOCK_EX if waiting else fcntl.LOCK_EX | fcntl.LOCK_NB
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | (0 if waiting else fcntl.LOCK_NB))
-        alone = True
+        fcntl.flock(lock_file, mode)
+        is_locked = True
     except BlockingIOError:
-        alone = False
+        is_locked = False
     try:
-        yield alone
+        yield is_locked
     finally:
-        os.close(held)
+        os.close(lock_file)
 
 
 @contextlib.contextmanager
 def lock(folder: Path) -> Iterator[None]:
     """Hold a state directory; refused while another server works on it."""
-    with only_one(folder, name=LOCK) as alone:
-        if not alone:
+    with only_one(folder, name=LOCK) as is_locked:
+        if not is_locked:
             raise InputError(
                 f"another server works on {folder}; stop it, or give this one another --state"
             )
@@ -82,15 +82,14 @@ def no_state(folder: Path) -> InputError:
 
 def take_base(folder: Path, model: Path) -> None:
     """Copy the model that serving begins with; refuse another model than the one it began with
-    before.
+    earlier.
     """
     base = folder / BASE
     if not is_new(folder):
         if not filecmp.cmp(model, base, shallow=False):
             raise InputError(
                 f"{folder} goes on from another model than {model}; leave the model out to go on "
-                "with it, "
-                "or give another --state to start afresh"
+                "with it, or give another --state to start afresh"
             )
         return
     model_of_texts(model)  # a file that cannot be served must not become the base
@@ -103,32 +102,32 @@ def take_base(folder: Path, model: Path) -> None:
 
 def copy(source: Path, target: Path) -> None:
     """Copy a file, so that the other is there as a whole or not at all."""
-    with whole_file(target) as file, open(source, "rb") as own:
-        shutil.copyfileobj(own, file)
+    with whole_file(target) as target_file, open(source, "rb") as source_file:
+        shutil.copyfileobj(source_file, target_file)
 
 
 def path_of(folder: Path, version: Version, seal: str) -> Path:
     return folder / f"snapshot-{version.examples:012}-{version.undos:09}-{seal}.shortlist"
 
 
-def listed(folder: Path) -> list[tuple[Version, Path]]:
-    """Return all snapshots and the base, newest first."""
-    found = [(Version(0, 0), folder / BASE)]
+def snapshots_and_base(folder: Path) -> list[tuple[Version, Path]]:
+    """Return all snapshots, newest first, and the base."""
+    versions = []
     for path in folder.iterdir():
-        named = NAME.fullmatch(path.name)
-        if named:
-            found.append((Version(*map(int, named.groups()[:2])), path))
-    return sorted(found, reverse=True)
+        name = SNAPSHOT_NAME.fullmatch(path.name)
+        if name is not None:
+            versions.append((Version(int(name[1]), int(name[2])), path))
+    return [*sorted(versions, reverse=True), (Version(0, 0), folder / BASE)]
 
 
-def strangers(folder: Path, journal: Journal) -> list[Path]:
+def of_another_journal(folder: Path, journal: Journal) -> list[Path]:
     """Return the snapshots that do not fit this journal: it has lost its end, or is another one."""
-    found = []
-    for version, path in listed(folder)[:-1]:
-        seal = NAME.fullmatch(path.name)[3]  # type: ignore[index]
-        if seal != journal.seal(version):  # None beyond its end
-            found.append(path)
-    return found
+    return [
+        path
+        for version, path in snapshots_and_base(folder)[:-1]
+        # None beyond its end
+        if path.stem.rpartition("-")[2] != journal.seal(version)
+    ]
 
 
 def model_of_texts(path: Path) -> Model[Any]:
@@ -139,33 +138,36 @@ def model_of_texts(path: Path) -> Model[Any]:
     return model
 
 
-def newest_good(
-    folder: Path, journal: Journal
-) -> tuple[Version, Model[Any], dict[int, str], list[str]]:
+class Loaded(NamedTuple):
+    """A model from a file, and what it has learned of the journal."""
+
+    version: Version
+    model: Model[Any]
+    unlearnable: dict[int, str]  # examples that it could not learn, and why
+    problems: list[str]  # with newer snapshots
+
+
+def newest_good(folder: Path, journal: Journal) -> Loaded:
     """Open the newest snapshot that fits the journal and holds nothing that was undone since.
 
-    Returns its moment of the journal, the model, the examples that it could not learn, and the
-    problems with newer snapshots. The moment counts all undos up to now, since the model holds none
-    of the undone examples.
+    The version counts all undos up to now, since the model holds none of the undone examples.
     """
     problems: list[str] = []
     now = journal.version()
-    for path in strangers(folder, journal):
+    for path in of_another_journal(folder, journal):
         raise JournalError(
             f"the journal {journal.path}, which ends at example {now.examples}, undo {now.undos}, "
-            "does not hold what "
-            f"the snapshot {path.name} was learned from: its end is lost, or it is another one. "
-            f"{journal.way_out()}"
+            f"does not hold what the snapshot {path.name} was learned from: its end is lost, or it "
+            f"is another one. {journal.way_out()}"
         )
-    for version, path in listed(folder):
-        if journal.undone_since(version) is None and version.examples < min(
-            journal.hidden, default=math.inf
-        ):
+    first_hidden = min(journal.hidden, default=math.inf)
+    for version, path in snapshots_and_base(folder):
+        if journal.undone_since(version) is None and version.examples < first_hidden:
             try:
-                return (
+                return Loaded(
                     Version(version.examples, now.undos),
                     model_of_texts(path),
-                    passed_of(path),
+                    unlearnable_of(path),
                     problems,
                 )
             except (ModelFileError, OSError) as problem:
@@ -173,110 +175,47 @@ def newest_good(
     raise ModelFileError(problems[-1])
 
 
-def passed_beside(path: Path) -> Path:
+def unlearnable_file(path: Path) -> Path:
     """Return the file beside a snapshot with the examples that its model could not learn;
     missing if there are none.
     """
     return path.with_name(f"{path.name}.passed")
 
 
-def passed_of(path: Path) -> dict[int, str]:
+def unlearnable_of(path: Path) -> dict[int, str]:
     """Return the examples that the model of a snapshot could not learn, and why."""
+    beside = unlearnable_file(path)
     try:
-        return {
-            int(number): str(why)
-            for number, why in json.loads(passed_beside(path).read_bytes()).items()
-        }
+        reasons = json.loads(beside.read_bytes())
+        return {int(number): str(why) for number, why in reasons.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, AttributeError) as problem:
-        raise ModelFileError(f"{passed_beside(path)} cannot be read ({problem})") from None
+        raise ModelFileError(f"{beside} cannot be read ({problem})") from None
 
 
-def keep_passed(path: Path, passed: dict[int, str]) -> None:
-    """Write down the examples that the model of a snapshot could not learn, before the snapshot
-    is there.
+def keep_unlearnable(path: Path, unlearnable: dict[int, str]) -> None:
+    """Write down the examples that the model of a snapshot could not learn, ahead of the
+    snapshot.
     """
-    if passed:
-        with whole_file(passed_beside(path)) as file:
-            file.write(json.dumps(passed, ensure_ascii=False).encode())
+    if unlearnable:
+        with whole_file(unlearnable_file(path)) as file:
+            file.write(json.dumps(unlearnable, ensure_ascii=False).encode())
 
 
 def remove(path: Path) -> None:
     """Remove a snapshot."""
     path.unlink()
-    passed_beside(path).unlink(missing_ok=True)
+    unlearnable_file(path).unlink(missing_ok=True)
 
 
 def remove_old(folder: Path, journal: Journal) -> None:
     """Keep the base and the newest few snapshots that hold nothing undone."""
-    good = [path for version, path in listed(folder)[:-1] if journal.undone_since(version) is None]
-    for _, path in listed(folder)[:-1]:
-        if path not in good[:KEPT]:
+    n_good = 0
+    for version, path in snapshots_and_base(folder)[:-1]:
+        if n_good < SNAPSHOTS and journal.undone_since(version) is None:
+            n_good += 1
+        else:
             remove(path)
     for draft in folder.glob(".snapshot-*"):  # of a writer that was killed
         draft.unlink()
-
-
-# Going on with the sound part of a damaged journal, if --salvage asks for it.
-
-
-def salvage(folder: Path) -> list[str]:
-    """Make the state directory sound again. Returns what was done, in sentences; none if nothing
-    was wrong.
-
-    The original files are kept in a folder inside the state directory. The new journal holds the
-    rows before the first damaged one, with the same numbers, times and checksums.
-    """
-    aside = folder / time.strftime("damaged-%Y%m%d-%H%M%S")
-    done, damage = [], None
-    with contextlib.closing(Journal(folder, read_only=True)) as journal:
-        try:
-            journal.check()
-        except JournalError as problem:
-            damage = str(problem)
-    if damage is not None:
-        aside.mkdir()
-        examples, undos = _rewrite(folder, aside)
-        done.append(
-            f"{damage.partition('. ')[0]}; what came before that is kept, "
-            f"{counted(examples, 'examples')} and "
-            f"{counted(undos, 'undos')}"
-        )
-    with contextlib.closing(Journal(folder)) as journal:
-        for path in strangers(folder, journal):
-            aside.mkdir(exist_ok=True)
-            os.replace(path, aside / path.name)
-            done.append(
-                f"the snapshot {path.name} was learned from what the journal does not hold and is "
-                "set aside"
-            )
-    if done:
-        done.append(f"all that was there is in {aside}")
-    return done
-
-
-def _rewrite(folder: Path, aside: Path) -> list[int]:
-    """Copy the journal; then put a journal of the sound rows in its place, and last the record
-    of its end.
-    """
-    for name in JOURNAL:
-        if (folder / name).exists():
-            shutil.copyfile(folder / name, aside / name)
-    sound = aside / "sound"
-    sound.mkdir()
-    Journal.begin(sound)
-    with (
-        contextlib.closing(Journal(folder, read_only=True)) as damaged,
-        contextlib.closing(Journal(sound)) as fresh,
-    ):
-        kept = fresh.take_from(damaged)
-    for name in JOURNAL[1:3]:
-        (folder / name).unlink(missing_ok=True)
-    for name in (FILE, END_FILE):
-        os.replace(sound / name, folder / name)
-    shutil.rmtree(sound)
-    directory = os.open(folder, os.O_RDONLY)
-    os.fsync(directory)
-    os.close(directory)
-    return kept

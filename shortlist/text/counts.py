@@ -31,8 +31,8 @@ def _count(numbers: Ints, indptr: Longs, n_features: int) -> tuple[Longs, Ints, 
     longest = 0
     for text in range(indptr.size - 1):
         longest = max(longest, indptr[text + 1] - indptr[text])
-    here = np.empty(longest, np.int32)
-    there = np.empty(longest, np.int32)
+    values = np.empty(longest, np.int32)
+    spare = np.empty(longest, np.int32)
     starts = np.empty(256, np.int64)
     new_indptr = np.zeros(indptr.size, np.int64)
     indices = np.empty(numbers.size, np.int32)
@@ -42,16 +42,16 @@ def _count(numbers: Ints, indptr: Longs, n_features: int) -> tuple[Longs, Ints, 
         size = 0
         for j in range(indptr[text], indptr[text + 1]):
             if numbers[j] >= 0:
-                here[size] = numbers[j]
+                values[size] = numbers[j]
                 size += 1
-        if _sort_by_bytes(here, there, size, n_features, starts):
-            here, there = there, here
+        if _sort_by_bytes(values, spare, size, n_features, starts):
+            values, spare = spare, values
         first = n
         for j in range(size):
-            if n > first and indices[n - 1] == here[j]:
+            if n > first and indices[n - 1] == values[j]:
                 data[n - 1] += 1.0
             else:
-                indices[n] = here[j]
+                indices[n] = values[j]
                 data[n] = 1.0
                 n += 1
         new_indptr[text + 1] = n
@@ -59,28 +59,30 @@ def _count(numbers: Ints, indptr: Longs, n_features: int) -> tuple[Longs, Ints, 
 
 
 @part
-def _sort_by_bytes(here: Ints, there: Ints, size: int, above: int, starts: Longs) -> bool:
-    """Sort the first ``size`` values of ``here``, all in 0..above−1, lowest byte first.
+def _sort_by_bytes(values: Ints, spare: Ints, size: int, above: int, starts: Longs) -> bool:
+    """Sort the first ``size`` values, all in 0..above−1, lowest byte first.
 
     Several times faster than a comparing sort on texts of a few hundred words. Gives whether they
-    are ``there`` then. starts: room for 256 numbers.
+    are in ``spare`` then. starts: room for 256 numbers.
     """
-    shift, moved = 0, False
+    shift = 0
+    in_spare = False
     while (above - 1) >> shift > 0:
         starts[:] = 0
         for j in range(size):
-            starts[(here[j] >> shift) & 255] += 1
+            starts[(values[j] >> shift) & 255] += 1
         total = 0
         for byte in range(256):
             total += starts[byte]
             starts[byte] = total - starts[byte]
         for j in range(size):
-            byte = (here[j] >> shift) & 255
-            there[starts[byte]] = here[j]
+            byte = (values[j] >> shift) & 255
+            spare[starts[byte]] = values[j]
             starts[byte] += 1
-        here, there = there, here
-        shift, moved = shift + 8, not moved
-    return moved
+        values, spare = spare, values
+        shift += 8
+        in_spare = not in_spare
+    return in_spare
 
 
 class CountedRows:
@@ -101,31 +103,36 @@ class CountedRows:
     def add(self, rows: Rows) -> None:
         """Append rows of counts."""
         entries = slice(rows.indptr[0], rows.indptr[-1])
-        counts, before = rows.data[entries], self.n_entries
-        self.n_rows, self.n_entries = self.n_rows + rows.n_rows, before + counts.size
+        counts = rows.data[entries]
+        first_row = self.n_rows
+        first = self.n_entries
+        self.n_rows += rows.n_rows
+        self.n_entries += counts.size
         self._indptr = grown(self._indptr, self.n_rows + 1)
-        self._indptr[self.n_rows - rows.n_rows : self.n_rows + 1] = (
-            rows.indptr - rows.indptr[0] + before
-        )
+        self._indptr[first_row : self.n_rows + 1] = rows.indptr - entries.start + first
         self._columns = grown(self._columns, self.n_entries)
-        self._columns[before : self.n_entries] = rows.indices[entries]
+        self._columns[first : self.n_entries] = rows.indices[entries]
         wide = np.promote_types(self._counts.dtype, np.min_scalar_type(int(counts.max(initial=0))))
         self._counts = grown(self._counts.astype(wide, copy=False), self.n_entries)
-        self._counts[before : self.n_entries] = counts
+        self._counts[first : self.n_entries] = counts
         self.n_words = max(self.n_words, rows.n_features)
 
-    def keep_columns(self, kept: NDArray[np.bool_]) -> None:
-        """Keep some columns, renumbered in their order."""
-        numbers = (np.cumsum(kept) - 1).astype(np.int32)
-        columns, counts = self._columns[: self.n_entries], self._counts[: self.n_entries]
-        rows = Rows(self._indptr[: self.n_rows + 1], columns, counts, int(kept.sum()))
-        self._indptr, columns, self._counts, self.n_words = rows.only(kept[columns])
-        self._columns, self.n_entries = numbers[columns], columns.size
+    def keep_columns(self, marks: NDArray[np.bool_]) -> None:
+        """Keep the marked columns, renumbered in their order."""
+        numbers = (np.cumsum(marks) - 1).astype(np.int32)
+        columns = self._columns[: self.n_entries]
+        counts = self._counts[: self.n_entries]
+        rows = Rows(self._indptr[: self.n_rows + 1], columns, counts, int(marks.sum()))
+        self._indptr, columns, self._counts, self.n_words = rows.only(marks[columns])
+        self._columns = numbers[columns]
+        self.n_entries = columns.size
 
     @property
     def n_features(self) -> int:
         """How many columns there are: those of the vectors, and the words."""
-        return self.n_words + (0 if self.vectors is None else self.vectors.shape[1])
+        if self.vectors is None:
+            return self.n_words
+        return self.vectors.shape[1] + self.n_words
 
     def lengths(self) -> Longs:
         """How many entries each row has beside its vector."""
@@ -135,10 +142,9 @@ class CountedRows:
         """The rows of those numbers, in that order, weighed."""
         indptr = offsets_of(self._indptr, which)
         at = np.arange(indptr[-1]) + np.repeat(self._indptr[which] - indptr[:-1], np.diff(indptr))
-        rows = self._weigh(
-            Rows(indptr, self._columns[at], self._counts[at].astype(np.float64), self.n_words)
-        )
-        return beside(None if self.vectors is None else self.vectors[which], rows)
+        counts = self._counts[at].astype(np.float64)
+        rows = self._weigh(Rows(indptr, self._columns[at], counts, self.n_words))
+        return rows if self.vectors is None else beside(self.vectors[which], rows)
 
     def all(self) -> Rows:
         """All rows, weighed."""
@@ -167,17 +173,9 @@ class CountedRows:
 # scales it.
 
 
-MOST = np.iinfo(np.int64).max
-
-
-@cache
-def known_logs() -> Floats:
-    """The logarithms of small whole numbers; entry 0 is unused."""
-    return logs(np.maximum(1, np.arange(1 << 14)))
-
-
 SMOOTH = {"plain": 0, "smooth": 1}  # the forms of idf
 NORM = ("l2", "pivoted")
+MOST_DOCUMENTS = np.iinfo(np.int64).max
 
 
 def needs_counts(idf: str | None, norm: str | None, min_df: int) -> bool:
@@ -195,7 +193,11 @@ class Weighting:
     def __init__(
         self, tf: str, idf: str | None, norm: str | None, slope: float, min_df: int
     ) -> None:
-        self.tf, self.idf, self.norm, self.slope, self.min_df = tf, idf, norm, slope, min_df
+        self.tf = tf
+        self.idf = idf
+        self.norm = norm
+        self.slope = slope
+        self.min_df = min_df
         self.needs_counts = needs_counts(idf, norm, min_df)
         self.m = 0
         self.u = np.zeros(1024 if self.needs_counts else 0, dtype=np.int64)
@@ -227,36 +229,38 @@ class Weighting:
         self.u = grown(self.u, n_features)
         return self.u[:n_features]
 
-    def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Forget the other features."""
+    def keep(self, marks: NDArray[np.bool_]) -> None:
+        """Forget the features that are not marked."""
         if self.needs_counts:
-            self.restore(self.m, self.counts(kept.size)[kept])
+            self.restore(self.m, self.counts(marks.size)[marks])
 
     def restore(self, m: int, u: Longs) -> None:
         """Set the counts."""
-        self.m, self.u, self.total = m, u, int(u[u >= self.min_df].sum())
+        self.m = m
+        self.u = u
+        self.total = int(u[u >= self.min_df].sum())
 
-    def weigh(self, rows: Rows, of_runs: float, are_runs: Callable[[], NDArray[np.bool_]]) -> Rows:
+    def weigh(self, rows: Rows, run_weight: float, is_run: Callable[[], NDArray[np.bool_]]) -> Rows:
         """Return weighted rows from rows of counts, which may be overwritten. Weights of 0 are left
         out.
 
-        ``of_runs``: the weight of runs of characters; ``are_runs`` returns which columns are runs.
+        ``run_weight``: the weight of runs of characters; ``is_run`` returns which columns are runs.
         """
         if self.needs_counts:
             u = np.empty(rows.indices.size, dtype=np.int64)
+            fewest, most = _look_up(rows.indices, self.counts(rows.n_features), u)
             # interrupted learning may leave features without counts
-            counts = self.counts(rows.n_features)
-            fewest, most = _look_up(rows.indices, counts, u)
             if fewest < self.min_df:
                 enough = u >= self.min_df
-                rows, u = rows.only(enough), u[enough]
+                rows = rows.only(enough)
+                u = u[enough]
         x = TF[self.tf](rows.data, known_logs())
         if self.norm == "pivoted":
             x = x / self._pivoted(rows)
         if self.idf is not None:
             _times_idf(self.m, u, SMOOTH[self.idf], known_logs(), x)
-        if of_runs != 1:
-            _times_weight(rows.indices, are_runs().view(np.uint8), np.array([1.0, of_runs]), x)
+        if run_weight != 1:
+            _times_run_weight(rows.indices, is_run().view(np.uint8), np.array([1.0, run_weight]), x)
         rows = Rows(rows.indptr, rows.indices, x, rows.n_features)
         if self.idf == "plain" and u.size and most == self.m:
             rows = rows.only(x > 0)
@@ -268,55 +272,61 @@ class Weighting:
         """tf(avg_i) · [(1 − slope) + slope · m_i / pivot], for each entry of document i."""
         m_i = np.diff(rows.indptr)
         filled = m_i > 0
-        m_i, pivot = m_i[filled], self.total / max(self.m, 1)
-        average = (
-            np.add.reduceat(rows.data, rows.indptr[:-1][filled]) / m_i if m_i.size else np.empty(0)
-        )
-        return np.repeat(
-            TF[self.tf](average, known_logs()) * ((1 - self.slope) + self.slope * m_i / pivot), m_i
-        )
+        if not filled.any():
+            return np.empty(0)
+        m_i = m_i[filled]
+        pivot = self.total / max(self.m, 1)
+        average = np.add.reduceat(rows.data, rows.indptr[:-1][filled]) / m_i
+        length = (1 - self.slope) + self.slope * m_i / pivot
+        return np.repeat(TF[self.tf](average, known_logs()) * length, m_i)
+
+
+@cache
+def known_logs() -> Floats:
+    """The logarithms of small whole numbers; entry 0 is unused."""
+    return logs(np.maximum(1, np.arange(1 << 14)))
 
 
 @part
-def known_log(number: float, known: Floats) -> float:
+def known_log(number: float, known_logs: Floats) -> float:
     """The natural logarithm of a number above 0; small whole numbers are looked up."""
-    whole = min(max(int(number), 0), known.size - 1)
-    return known[whole] if whole == number else log(number)
+    whole = min(max(int(number), 0), known_logs.size - 1)
+    return known_logs[whole] if whole == number else log(number)
 
 
 @kernel
-def _one_plus_log(numbers: Floats, known: Floats) -> Floats:
-    found = np.empty(numbers.size)
+def _one_plus_log(numbers: Floats, known_logs: Floats) -> Floats:
+    weights = np.empty(numbers.size)
     for k in range(numbers.size):
-        found[k] = 1 + known_log(numbers[k], known)
-    return found
+        weights[k] = 1 + known_log(numbers[k], known_logs)
+    return weights
 
 
 # of counts, with the logarithms of small ones
 TF: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "count": lambda d, known: d,
+    "count": lambda d, known_logs: d,
     "log": _one_plus_log,
-    "boolean": lambda d, known: np.ones_like(d),
+    "boolean": lambda d, known_logs: np.ones_like(d),
 }
 
 
 @kernel
-def _times_idf(m: int, u: Longs, smooth: int, known: Floats, x: Floats) -> None:
+def _times_idf(m: int, u: Longs, smooth: int, known_logs: Floats, x: Floats) -> None:
     """x *= log((smooth + m) / (smooth + u)) + smooth. m goes through the same function as u:
     log m − log m is 0.
     """
-    of_all = known_log(float(smooth + m), known) + smooth
+    of_all = known_log(float(smooth + m), known_logs) + smooth
     for k in range(u.size):
-        x[k] *= of_all - known_log(float(smooth + u[k]), known)
+        x[k] *= of_all - known_log(float(smooth + u[k]), known_logs)
 
 
 @kernel
-def _times_weight(indices: Ints, kinds: NDArray[np.uint8], weights: Floats, x: Floats) -> None:
-    """x *= the weight of the column's kind. A table, because branches on alternating kinds are
+def _times_run_weight(indices: Ints, is_run: NDArray[np.uint8], weights: Floats, x: Floats) -> None:
+    """x *= weights[0], or weights[1] of runs. A table, because branches on alternating kinds are
     slower.
     """
     for k in range(indices.size):
-        x[k] *= weights[kinds[indices[k]]]
+        x[k] *= weights[is_run[indices[k]]]
 
 
 @kernel
@@ -324,10 +334,12 @@ def _look_up(indices: Ints, counts: Longs, u: Longs) -> tuple[int, int]:
     """Write the count of each entry's feature to u (int64[as many]); return the fewest and the
     most.
     """
-    fewest, most = MOST, 0
+    fewest = MOST_DOCUMENTS
+    most = 0
     for j in range(indices.size):
         u[j] = counts[indices[j]]
-        fewest, most = min(fewest, u[j]), max(most, u[j])
+        fewest = min(fewest, u[j])
+        most = max(most, u[j])
     return fewest, most
 
 

@@ -8,30 +8,34 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.compiled.kernels import Longs, hashing, kernel, loop, step
+from shortlist.compiled.kernels import Ints, Longs, hashing, kernel, loop, step
 from shortlist.data.rows import grown
 from shortlist.data.texts import to_text
 from shortlist.errors import InputError
 from shortlist.files.store import State
 
-Letters = NDArray[np.uint8]
-SOME = 1 << 16  # bytes of names that are checked at a time
-QUOTE, EQUALS = np.uint8(ord('"')), np.uint8(ord("="))
+Letters = NDArray[np.uint8]  # of names, as UTF-8
+Hashes = NDArray[np.uint64]
+BYTES_CHECKED = 1 << 16  # of names, at a time
+QUOTE_BYTE = np.uint8(ord('"'))
+EQUALS_BYTE = np.uint8(ord("="))
 
 
-def as_text(letters: NDArray[np.uint8]) -> str:
+def as_text(letters: Letters) -> str:
     return letters.tobytes().decode("utf-8", "surrogatepass")
 
 
 def check_letters(letters: Letters) -> None:
     """Raise UnicodeDecodeError unless the letters are UTF-8."""
-    begin = 0
-    while begin < letters.size:  # in pieces, since a text may take four bytes for each character
-        end = begin + SOME
-        while end < letters.size and letters[end] & 0xC0 == 0x80 and end < begin + SOME + 4:
+    first = 0
+    while first < letters.size:  # in pieces: a text may take four bytes for each character
+        end = first + BYTES_CHECKED
+        while (
+            end < letters.size and letters[end] & 0xC0 == 0x80 and end < first + BYTES_CHECKED + 4
+        ):
             end += 1
-        as_text(letters[begin:end])
-        begin = end
+        as_text(letters[first:end])
+        first = end
 
 
 @kernel
@@ -41,14 +45,15 @@ def in_quotes(letters: Letters, ends: Longs) -> NDArray[np.bool_]:
 
     Those of categories (``author="Smith"``), with "=" before the quotation mark, are not marked.
     """
-    found = np.zeros(ends.size - 1, np.bool_)
-    for name in range(found.size):
-        at, last = ends[name], ends[name + 1] - 1
-        if at < last and letters[last] == QUOTE:
-            while letters[at] != QUOTE and letters[at] != EQUALS:
+    marks = np.zeros(ends.size - 1, np.bool_)
+    for name in range(marks.size):
+        at = ends[name]
+        last = ends[name + 1] - 1
+        if at < last and letters[last] == QUOTE_BYTE:
+            while letters[at] != QUOTE_BYTE and letters[at] != EQUALS_BYTE:
                 at += 1
-            found[name] = at < last and letters[at] == QUOTE
-    return found
+            marks[name] = at < last and letters[at] == QUOTE_BYTE
+    return marks
 
 
 # Features are numbered in order of first appearance. An open-addressing table finds the number of a
@@ -59,8 +64,8 @@ def in_quotes(letters: Letters, ends: Longs) -> NDArray[np.bool_]:
 # depend on slots.
 
 EMPTY = np.int32(-1)
-MOST = 2**30  # numbers are int32, and the table has at least twice as many slots
-MOST_LETTERS = 2**32 - 1  # places in the names are uint32
+MOST_FEATURES = 2**30  # numbers are int32, and the table has at least twice as many slots
+MOST_NAME_BYTES = 2**32 - 1  # places in the names are uint32
 
 
 class Vocabulary:
@@ -77,8 +82,9 @@ class Vocabulary:
         self._letters: Letters = np.empty(4096, dtype=np.uint8)
         # name i is _letters[_ends[i]:_ends[i+1]]
         self._ends: Longs = np.zeros(room + 1, dtype=np.uint32)
-        # ``quoted`` for the first names, and their number
-        self._quoted = np.zeros(0, dtype=np.bool_), 0
+        # ``quoted`` for the first names, and how many these are
+        self._quoted = np.zeros(0, dtype=np.bool_)
+        self._n_marked = 0
 
     def __len__(self) -> int:
         return int(self._size[0])
@@ -89,17 +95,17 @@ class Vocabulary:
         return int(self._ends[len(self)])
 
     @property
-    def hashes(self) -> NDArray[np.uint64]:
+    def hashes(self) -> Hashes:
         return self._hashes[: len(self)]
 
-    def find(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+    def find(self, hashes: Hashes) -> Ints:
         """Return the numbers of these features, −1 for unknown ones."""
         numbers = np.empty(hashes.size, dtype=np.int32)
         with hashing():
             _find(hashes, self._factor, self._slots, self._hashes, numbers)
         return numbers
 
-    def learn(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def learn(self, hashes: Hashes) -> tuple[Ints, Longs]:
         """Return the numbers of these features, and where each new one first stands. New ones
         have empty names.
         """
@@ -141,50 +147,56 @@ class Vocabulary:
         """Mark the features whose names are in quotation marks, as runs of characters are;
         cached.
         """
-        known, n = self._quoted
-        if n < len(self):
-            known = grown(known, len(self))
-            known[n : len(self)] = in_quotes(self._letters, self._ends[n : len(self) + 1])
-            self._quoted = known, len(self)
-        return known
+        first = self._n_marked
+        n = len(self)
+        if first < n:
+            marks = grown(self._quoted, n)
+            marks[first:n] = in_quotes(self._letters, self._ends[first : n + 1])
+            self._quoted = marks
+            self._n_marked = n
+        return self._quoted
 
-    def keep(self, kept: NDArray[np.bool_]) -> Vocabulary:
-        """Return a vocabulary of some of the features, in the same order."""
-        vocabulary = Vocabulary(int(np.count_nonzero(kept)))
-        vocabulary.learn(self.hashes[kept])
-        vocabulary._letters, vocabulary._ends[1 : len(vocabulary) + 1] = self._names_of(kept)
+    def keep(self, marks: NDArray[np.bool_]) -> Vocabulary:
+        """Return a vocabulary of the marked features, in the same order."""
+        vocabulary = Vocabulary(int(np.count_nonzero(marks)))
+        vocabulary.learn(self.hashes[marks])
+        letters, ends = self._names_of(marks)
+        vocabulary._letters = letters
+        vocabulary._ends[1 : ends.size + 1] = ends
         return vocabulary
 
-    def _names_of(self, kept: NDArray[np.bool_]) -> tuple[Letters, Longs]:
-        """Return the names of some of the features end to end, and where each ends."""
+    def _names_of(self, marks: NDArray[np.bool_]) -> tuple[Letters, Longs]:
+        """Return the names of the marked features end to end, and where each ends."""
         lengths = np.diff(self._ends[: len(self) + 1])
-        return self._letters[: self.n_bytes][np.repeat(kept, lengths)], np.cumsum(lengths[kept])
+        return self._letters[: self.n_bytes][np.repeat(marks, lengths)], np.cumsum(lengths[marks])
 
     def first(self, n: int) -> Vocabulary:
         """Return a vocabulary of the first n features."""
         return self if n == len(self) else self.keep(np.arange(len(self)) < n)
 
-    def merge(self, other: Vocabulary) -> NDArray[np.int32]:
+    def merge(self, other: Vocabulary) -> Ints:
         """Add the features of another vocabulary, in its order, and return the number of each
         here.
         """
         numbers, new = self.learn(other.hashes)
-        kept = np.zeros(len(other), dtype=np.bool_)
-        kept[new] = True
-        self.name(*other._names_of(kept))
+        is_new = np.zeros(len(other), dtype=np.bool_)
+        is_new[new] = True
+        self.name(*other._names_of(is_new))
         return numbers
 
     def _grow(self) -> None:
-        if 2 * self._hashes.size > MOST:
+        if 2 * self._hashes.size > MOST_FEATURES:
             raise InputError(
-                f"the vocabulary cannot hold more than {MOST:,} features; use hashed=..."
+                f"the vocabulary cannot hold more than {MOST_FEATURES:,} features; use hashed=..."
             )
         hashes = grown(self._hashes, 2 * self._hashes.size)
         ends = grown(self._ends, hashes.size + 1)
         slots = empty_table(hashes.size)
         with hashing():
             _fill(self._factor, slots, self.hashes)
-        self._hashes, self._ends, self._slots = hashes, ends, slots
+        self._hashes = hashes
+        self._ends = ends
+        self._slots = slots
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return the arrays for a model file."""
@@ -198,39 +210,40 @@ class Vocabulary:
     @classmethod
     def from_state(cls, state: State) -> Vocabulary:
         """Make the vocabulary of a state, which is checked; the inverse of ``arrays``."""
-        hashes, letters = state.array("hashes", np.uint64), state.array("letters", np.uint8)
+        hashes = state.array("hashes", np.uint64)
+        letters = state.array("letters", np.uint8)
         lengths = state.array("name_lengths", np.int32).astype(np.int64)
         state.require(lengths.size == hashes.size, "every feature has one name")
         inside = lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= letters.size
         state.require(inside and int(lengths.sum()) == letters.size, "the names follow one another")
         ends = np.cumsum(lengths)
         check_letters(letters)
-        state.require(
-            not (letters[ends[ends < letters.size]] & 0xC0 == 0x80).any(), "names are whole letters"
-        )
-        state.require(
-            hashes.size <= MOST and letters.size <= MOST_LETTERS, "there are not too many features"
-        )
+        cut = letters[ends[ends < letters.size]] & 0xC0 == 0x80
+        state.require(not cut.any(), "names are whole letters")
+        few = hashes.size <= MOST_FEATURES and letters.size <= MOST_NAME_BYTES
+        state.require(few, "there are not too many features")
         vocabulary = cls(hashes.size)
-        vocabulary._hashes[: hashes.size], vocabulary._size[0] = hashes, hashes.size
+        vocabulary._hashes[: hashes.size] = hashes
+        vocabulary._size[0] = hashes.size
         with hashing():
             differ = _fill(vocabulary._factor, vocabulary._slots, vocabulary.hashes)
         state.require(differ, "no two features are the same")
-        vocabulary._letters, vocabulary._ends[1 : hashes.size + 1] = letters, ends
+        vocabulary._letters = letters
+        vocabulary._ends[1 : hashes.size + 1] = ends
         return vocabulary
 
 
-def empty_table(n: int) -> NDArray[np.int32]:
+def empty_table(n: int) -> Ints:
     """Return an empty table for n hashes; n is a power of 2."""
     return np.full(2 * n, EMPTY, dtype=np.int32)
 
 
-def odd_number() -> NDArray[np.uint64]:
+def odd_number() -> Hashes:
     """Return a random odd factor, as an array, which Numba takes faster than a NumPy number."""
     return np.frombuffer(os.urandom(8), dtype=np.uint64) | np.uint64(1)
 
 
-def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8], Longs]:
+def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[Letters, Longs]:
     """Return characters as UTF-8, and where the names end in it."""
     names = np.frombuffer(bytearray(to_text(letters), "utf-8", "surrogatepass"), dtype=np.uint8)
     if names.size == letters.size:  # ASCII
@@ -240,21 +253,23 @@ def encoded(letters: NDArray[np.uint32], ends: Longs) -> tuple[NDArray[np.uint8]
 
 
 @step
-def _shift(slots: NDArray[np.int32]) -> np.uint64:
+def _shift(slots: Ints) -> np.uint64:
     """Return by how many bits a product is shifted to get a slot; slots int32[power of 2]."""
-    shift, size = 64, slots.size
+    shift = 64
+    size = slots.size
     while size > 1:
-        shift, size = shift - 1, size >> 1
+        shift -= 1
+        size >>= 1
     return np.uint64(shift)
 
 
 @step
 def _slot(
-    wanted: np.uint64,
+    searched: np.uint64,
     factor: np.uint64,
     shift: np.uint64,
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
+    slots: Ints,
+    hashes: Hashes,
 ) -> np.uint64:
     """Return the slot that holds the number of a hash, or the empty one where it belongs.
 
@@ -262,64 +277,64 @@ def _slot(
     numbers.
     """
     mask = np.uint64(slots.size - 1)
-    slot = (wanted * factor) >> shift
-    while slots[slot] != EMPTY and hashes[slots[slot]] != wanted:
+    slot = (searched * factor) >> shift
+    while slots[slot] != EMPTY and hashes[slots[slot]] != searched:
         slot = (slot + np.uint64(1)) & mask
     return slot
 
 
 @loop
 def _find(
-    wanted: NDArray[np.uint64],
-    factor: NDArray[np.uint64],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
-    numbers: NDArray[np.int32],
+    searched: Hashes,
+    factor: Hashes,
+    slots: Ints,
+    hashes: Hashes,
+    numbers: Ints,
 ) -> None:
-    """Write the number of each wanted hash, or EMPTY, to numbers int32[as many]."""
+    """Write the number of each searched hash, or EMPTY, to numbers int32[as many]."""
     shift = _shift(slots)
-    for j in range(wanted.size):
-        numbers[j] = slots[_slot(wanted[j], factor[0], shift, slots, hashes)]
+    for j in range(searched.size):
+        numbers[j] = slots[_slot(searched[j], factor[0], shift, slots, hashes)]
 
 
 @loop
 def _learn(
-    wanted: NDArray[np.uint64],
+    searched: Hashes,
     done: int,
-    numbers: NDArray[np.int32],
-    new: NDArray[np.int64],
+    numbers: Ints,
+    new: Longs,
     n_new: int,
-    factor: NDArray[np.uint64],
-    slots: NDArray[np.int32],
-    hashes: NDArray[np.uint64],
+    factor: Hashes,
+    slots: Ints,
+    hashes: Hashes,
     ends: Longs,
-    size: NDArray[np.int64],
+    size: Longs,
 ) -> tuple[int, int]:
-    """Number the wanted hashes from ``done`` on; write to ``new`` where each new one stands; stop
+    """Number the searched hashes from ``done`` on; write to ``new`` where each new one stands; stop
     if there is no room.
 
     Return how many are done, and how many of them are new. New features get empty names.
     """
     shift = _shift(slots)
-    for j in range(done, wanted.size):
-        slot = _slot(wanted[j], factor[0], shift, slots, hashes)
+    for j in range(done, searched.size):
+        slot = _slot(searched[j], factor[0], shift, slots, hashes)
         number = slots[slot]
         if number == EMPTY:
             if size[0] == hashes.size:
                 return j, n_new
             number = np.int32(size[0])
             slots[slot] = number
-            hashes[number] = wanted[j]
+            hashes[number] = searched[j]
             ends[number + 1] = ends[number]
             size[0] += 1
             new[n_new] = j
             n_new += 1
         numbers[j] = number
-    return wanted.size, n_new
+    return searched.size, n_new
 
 
 @loop
-def _fill(factor: NDArray[np.uint64], slots: NDArray[np.int32], hashes: NDArray[np.uint64]) -> bool:
+def _fill(factor: Hashes, slots: Ints, hashes: Hashes) -> bool:
     """Enter all hashes in an empty table; return whether all differ."""
     shift = _shift(slots)
     for number in range(hashes.size):

@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +34,16 @@ Hashes = NDArray[np.uint64]
 NOT_ONE_TO_ONE = "\u0130\u03a3"
 
 FIRST_MARK = 0x300  # letters below it do not change when letters and marks are put together
-CODES = 0x110000  # code points of Unicode
-# behind them is no letter, digit or space: planes that are empty, private, or hold marks only
-LETTERS = 0x40000
+N_CODES = 0x110000  # code points of Unicode
+# No letter, digit or space is above: those planes are empty, private, or hold marks only.
+END_OF_LETTERS = 0x40000
 DIGIT = np.uint32(1 << 31)  # set in the table for digits, where numbers are folded
-NUMBER = np.uint64(0x9AE16A3B2F90404F)  # the hash of every folded number
+NUMBER_HASH = np.uint64(0x9AE16A3B2F90404F)  # the hash of every folded number
 NUMBER_NAME = "<digit>"  # no word can look like this
 
 # The hash is part of the model file's format: models that were saved know their features by it.
-SEED = np.uint64(0xCBF29CE484222325)
-FACTOR = np.uint64(0x9E3779B97F4A7C15)
+HASH_SEED = np.uint64(0xCBF29CE484222325)
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Words(NamedTuple):
@@ -59,12 +59,14 @@ class Words(NamedTuple):
     text_starts: Longs
     text_ends: Longs
 
-    def keep(self, kept: NDArray[np.bool_]) -> Words:
-        """Return some of the words."""
-        before = np.zeros(kept.size + 1, dtype=np.int64)
-        np.cumsum(kept, out=before[1:])
-        hashes, starts, ends = self.hashes[kept], self.starts[kept], self.ends[kept]
-        return self._replace(hashes=hashes, starts=starts, ends=ends, indptr=before[self.indptr])
+    def keep(self, marks: NDArray[np.bool_]) -> Words:
+        """Return the marked words."""
+        return self._replace(
+            hashes=self.hashes[marks],
+            starts=self.starts[marks],
+            ends=self.ends[marks],
+            indptr=np.append(0, np.cumsum(marks))[self.indptr],
+        )
 
 
 def split(
@@ -73,20 +75,16 @@ def split(
     """Cut texts into words of at least ``min_length`` letters; ``composed``: letters and marks
     put together first.
     """
-    laid = Texts.of(texts)
-    if composed and not laid.whole.isascii() and laid.codes.max() >= FIRST_MARK:
-        laid = Texts.of([unicodedata.normalize("NFC", text) for text in laid])
-    if (
-        lowercase
-        and not laid.whole.isascii()
-        and any(letter in laid.whole for letter in NOT_ONE_TO_ONE)
-    ):
-        laid = Texts.of(
-            [text.lower() if any(one in text for one in NOT_ONE_TO_ONE) else text for text in laid]
-        )
+    laid_out = Texts.of(texts)
+    if not laid_out.whole.isascii():
+        if composed and laid_out.codes.max() >= FIRST_MARK:
+            laid_out = Texts.of([unicodedata.normalize("NFC", text) for text in laid_out])
+        if lowercase and any(letter in laid_out.whole for letter in NOT_ONE_TO_ONE):
+            laid_out = Texts.of([text.lower() for text in laid_out])
+    codes = laid_out.codes
     with hashing():
-        hashes, starts, ends, indptr = _split(laid.codes, laid.starts, laid.ends, table, min_length)
-    return Words(hashes, starts, ends, indptr, laid.codes, laid.starts, laid.ends)
+        words = _split(codes, laid_out.starts, laid_out.ends, table, min_length)
+    return Words(*words, codes, laid_out.starts, laid_out.ends)
 
 
 def places_before(
@@ -96,13 +94,14 @@ def places_before(
     or fewer.
     """
     clusters = as_composed(text) if composed else list(text)
-    after = [unicodedata.normalize("NFC", cluster) if composed else cluster for cluster in clusters]
-    widths = np.cumsum([len(cluster.lower() if lowercase else cluster) for cluster in after])
+    widths = []
+    for cluster in clusters:
+        letters = unicodedata.normalize("NFC", cluster) if composed else cluster
+        widths.append(len(letters.lower()) if lowercase else len(letters))
+    split_ends = np.cumsum(widths)
     borders = np.cumsum([0, *map(len, clusters)])
-    first, last = (
-        np.searchsorted(widths, starts, side="right"),
-        np.searchsorted(widths, ends - 1, side="right"),
-    )
+    first = np.searchsorted(split_ends, starts, side="right")
+    last = np.searchsorted(split_ends, ends - 1, side="right")
     return borders[first], borders[last + 1]
 
 
@@ -112,11 +111,10 @@ def as_composed(text: str) -> list[str]:
     """
     clusters: list[str] = []
     for letter in text:
-        before = clusters[-1] if clusters else ""
-        apart = unicodedata.normalize("NFC", before) + unicodedata.normalize("NFC", letter)
-        if clusters and (
-            unicodedata.combining(letter) or unicodedata.normalize("NFC", before + letter) != apart
-        ):
+        previous = clusters[-1] if clusters else ""
+        apart = unicodedata.normalize("NFC", previous) + unicodedata.normalize("NFC", letter)
+        together = unicodedata.normalize("NFC", previous + letter)
+        if clusters and (unicodedata.combining(letter) or together != apart):
             clusters[-1] += letter
         else:
             clusters.append(letter)
@@ -126,7 +124,7 @@ def as_composed(text: str) -> list[str]:
 @functools.cache
 def every_character(lowercase: bool) -> str:
     """The code points of the planes that hold letters, in order, or the lower case of each."""
-    characters = to_text(np.arange(LETTERS, dtype=np.uint32))
+    characters = to_text(np.arange(END_OF_LETTERS, dtype=np.uint32))
     if lowercase:
         for character in NOT_ONE_TO_ONE:
             characters = characters.replace(character, character.lower()[0])
@@ -138,8 +136,8 @@ def every_character(lowercase: bool) -> str:
 def letter_table(lowercase: bool, fold_digits: bool = False) -> Codes:
     """For each code point the letter it counts as in a word, 0 where it is no part of one."""
     letters = every_character(lowercase)
-    # untouched pages take no memory
-    codes, table = to_codes(letters), np.zeros(CODES, dtype=np.uint32)
+    codes = to_codes(letters)
+    table = np.zeros(N_CODES, dtype=np.uint32)  # untouched pages take no memory
     for run in re.finditer(r"\w+", letters):
         table[slice(*run.span())] = codes[slice(*run.span())]
     if fold_digits:
@@ -151,40 +149,40 @@ def letter_table(lowercase: bool, fold_digits: bool = False) -> Codes:
 
 @kernel
 def _split(
-    codes: Codes, firsts: Longs, lasts: Longs, table: Codes, min_length: int
+    codes: Codes, text_starts: Longs, text_ends: Longs, table: Codes, min_length: int
 ) -> tuple[Hashes, Longs, Longs, Longs]:
     """Hash, start and end of each word, and where each text's words start.
 
-    codes uint32[n] < 0x110000, table uint32[0x110000]; text i is codes[firsts[i]:lasts[i]], behind
-    the one before it.
+    codes uint32[n] < 0x110000, table uint32[0x110000]; text i is
+    codes[text_starts[i]:text_ends[i]], behind the one before it.
     """
     # a word and what ends it take two code points; a text's last word, one
-    room = codes.size // 2 + firsts.size + 1
+    room = codes.size // 2 + text_starts.size + 1
     hashes = np.empty(room, np.uint64)
     starts = np.empty(room, np.int64)
     ends = np.empty(room, np.int64)
-    indptr = np.zeros(firsts.size + 1, np.int64)
+    indptr = np.zeros(text_starts.size + 1, np.int64)
     n = 0
-    for text in range(firsts.size):
-        i = firsts[text]
-        last = lasts[text]
-        while i < last:
+    for text in range(text_starts.size):
+        i = text_starts[text]
+        end = text_ends[text]
+        while i < end:
             if table[codes[i]] == 0:
                 i += 1
                 continue
             start = i
-            h = SEED
+            h = HASH_SEED
             digits = DIGIT
-            while i < last:
+            while i < end:
                 letter = table[codes[i]]
                 if letter == 0:
                     break
-                h = (h ^ letter) * FACTOR
+                h = (h ^ letter) * HASH_FACTOR
                 digits &= letter
                 i += 1
             if digits == 0 and i - start < min_length:
                 continue
-            hashes[n] = mixed(h) if digits == 0 else NUMBER
+            hashes[n] = mixed(h) if digits == 0 else NUMBER_HASH
             starts[n] = start
             ends[n] = i
             n += 1
@@ -196,7 +194,7 @@ def _split(
 def mixed(h: np.uint64) -> np.uint64:
     """Spread a hash over all its bits, so that any of them can choose a slot."""
     h ^= h >> np.uint64(32)
-    h *= FACTOR
+    h *= HASH_FACTOR
     h ^= h >> np.uint64(29)
     return h
 
@@ -218,16 +216,17 @@ class Features(NamedTuple):
 
     Feature j is made of words firsts[j] to firsts[j] + sizes[j] - 1. Where sizes[j] is 0 it is the
     prefix of word firsts[j]; where it is negative, a run of characters from place firsts[j] on
-    (``with_runs``). The rest is for documents of several fields (``with_fields``).
+    (``_with_runs``). The rest is for documents of several fields (``with_fields``).
     """
 
+    words: Words
     hashes: Hashes
     firsts: Longs
     sizes: Longs
     indptr: Longs
     # its field by number, WORD or VALUE; firsts[j] of a VALUE is its place in ``values``
     field: Longs | None = None
-    names: Sequence[str] = ()  # of the fields
+    field_names: Sequence[str] = ()
     values: Sequence[str] = ()
 
 
@@ -235,30 +234,30 @@ def features_of(words: Words, table: Codes, ngrams: int, prefix: int) -> Feature
     """All features of texts; ``ngrams`` is the longest run of words, ``prefix`` 0 for none."""
     if ngrams == 1 and prefix == 0:
         n = words.hashes.size
-        return Features(words.hashes, np.arange(n), np.ones(n, dtype=np.int64), words.indptr)
+        return Features(words, words.hashes, np.arange(n), np.ones(n, dtype=np.int64), words.indptr)
     with hashing():
-        return Features(*_features(*words[:5], table, ngrams, prefix))
+        return Features(words, *_features(*words[:5], table, ngrams, prefix))
 
 
-def with_characters(
-    features: Features, words: Words, table: Codes, least: int, most: int
-) -> Features:
+def with_characters(features: Features, table: Codes, least: int, most: int) -> Features:
     """The features of texts, those of each followed by its runs of ``least`` to ``most``
     characters.
     """
+    words = features.words
+    texts = words.codes, words.text_starts, words.text_ends
     with hashing():
-        return Features(
-            *with_runs(
-                *features[:4], words.codes, words.text_starts, words.text_ends, table, least, most
-            )
-        )
+        return Features(words, *_with_runs(*features[1:5], *texts, table, least, most))
 
 
-def places(words: Words, firsts: Longs, sizes: Longs, prefix: int) -> tuple[Longs, Longs]:
-    """Where in the codes features with these ``firsts`` and ``sizes`` begin, and end."""
-    starts, ends = firsts.copy(), firsts + (-sizes >> 2)  # of runs of characters
+def places(features: Features, which: NDArray[np.bool_], prefix: int) -> tuple[Longs, Longs]:
+    """Where in the codes of the texts some features begin, and end."""
+    words = features.words
+    starts = features.firsts[which]
+    sizes = features.sizes[which]
+    ends = starts + (-sizes >> 2)  # of runs of characters
     of_words = sizes >= 0
-    first, size = firsts[of_words], sizes[of_words]
+    first = starts[of_words]
+    size = sizes[of_words]
     starts[of_words] = words.starts[first]
     ends[of_words] = np.where(
         size == 0, words.starts[first] + prefix, words.ends[first + np.maximum(size, 1) - 1]
@@ -267,16 +266,12 @@ def places(words: Words, firsts: Longs, sizes: Longs, prefix: int) -> tuple[Long
 
 
 def spell(
-    words: Words,
-    features: Features,
-    chosen: Longs,
-    table: Codes,
-    prefix: int,
-    characters: Codes,
+    features: Features, chosen: Longs, table: Codes, prefix: int, characters: Codes
 ) -> tuple[Codes, Longs]:
     """The letters of the chosen features end to end, and where each ends. table: of words;
     characters: of runs.
     """
+    words = features.words
     field = features.field
     of_texts = chosen if field is None else chosen[field[chosen] != VALUE]
     letters, ends = _spell(
@@ -289,16 +284,20 @@ def spell(
         of_texts,
         table,
         prefix,
-        NUMBER_LETTERS,
         characters,
     )
     if field is None:
         return letters, ends
-    spelled, names = Texts(to_text(letters), np.append(0, ends[:-1]), ends), []
-    texts = iter(spelled)
-    for first, own in zip(features.firsts[chosen].tolist(), field[chosen].tolist(), strict=True):
-        name = features.values[first] if own == VALUE else next(texts)
-        names.append(f"{features.names[own]}: {name}" if own >= 0 else name)
+    texts = iter(Texts(to_text(letters), np.append(0, ends[:-1]), ends))
+    names = []
+    for feature in chosen.tolist():
+        number = field[feature]
+        if number == VALUE:
+            names.append(features.values[features.firsts[feature]])
+        elif number == WORD:
+            names.append(next(texts))
+        else:
+            names.append(f"{features.field_names[number]}: {next(texts)}")
     return to_codes("".join(names)), np.cumsum(lengths_of(names))
 
 
@@ -325,16 +324,16 @@ def _features(
             h = hashes[word]
             for size in range(1, min(ngrams, indptr[text + 1] - word) + 1):
                 if size > 1:
-                    h = mixed(h * FACTOR + hashes[word + size - 1])
+                    h = mixed(h * HASH_FACTOR + hashes[word + size - 1])
                 feature_hashes[n] = h
                 firsts[n] = word
                 sizes[n] = size
                 n += 1
-            if prefix > 0 and ends[word] - starts[word] >= prefix and hashes[word] != NUMBER:
-                h = SEED
+            if prefix > 0 and ends[word] - starts[word] >= prefix and hashes[word] != NUMBER_HASH:
+                h = HASH_SEED
                 for i in range(starts[word], starts[word] + prefix):
-                    h = (h ^ table[codes[i]]) * FACTOR
-                feature_hashes[n] = mixed((h ^ STAR) * FACTOR)
+                    h = (h ^ table[codes[i]]) * HASH_FACTOR
+                feature_hashes[n] = mixed((h ^ STAR) * HASH_FACTOR)
                 firsts[n] = word
                 sizes[n] = 0
                 n += 1
@@ -353,7 +352,6 @@ def _spell(
     chosen: Longs,
     table: Codes,
     prefix: int,
-    number: Codes,
     characters: Codes,
 ) -> tuple[Codes, Longs]:
     """Letters uint32[...] and ends int64[len(chosen)] of the spelled features."""
@@ -363,7 +361,7 @@ def _spell(
             room += 4 - sizes[feature]
             continue
         for word in range(firsts[feature], firsts[feature] + max(sizes[feature], 1)):
-            room += max(ends[word] - starts[word], number.size) + 1
+            room += max(ends[word] - starts[word], NUMBER_LETTERS.size) + 1
     letters = np.empty(room, np.uint32)
     stops = np.empty(chosen.size, np.int64)
     n = 0
@@ -373,13 +371,13 @@ def _spell(
         if size < 0:
             letters[n] = QUOTE
             n += 1
-            if -size & BEFORE:
+            if -size & EDGE_BEFORE:
                 letters[n] = SPACE
                 n += 1
             for i in range(first, first + (-size >> 2)):
                 letters[n] = characters[codes[i]]
                 n += 1
-            if -size & BEHIND:
+            if -size & EDGE_BEHIND:
                 letters[n] = SPACE
                 n += 1
             letters[n] = QUOTE
@@ -390,8 +388,8 @@ def _spell(
             if word > first:
                 letters[n] = SPACE
                 n += 1
-            if hashes[word] == NUMBER:
-                for letter in number:
+            if hashes[word] == NUMBER_HASH:
+                for letter in NUMBER_LETTERS:
                     letters[n] = letter
                     n += 1
             else:
@@ -408,16 +406,19 @@ def _spell(
 # Runs of characters inside words and over their edges: what scikit-learn's ``char_wb`` counts.
 
 
-SPACE, QUOTE = np.uint32(ord(" ")), np.uint32(ord('"'))
-BEFORE, BEHIND = 2, 1  # the edges that a run has, beside four times its letters
+SPACE = np.uint32(ord(" "))
+QUOTE = np.uint32(ord('"'))
+# The edges that a run has are added to four times its letters.
+EDGE_BEFORE = 2
+EDGE_BEHIND = 1
 
 
 @functools.cache
 def character_table(lowercase: bool) -> Codes:
     """For each code point the character it counts as; a space for all white space."""
     characters = every_character(lowercase)
-    table = np.arange(CODES, dtype=np.uint32)
-    table[:LETTERS] = to_codes(characters)
+    table = np.arange(N_CODES, dtype=np.uint32)
+    table[:END_OF_LETTERS] = to_codes(characters)
     for run in re.finditer(r"\s+", characters):
         table[slice(*run.span())] = SPACE
     table.flags.writeable = False
@@ -425,14 +426,14 @@ def character_table(lowercase: bool) -> Codes:
 
 
 @kernel
-def with_runs(
-    of_words: Hashes,
-    own_firsts: Longs,
-    own_sizes: Longs,
-    own_indptr: Longs,
+def _with_runs(
+    feature_hashes: Hashes,
+    feature_firsts: Longs,
+    feature_sizes: Longs,
+    feature_indptr: Longs,
     codes: Codes,
-    firsts: Longs,
-    lasts: Longs,
+    text_starts: Longs,
+    text_ends: Longs,
     table: Codes,
     least: int,
     most: int,
@@ -440,51 +441,53 @@ def with_runs(
     """The features of each text, given as the arrays of Features, and behind them the runs of the
     text.
 
-    Of a run: its hash, where its first letter stands, and its size, which is −(4·letters + BEFORE +
-    BEHIND), of each edge if the run has it. Below, a word has the places 0 to n + 1, and 0 and n +
-    1 are its edges. codes uint32[...] < 0x110000; text i is codes[firsts[i]:lasts[i]].
+    Of a run: its hash, where its first letter stands, and its size, which is −(4·letters +
+    EDGE_BEFORE + EDGE_BEHIND), of each edge if the run has it. Below, a word has the places 0 to n
+    + 1, and 0 and n + 1 are its edges. codes uint32[...] < 0x110000; text i is
+    codes[text_starts[i]:text_ends[i]].
     """
     letters = 0
-    for text in range(firsts.size):
+    for text in range(text_starts.size):
         # a letter and what ends its word, with two edges, are four
-        letters += 2 * (lasts[text] - firsts[text]) + 1
-    room = of_words.size + letters * (most - least + 1)
+        letters += 2 * (text_ends[text] - text_starts[text]) + 1
+    room = feature_hashes.size + letters * (most - least + 1)
     hashes = np.empty(room, np.uint64)
-    starts = np.empty(room, np.int64)
+    firsts = np.empty(room, np.int64)
     sizes = np.empty(room, np.int64)
-    indptr = np.zeros(firsts.size + 1, np.int64)
-    found = 0
-    for text in range(firsts.size):
-        for j in range(own_indptr[text], own_indptr[text + 1]):
-            hashes[found], starts[found], sizes[found] = of_words[j], own_firsts[j], own_sizes[j]
-            found += 1
-        i, last = firsts[text], lasts[text]
-        while i < last:
+    indptr = np.zeros(text_starts.size + 1, np.int64)
+    n = 0
+    for text in range(text_starts.size):
+        for j in range(feature_indptr[text], feature_indptr[text + 1]):
+            hashes[n] = feature_hashes[j]
+            firsts[n] = feature_firsts[j]
+            sizes[n] = feature_sizes[j]
+            n += 1
+        i = text_starts[text]
+        end = text_ends[text]
+        while i < end:
             if table[codes[i]] == SPACE:
                 i += 1
                 continue
             start = i
-            while i < last and table[codes[i]] != SPACE:
+            while i < end and table[codes[i]] != SPACE:
                 i += 1
-            n = i - start
-            shortest = min(least, n + 2)
-            for place in range(n + 3 - shortest):
-                h = (SEED ^ QUOTE) * FACTOR
-                for at in range(place, min(place + most, n + 2)):
-                    edge = at == 0 or at == n + 1
-                    h = (h ^ (SPACE if edge else table[codes[start + at - 1]])) * FACTOR
-                    if at + 1 - place >= shortest:
-                        first, behind = max(place, 1), min(at, n)
-                        hashes[found] = mixed(h)
-                        starts[found] = start + first - 1
-                        sizes[found] = -(
-                            4 * (behind - first + 1)
-                            + BEFORE * (place == 0)
-                            + BEHIND * (at == n + 1)
-                        )
-                        found += 1
-        indptr[text + 1] = found
-    return hashes[:found], starts[:found], sizes[:found], indptr
+            behind_word = i - start + 1
+            shortest = min(least, behind_word + 1)
+            for place in range(behind_word + 2 - shortest):
+                h = (HASH_SEED ^ QUOTE) * HASH_FACTOR
+                for last in range(place, min(place + most, behind_word + 1)):
+                    is_edge = last == 0 or last == behind_word
+                    h = (h ^ (SPACE if is_edge else table[codes[start + last - 1]])) * HASH_FACTOR
+                    if last + 1 - place >= shortest:
+                        first_letter = max(place, 1)
+                        n_letters = min(last, behind_word - 1) - first_letter + 1
+                        edges = EDGE_BEFORE * (place == 0) + EDGE_BEHIND * (last == behind_word)
+                        hashes[n] = mixed(h)
+                        firsts[n] = start + first_letter - 1
+                        sizes[n] = -(4 * n_letters + edges)
+                        n += 1
+        indptr[text + 1] = n
+    return hashes[:n], firsts[:n], sizes[:n], indptr
 
 
 # Documents of several fields -> features: the words of all fields together, and again as words of
@@ -494,38 +497,51 @@ def with_runs(
 # have (texts.py).
 
 
-WORD, VALUE = -1, -2  # in place of a field: a word of any field; a category or number
+# In place of the number of a field.
+WORD = -1  # a word of any field
+VALUE = -2  # a category or number
 
 
-def with_fields(found: Features, documents: Fielded, main: str | None) -> Features:
+def with_fields(features: Features, documents: Fielded, main: str | None) -> Features:
     """All features of documents from those of their texts (``in_turn``); ``main`` is the
     longest field.
     """
-    names, n = list(documents.texts), len(documents)
-    width = max(1, len(names))
-    text = np.repeat(np.arange(found.indptr.size - 1), np.diff(found.indptr))
-    document, field = text // width, text % width
-    in_field = np.flatnonzero(
-        np.array([name != main for name in names], dtype=bool)[field] if names else field
-    )
-    values = [(i, value) for i, names_of in enumerate(documents.features()) for value in names_of]
-    of_values = np.arange(len(values))
+    names = list(documents.texts)
+    n_fields = max(1, len(names))
+    text = np.repeat(np.arange(features.indptr.size - 1), np.diff(features.indptr))
+    document = text // n_fields
+    field = text % n_fields
+    is_main = np.array([name == main for name in names] or [True])
+    again = np.flatnonzero(~is_main[field])  # as words of their field
+    value_documents = []
+    values = []
+    for number, names_of in enumerate(documents.features()):
+        value_documents += [number] * len(names_of)
+        values += names_of
     seeds = np.array([_hash(f"field {name}") for name in names], dtype=np.uint64)
-    of_fields = (found.hashes[in_field] ^ seeds[field[in_field]]) * FACTOR  # then as in ``mixed``
-    of_fields = (of_fields ^ of_fields >> np.uint64(32)) * FACTOR
+    of_fields = (features.hashes[again] ^ seeds[field[again]]) * HASH_FACTOR  # then as in ``mixed``
+    of_fields = (of_fields ^ of_fields >> np.uint64(32)) * HASH_FACTOR
     of_fields ^= of_fields >> np.uint64(29)
-    hashes = np.concatenate([found.hashes, of_fields, value_hashes([value for _, value in values])])
-    firsts = np.concatenate([found.firsts, found.firsts[in_field], of_values])
-    sizes = np.concatenate([found.sizes, found.sizes[in_field], np.zeros_like(of_values)])
-    kinds = np.concatenate([np.full(text.size, WORD), field[in_field], np.full(len(values), VALUE)])
+    n_values = len(values)
     documents_of = np.concatenate(
-        [document, document[in_field], np.array([i for i, _ in values], dtype=np.int64)]
+        [document, document[again], np.array(value_documents, dtype=np.int64)]
     )
     order = np.argsort(documents_of, kind="stable")
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(documents_of, minlength=n), out=indptr[1:])
-    own = hashes[order], firsts[order], sizes[order], indptr, kinds[order]
-    return Features(*own, names, [value for _, value in values])
+    n_features = np.bincount(documents_of, minlength=len(documents))
+
+    def ordered(of_words: NDArray[Any], of_fields: NDArray[Any], of_values: NDArray[Any]) -> Any:
+        return np.concatenate([of_words, of_fields, of_values])[order]
+
+    return Features(
+        features.words,
+        ordered(features.hashes, of_fields, value_hashes(values)),
+        ordered(features.firsts, features.firsts[again], np.arange(n_values)),
+        ordered(features.sizes, features.sizes[again], np.zeros(n_values, dtype=np.int64)),
+        np.append(0, np.cumsum(n_features)),
+        ordered(np.full(text.size, WORD), field[again], np.full(n_values, VALUE)),
+        names,
+        values,
+    )
 
 
 def value_hashes(names: Sequence[str]) -> Hashes:
@@ -534,6 +550,5 @@ def value_hashes(names: Sequence[str]) -> Hashes:
 
 
 def _hash(name: str) -> int:
-    return int.from_bytes(
-        blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
-    )
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")

@@ -1,6 +1,4 @@
-"""TextVectorizer: texts to sparse rows, with a vocabulary that grows; its settings, and what
-the first texts choose.
-"""
+"""TextVectorizer: texts to sparse rows, with a vocabulary that grows."""
 
 from __future__ import annotations
 
@@ -12,251 +10,245 @@ import scipy
 from numpy.typing import NDArray
 
 from shortlist.concurrency import (
-    Noting,
     by_threads,
-    learning,
-    merging,
-    reading,
-    snapshot,
+    not_interrupted,
     spread,
     stop_here,
-    writing,
+    uninterrupted,
 )
 from shortlist.data.rows import Rows, give_back
-from shortlist.data.texts import (
-    Document,
-    Fielded,
-    as_documents,
-    as_texts,
-    band,
-    blocks,
-    cell_value,
-    laid,
-    lengths_of,
-)
-from shortlist.data.validation import MOST_AMOUNT, as_choice, as_real, as_whole
+from shortlist.data.texts import Document, as_documents, blocks
+from shortlist.data.validation import MOST_AMOUNT
 from shortlist.errors import InputError
-from shortlist.estimators import Estimator, clone, not_fitted
+from shortlist.estimators import clone
 from shortlist.files.store import State
-from shortlist.text.counts import NORM, SMOOTH, TF, CountedRows, Weighting, count, needs_counts
-from shortlist.text.feature_names import Vocabulary, encoded
-from shortlist.text.features import (
-    VALUE,
-    Features,
-    Words,
-    character_table,
-    features_of,
-    letter_table,
-    places,
-    places_before,
-    spell,
-    split,
-    value_hashes,
-    with_characters,
-    with_fields,
-)
+from shortlist.text.counts import CountedRows, Weighting, needs_counts
+from shortlist.text.feature_names import Vocabulary
+from shortlist.text.named_columns import NamedColumns
+from shortlist.text.text_columns import TextColumns
+from shortlist.text.text_settings import TextSettings
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-# Words to leave out.
-
-
-def stop_table(settings: Settings, table: NDArray[np.uint32]) -> Vocabulary | None:
-    """The words to leave out, read as those of texts are; None where there are none."""
-    listed = settings.stop_words
-    if listed is None:
-        return None
-    if listed == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        listed = sorted(ENGLISH_STOP_WORDS)
-    stops = Vocabulary()
-    for text in listed:
-        words = split([text], table, 1, settings.lowercase, settings.composed)
-        if words.ends.size == 1 and words.ends[0] - words.starts[0] == words.codes.size:
-            stops.learn(words.hashes)
-    return stops
-
-
-# What the first texts choose: each setting that is "auto", or all unset ones of these if n-grams
-# alone are "auto".
-AUTO = "auto"
-PLAIN: dict[str, Any] = {
-    "ngrams": 1,
-    "min_length": 2,
-    "prefix": None,
-    "characters": None,
-    "character_weight": 1.0,
-}
-ALL_AUTO: dict[str, Any] = dict.fromkeys(PLAIN, AUTO)
-LEFT_OPEN = (*PLAIN, "fields")
-SHORT = 400  # letters: texts shorter than that say little in single words
-MOST_WORDS = 100  # of an n-gram: a text has that many times as many of them as it has words
-PAIRS, PREFIX = 2, 5  # additional features of short texts
-# of short texts whose labels come up again and again
-STEM, CHARACTERS, CHARACTER_WEIGHT = 4, [3, 3], 0.7
-MOST = 32  # characters of a run
-LEAST_WEIGHT, MOST_WEIGHT = 1e-3, 1e3  # of a run
-UNSPACED = [2, 4]  # runs of characters in texts that are written without spaces
-# Where such scripts lie: Thai and Lao, Myanmar, Khmer, Kana, Han.
-SCRIPTS = np.array(
-    [
-        (0x0E00, 0x0F00),
-        (0x1000, 0x10A0),
-        (0x1780, 0x1800),
-        (0x3040, 0x3100),
-        (0x3400, 0x4DC0),
-        (0x4E00, 0xA000),
-        (0xF900, 0xFB00),
-        (0x20000, 0x40000),
-    ]
-)
-
-
-class Settings(NamedTuple):
-    """The parameters, checked, as they were when learning began. In the types that JSON has."""
-
-    lowercase: bool
-    composed: bool
-    min_length: int
-    fold_digits: bool
-    stop_words: str | list[str] | None
-    ngrams: int
-    prefix: int | None
-    characters: list[int] | None
-    min_df: int
-    hashed: int | None
-    tf: str
-    idf: str | None
-    norm: str | None
-    slope: float
-    fields: list[str] | None = None
-    character_weight: float = 1.0
-    left: tuple[str, ...] = ()  # settings that the first texts choose
-
-    def suiting(self, texts: Sequence[Any], recurring: bool) -> Settings:
-        """These settings with what suits such texts; ``recurring``: their labels come up again and
-        again.
-
-        The fields of texts, if they have any, are ordered so that the longest is the first.
-        """
-        if not texts:
-            return self
-        if self.fields is None and type(texts) is Fielded:
-            longest = texts.longest()
-            self = self._replace(fields=sorted(texts.texts, key=lambda name: name != longest))
-        if not self.left:
-            return self
-        short = lengths_of(texts).sum() < SHORT * len(texts)
-        chosen: dict[str, Any] = {"ngrams": 1}
-        if unspaced(texts):
-            chosen |= {"characters": UNSPACED}
-        elif short and recurring:
-            weight = CHARACTER_WEIGHT if self.hashed is None else self.character_weight
-            chosen |= {"min_length": 1, "ngrams": PAIRS, "prefix": STEM}
-            chosen |= {"characters": CHARACTERS, "character_weight": weight}
-        elif short:
-            chosen |= {"ngrams": PAIRS, "prefix": PREFIX}
-        return self._replace(
-            **{name: chosen[name] for name in chosen if name in self.left}, left=()
-        )
-
-    def saved(self) -> dict[str, Any]:
-        """The parameters as a model file has them."""
-        kept = {name: value for name, value in self._asdict().items() if name != "left"}
-        return kept | dict.fromkeys(self.left, AUTO)
-
-    @classmethod
-    def of(cls, given: Any) -> Settings:
-        values = {name: getattr(given, name) for name in PLAIN}
-        left = [name for name, value in values.items() if isinstance(value, str) and value == AUTO]
-        if left == ["ngrams"]:
-            left += [
-                name for name, value in values.items() if name not in left and value == PLAIN[name]
-            ]
-        values |= {name: PLAIN[name] for name in left}
-        stop_words = given.stop_words
-        if isinstance(stop_words, str):
-            as_choice(stop_words, "stop_words", (None, "english"))
-        elif stop_words is not None:
-            stop_words = [str(word) for word in as_texts(stop_words, "stop_words")]
-        weight = as_real(
-            values["character_weight"], "character_weight", least=LEAST_WEIGHT, most=MOST_WEIGHT
-        )
-        if weight != 1 and given.hashed is not None:
-            raise InputError(
-                "character_weight must be 1 with hashed columns, which characters share with words"
-            )
-        return cls(
-            lowercase=bool(as_choice(given.lowercase, "lowercase", (True, False))),
-            min_length=as_whole(values["min_length"], "min_length", least=1),
-            composed=bool(as_choice(given.composed, "composed", (True, False))),
-            fold_digits=bool(as_choice(given.fold_digits, "fold_digits", (True, False))),
-            stop_words=stop_words,
-            ngrams=as_whole(values["ngrams"], "ngrams", least=1, most=MOST_WORDS),
-            prefix=None
-            if values["prefix"] is None
-            else as_whole(values["prefix"], "prefix", least=1),
-            characters=None if values["characters"] is None else as_range(values["characters"]),
-            min_df=as_whole(given.min_df, "min_df", least=1),
-            hashed=None if given.hashed is None else as_whole(given.hashed, "hashed", least=1),
-            tf=as_choice(given.tf, "tf", TF),
-            idf=as_choice(given.idf, "idf", (None, *SMOOTH)),
-            norm=as_choice(given.norm, "norm", (None, *NORM)),
-            slope=as_real(given.slope, "slope", least=0, most=1),
-            fields=None
-            if given.fields is None
-            else [str(name) for name in as_texts(given.fields, "fields")],
-            character_weight=weight,
-            left=tuple(left),
-        )
-
-
-def as_range(given: Iterable[int]) -> list[int]:
-    """The fewest and the most characters of a run."""
-    try:
-        least, most = given
-    except (TypeError, ValueError):
-        raise InputError(
-            f"characters must be two whole numbers such as (3, 4), or None, not {given!r}"
-        ) from None
-    least = as_whole(least, "characters[0]", least=1)
-    return [least, as_whole(most, "characters[1]", least=least, most=MOST)]
-
-
-def unspaced(texts: Sequence[Any]) -> bool:
-    """Whether a quarter or more of what these texts begin with is written without spaces
-    between words.
-    """
-    beginning = laid(as_documents(texts[next(blocks(texts), slice(0, 0))]))
-    if beginning.whole.isascii():
-        return False
-    codes = beginning.codes
-    # as in most alphabets, which is known sooner
-    if 4 * np.count_nonzero(codes >= SCRIPTS[0, 0]) < codes.size:
-        return False
-    script = np.searchsorted(SCRIPTS[:, 0], codes, side="right") - 1
-    return bool(4 * np.count_nonzero((script >= 0) & (codes < SCRIPTS[script, 1])) >= codes.size)
-
-
-# TextVectorizer: texts -> sparse rows, learned as the texts arrive.
-
-
-LEAST_IN_WORDS = 3  # characters: shorter runs stand for words
-MANY = 1 << 20  # entries, from which on freed memory is returned to the system
+MANY_ENTRIES = 1 << 20  # from which on freed memory is returned to the system
 
 
 class Taken(NamedTuple):
     """The rows of counts of texts, and what is needed to undo learning them."""
 
     rows: Rows
-    settings: Settings  # before
-    n_features: int
-    after: tuple[int, int]  # documents and features
+    old_settings: TextSettings
+    old_n_features: int
+    new_n_documents: int
+    new_n_features: int
 
 
-class TextVectorizer(Estimator):
+class TextLearning(NamedColumns):
+    """The part of a vectorizer that learns from texts, forgets, and makes rows and model files."""
+
+    hashed: int | None
+    idf: str | None
+    norm: str | None
+    min_df: int
+    _weighting: Weighting
+
+    @property
+    def requires_fit(self) -> bool:
+        """Whether there is anything to learn before texts can become rows."""
+        return self.hashed is None or needs_counts(self.idf, self.norm, self.min_df)
+
+    def settled(self, texts: Sequence[Document], recurring: bool = False) -> Self:
+        """Return an unfitted copy with the settings that it would choose for these texts."""
+        settings = TextSettings.of(self).suiting(texts, recurring)
+        return clone(self) if settings.undecided else type(self)(**settings.saved())
+
+    def settle(self, texts: Sequence[Document], recurring: bool = False) -> None:
+        """Choose the settings that are "auto"; ``recurring``: labels come up again and again."""
+        self._begin_once()
+        self.columns_.settings = self.settings_.suiting(texts, recurring)
+
+    @not_interrupted
+    def merge(self, other: Self) -> Self:
+        """Learn exactly what another vectorizer of the same parameters has learned, as if its
+        texts had come next.
+        """
+        other.check_fitted()
+        self._begin_once()
+        if self.settings_ != other.settings_:
+            raise InputError(
+                "only a TextVectorizer with the same parameters can be merged into this one"
+            )
+        numbers = self.vocabulary_.merge(other.vocabulary_)
+        if self.settings_.hashed is not None:
+            numbers = np.arange(self.n_features_, dtype=np.int32)
+        self._weighting.merge(other._weighting, numbers, self.n_features_)
+        return self
+
+    @not_interrupted
+    def forget_rare(self) -> NDArray[np.bool_]:
+        """Forget the features of fewer than ``min_df`` documents; return which columns are kept."""
+        if self.settings_.min_df == 1 or self.settings_.hashed is not None:
+            return np.ones(self.n_features_, dtype=np.bool_)
+        marks = self._weighting.counts(self.n_features_) >= self.settings_.min_df
+        self.forget_columns(marks)
+        return marks
+
+    def fit_counts(self, batches: Iterable[Sequence[Document]], n_jobs: int = 1) -> CountedRows:
+        """Learn from these batches of texts alone; return their rows, which are weighted when they
+        are used.
+
+        The texts are not kept. The number of threads, ``n_jobs``, changes nothing.
+        """
+        state_before = dict(self.__dict__)
+
+        def pieces() -> Iterator[Sequence[Document]]:
+            for batch in map(as_documents, batches):
+                self.settle(batch)
+                yield from (batch[block] for block in blocks(batch))
+
+        try:
+            self._begin()
+            columns = self.columns_
+            rows = CountedRows(self.weighted)
+            # Threads cut texts into features; one thread numbers and counts these.
+            for features in by_threads(columns.features, pieces(), n_jobs):
+                with uninterrupted():
+                    counts = columns.learn(features)
+                    self._weighting.learn(counts)
+                    rows.add(counts)
+            rows.n_words = self.n_features_
+            marks = self.forget_rare()
+            if not marks.all():
+                rows.keep_columns(marks)
+            if rows.n_entries > MANY_ENTRIES:
+                give_back()
+        except BaseException:
+            self.__dict__ = state_before
+            raise
+        return rows
+
+    @not_interrupted
+    def learn_rows(self, texts: Sequence[Document]) -> Rows:
+        """Learn from these texts and return their rows, weighted by the counts after all of
+        them.
+        """
+        return self.weighted(self.take(texts).rows)
+
+    @not_interrupted
+    def take(self, texts: Iterable[Document], *, recurring: bool = False, n_jobs: int = 1) -> Taken:
+        """Learn from these texts, all or none, and return what ``give_back`` needs to undo it.
+
+        ``recurring``: their labels come up again and again; used where the first texts choose
+        settings.
+        """
+        self._begin_once()
+        documents = as_documents(texts)
+        columns = self.columns_
+        settings = columns.settings
+        n_features = len(columns)
+        counts = []
+        try:
+            self.settle(documents, recurring)
+            for features in spread(
+                lambda block: columns.features(documents[block]), blocks(documents), n_jobs
+            ):
+                counts.append(columns.learn(features))
+                stop_here()
+        except BaseException:
+            columns.settings = settings
+            columns.vocabulary = columns.vocabulary.first(n_features)
+            raise
+        rows = Rows.stack(counts or [columns.counts(columns.features([]))])
+        self._weighting.learn(rows)
+        return Taken(rows, settings, n_features, self._weighting.m, len(columns))
+
+    @not_interrupted
+    def give_back(self, taken: Taken, n_kept: int = 0) -> None:
+        """Undo ``take`` for all its texts but the first few, unless others have been taken up
+        since.
+        """
+        if (taken.new_n_documents, taken.new_n_features) != (self._weighting.m, self.n_features_):
+            return
+        kept_columns, columns = np.split(taken.rows.indices, taken.rows.indptr[[n_kept]])
+        self._weighting.unlearn(taken.rows.n_rows - n_kept, columns)
+        if self.settings_.hashed is None:  # features are numbered by first appearance
+            n_features = max(taken.old_n_features, int(kept_columns.max(initial=-1)) + 1)
+            self.columns_.vocabulary = self.vocabulary_.first(n_features)
+        if n_kept == 0:
+            self.columns_.settings = taken.old_settings
+
+    def weighted(self, rows: Rows) -> Rows:
+        """Return weighted rows from rows of counts, which may be overwritten."""
+        return self._weighting.weigh(rows, self.settings_.character_weight, self.vocabulary_.quoted)
+
+    @not_interrupted
+    def forget_columns(self, marks: NDArray[np.bool_]) -> None:
+        """Forget the columns that are not marked; the others are renumbered in their order."""
+        self.columns_.keep(marks)
+        self._weighting.keep(marks)
+
+    def rows(self, texts: Sequence[Document], n_jobs: int = 1) -> Rows:
+        """Return the rows of these texts, without learning; the same for any number of threads."""
+        if not self.is_fitted and self.requires_fit:
+            self.check_fitted()
+        self._begin_once()
+        documents = as_documents(texts)
+        columns = self.columns_
+
+        def rows_of(block: slice) -> Rows:
+            return self.weighted(columns.counts(columns.features(documents[block])))
+
+        parts = list(spread(rows_of, blocks(documents), n_jobs))
+        return Rows.stack(parts or [rows_of(slice(0, 0))])
+
+    def _begin_once(self) -> None:
+        if not self.is_fitted:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Check the parameters, and forget everything."""
+        settings = TextSettings.of(self)
+        self._weighting = Weighting(
+            settings.tf, settings.idf, settings.norm, settings.slope, settings.min_df
+        )
+        self.columns_ = TextColumns(settings)
+
+    # Model files.
+
+    def to_state(self) -> State:
+        """What a model file keeps."""
+        self.check_fitted()
+        settings = {**self.settings_.saved(), "documents": self._weighting.m}
+        arrays: dict[str, Any] = dict(self.vocabulary_.arrays())
+        if self._weighting.needs_counts:
+            # others may go on counting
+            arrays["document_counts"] = self._weighting.counts(self.n_features_).copy()
+        return State("TextVectorizer", settings, arrays)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The vectorizer that a state describes, or ModelFileError."""
+        settings = dict(state.settings)
+        m = settings.pop("documents")
+        vectorizer = cls(**settings)
+        vectorizer._begin()
+        vocabulary = Vocabulary.from_state(state)
+        vectorizer.columns_.vocabulary = vocabulary
+        is_hashed = vectorizer.hashed is not None
+        state.require(not is_hashed or not len(vocabulary), "hashed columns have no vocabulary")
+        u = np.empty(0, dtype=np.int64)
+        if vectorizer._weighting.needs_counts:
+            u = np.array(state.array("document_counts", np.int64))
+            state.require(u.size == vectorizer.n_features_, "every column has a count of documents")
+        state.require(isinstance(m, int) and 0 <= m <= MOST_AMOUNT, "documents is a count")
+        possible = u.min(initial=0) >= 0 and u.max(initial=0) <= m
+        state.require(possible, "no feature is in more documents than there are")
+        vectorizer._weighting.restore(m, u)
+        return vectorizer
+
+
+class TextVectorizer(TextLearning):
     """Texts to rows of weighted features, with a vocabulary that grows as texts arrive.
 
     With the defaults, the counts are those of scikit-learn's ``CountVectorizer``; columns are in
@@ -347,10 +339,6 @@ class TextVectorizer(Estimator):
     ['wheat', 'and', 'corn', 'prices']
     """
 
-    vocabulary_: Vocabulary
-    settings_: Settings
-    _weighting: Weighting
-
     def __init__(
         self,
         *,
@@ -402,158 +390,9 @@ class TextVectorizer(Estimator):
         self.take(texts)
         return self
 
-    def settled(self, texts: Sequence[Document], recurring: bool = False) -> TextVectorizer:
-        """Return an unfitted copy with the settings that it would choose for these texts."""
-        chosen = Settings.of(self).suiting(texts, recurring)
-        return clone(self) if chosen.left else TextVectorizer(**chosen.saved())
-
-    def settle(self, texts: Sequence[Document], recurring: bool = False) -> None:
-        """Choose the settings that are "auto"; ``recurring``: labels come up again and again."""
-        if not hasattr(self, "vocabulary_"):
-            self._begin()
-        self.settings_ = self.settings_.suiting(texts, recurring)
-
-    @merging
-    def merge(self, other: TextVectorizer) -> Self:
-        """Learn exactly what another vectorizer of the same parameters has learned, as if its
-        texts had come next.
-        """
-        other.check_fitted()
-        if not hasattr(self, "vocabulary_"):
-            self._begin()
-        if self.settings_ != other.settings_:
-            raise InputError(
-                "only a TextVectorizer with the same parameters can be merged into this one"
-            )
-        numbers = self.vocabulary_.merge(other.vocabulary_)
-        if self.settings_.hashed is not None:
-            numbers = np.arange(self.n_features_, dtype=np.int32)
-        self._weighting.merge(other._weighting, numbers, self.n_features_)
-        return self
-
-    @learning
-    def forget_rare(self) -> NDArray[np.bool_]:
-        """Forget the features of fewer than ``min_df`` documents; return which columns are kept."""
-        if self.settings_.min_df == 1 or self.settings_.hashed is not None:
-            return np.ones(self.n_features_, dtype=np.bool_)
-        kept = self._weighting.counts(self.n_features_) >= self.settings_.min_df
-        self.forget_columns(kept)
-        return kept
-
     def transform(self, texts: Iterable[Document]) -> scipy.sparse.csr_array:
         """Return the rows of these texts; features never seen in learning count as nothing."""
         return self.rows(as_documents(texts)).to_matrix()
-
-    @writing
-    def fit_counts(self, batches: Iterable[Sequence[Document]], n_jobs: int = 1) -> CountedRows:
-        """Learn from these batches of texts alone; return their rows, which are weighted when they
-        are used.
-
-        The texts are not kept. The number of threads, ``n_jobs``, changes nothing.
-        """
-        before = dict(self.__dict__)
-
-        def pieces() -> Iterator[Sequence[Document]]:
-            for batch in map(as_documents, batches):
-                self.settle(batch)
-                yield from (batch[block] for block in blocks(batch))
-
-        try:
-            self._begin()
-            rows = CountedRows(self.weighted)
-            # Threads cut texts into features; one thread numbers and counts these.
-            for words, features in by_threads(self._features, pieces(), n_jobs):
-                with Noting():
-                    counted = self._counted(words, features, learning=True)
-                    self._weighting.learn(counted)
-                    rows.add(counted)
-            rows.n_words = self.n_features_
-            kept = self.forget_rare()
-            if not kept.all():
-                rows.keep_columns(kept)
-            if rows.n_entries > MANY:
-                give_back()
-        except BaseException:
-            self.__dict__ = before
-            raise
-        return rows
-
-    @learning
-    def learn_rows(self, texts: Sequence[Document]) -> Rows:
-        """Learn from these texts and return their rows, weighted by the counts after all of
-        them.
-        """
-        return self.weighted(self.take(texts).rows)
-
-    @learning
-    def take(self, texts: Iterable[Document], *, recurring: bool = False, n_jobs: int = 1) -> Taken:
-        """Learn from these texts, all or none, and return what ``give_back`` needs to undo it.
-
-        ``recurring``: their labels come up again and again; used where the first texts choose
-        settings.
-        """
-        if not hasattr(self, "vocabulary_"):
-            self._begin()
-        texts, settings, n_features = as_documents(texts), self.settings_, self.n_features_
-        counted = []
-        try:
-            self.settle(texts, recurring)
-            for words, features in spread(
-                lambda block: self._features(texts[block]), blocks(texts), n_jobs
-            ):
-                counted.append(self._counted(words, features, learning=True))
-                stop_here()
-        except BaseException:
-            self.settings_, self.vocabulary_ = settings, self.vocabulary_.first(n_features)
-            raise
-        rows = Rows.stack(counted or [self._counted(*self._features([]), learning=False)])
-        self._weighting.learn(rows)
-        return Taken(rows, settings, n_features, (self._weighting.m, self.n_features_))
-
-    @learning
-    def give_back(self, taken: Taken, n_kept: int = 0) -> None:
-        """Undo ``take`` for all its texts but the first few, unless others have been taken up
-        since.
-        """
-        if taken.after != (self._weighting.m, self.n_features_):
-            return
-        kept, left = np.split(taken.rows.indices, taken.rows.indptr[[n_kept]])
-        self._weighting.unlearn(taken.rows.n_rows - n_kept, left)
-        if taken.settings.hashed is None:  # features are numbered by first appearance
-            self.vocabulary_ = self.vocabulary_.first(
-                max(taken.n_features, int(kept.max(initial=-1)) + 1)
-            )
-        if n_kept == 0:
-            self.settings_ = taken.settings
-
-    def weighted(self, rows: Rows) -> Rows:
-        """Return weighted rows from rows of counts, which may be overwritten."""
-        return self._weighting.weigh(rows, self.settings_.character_weight, self.vocabulary_.quoted)
-
-    @learning
-    def forget_columns(self, kept: NDArray[np.bool_]) -> None:
-        """Forget the other features; those kept are renumbered in their order."""
-        self.vocabulary_ = self.vocabulary_.keep(kept)
-        self._weighting.keep(kept)
-
-    @reading
-    def rows(self, texts: Sequence[Document], n_jobs: int = 1) -> Rows:
-        """Return the rows of these texts, without learning; the same for any number of threads."""
-        if not hasattr(self, "vocabulary_"):
-            if self._requires_fit:
-                self.check_fitted()
-            self._begin()
-        given = as_documents(texts)
-
-        def made(block: slice) -> Rows:
-            return self.weighted(self._counted(*self._features(given[block]), learning=False))
-
-        return Rows.stack(list(spread(made, blocks(given), n_jobs)) or [made(slice(0, 0))])
-
-    @property
-    def n_features_(self) -> int:
-        """The number of columns so far."""
-        return len(self.vocabulary_) if self.settings_.hashed is None else self.settings_.hashed
 
     def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import TransformerTags
@@ -562,234 +401,5 @@ class TextVectorizer(Estimator):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         tags.transformer_tags = TransformerTags()
-        tags.requires_fit = self._requires_fit
+        tags.requires_fit = self.requires_fit
         return tags
-
-    @property
-    def _requires_fit(self) -> bool:
-        return self.hashed is None or needs_counts(self.idf, self.norm, self.min_df)
-
-    def check_fitted(self) -> None:
-        if not hasattr(self, "vocabulary_"):
-            raise not_fitted(
-                "this TextVectorizer has learned nothing yet; call fit or partial_fit first"
-            )
-
-    # Single texts: features, their names and their places.
-
-    @reading
-    def names(self, columns: Iterable[int], text: Document | None = None) -> list[str]:
-        """The feature behind each column.
-
-        With ``hashed=...`` a column has no name of its own: given a ``text``, its features that
-        fall into the column are named, with " | " between them, otherwise the column's number, as
-        "#7".
-        """
-        self.check_fitted()
-        columns = [int(column) for column in columns]
-        for column in columns:
-            if not 0 <= column < self.n_features_:
-                raise InputError(
-                    f"there is no column {column}; there are {self.n_features_}, counted from 0"
-                )
-        if self.settings_.hashed is None:
-            return self.vocabulary_.names(columns)
-        behind: dict[int, list[str]] = {}
-        if text is not None:
-            words, features = self._features(as_documents([text]))
-            vocabulary = Vocabulary()
-            self._learned(vocabulary, words, features)
-            for name, column in zip(
-                vocabulary.names(), self._numbers(vocabulary.hashes).tolist(), strict=True
-            ):
-                behind.setdefault(column, []).append(name)
-        return [" | ".join(behind.get(column, [f"#{column}"])) for column in columns]
-
-    @reading
-    def spans(self, text: Document) -> dict[int, list[tuple[int, int]]]:
-        """Where the features of each column stand in a text: first letter and the one after the
-        last, by column.
-
-        The fields of a text are joined, with a line feed between two fields.
-        """
-        documents = as_documents([text])
-        words, features = self._features(documents)
-        columns, chosen = self._numbers(features.hashes), self.settings_
-        has_place = (columns >= 0) & (features.field != VALUE)
-        starts, ends = places(
-            words, features.firsts[has_place], features.sizes[has_place], chosen.prefix or 0
-        )
-        given = laid(documents)
-        # composing or lower-casing changed letters
-        if not np.array_equal(words.codes, given.codes):
-            starts, ends = places_before(
-                given.whole, starts, ends, chosen.composed, chosen.lowercase
-            )
-        line_feeds = np.searchsorted(given.ends[:-1], starts, side="right")
-        found: dict[int, list[tuple[int, int]]] = {}
-        spans = zip((starts + line_feeds).tolist(), (ends + line_feeds).tolist(), strict=True)
-        for column, span in zip(columns[has_place].tolist(), spans, strict=True):
-            found.setdefault(column, []).append(span)
-        return found
-
-    @reading
-    def has_known_word(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether any word of each text is known.
-
-        Only needed with runs of characters, some of which are known in nearly every text. Without
-        them, in hashed columns and beside runs of one or two characters, every text counts as
-        known.
-        """
-        chosen = self.settings_
-        if (
-            chosen.hashed is not None
-            or chosen.characters is None
-            or chosen.characters[0] < LEAST_IN_WORDS
-        ):
-            return np.ones(len(texts), dtype=bool)
-        words = split(texts, self._table, chosen.min_length, chosen.lowercase, chosen.composed)
-        known = np.append(0, np.cumsum(self.vocabulary_.find(words.hashes) >= 0))
-        found: NDArray[np.bool_] = known[words.indptr[1:]] > known[words.indptr[:-1]]
-        return found
-
-    @reading
-    def known_share(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The known share of the different features of each text; 1 if it has none, and in
-        hashed columns.
-        """
-        if self.settings_.hashed is not None:
-            return np.ones(len(texts), dtype=np.float32)
-        _, features = self._features(texts)
-        every = Vocabulary()
-        # each different feature once
-        rows = count(every.learn(features.hashes)[0], features.indptr, len(every))
-        known = np.append(0, np.cumsum(self.vocabulary_.find(every.hashes)[rows.indices] >= 0))
-        n_features, n_known = rows.lengths(), np.diff(known[rows.indptr])
-        share = np.where(n_features > 0, n_known / np.maximum(1, n_features), 1.0)
-        return share.astype(np.float32)
-
-    @reading
-    def values(self, first: int = 0) -> list[tuple[str, str, bool]]:
-        """The categories and numbers learned from column ``first`` on: field, value, and
-        whether it is a number.
-        """
-        if self.settings_.hashed is not None:
-            return []
-        numbers = self.vocabulary_.having("=", first)
-        names = self.vocabulary_.names(numbers.tolist())
-        # not runs of characters that look alike
-        is_value = self.vocabulary_.find(value_hashes(names)) == numbers
-        pairs = [
-            name.partition("=")[::2]
-            for name, chosen in zip(names, is_value.tolist(), strict=True)
-            if chosen
-        ]
-        return [(field, value, self._is_number(field, value)) for field, value in pairs]
-
-    def _is_number(self, field: str, value: str) -> bool:
-        """Whether a value was learned as a number: then its band was, too."""
-        number = cell_value(value)
-        bands = band(field, number) if isinstance(number, float) else []
-        return bool((self.vocabulary_.find(value_hashes(bands)) >= 0).any())
-
-    @reading
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """The feature behind each column, in order."""
-        self.check_fitted()
-        return np.array(self.names(range(self.n_features_)), dtype=object)
-
-    def _begin(self) -> None:
-        """Check the parameters, and forget everything."""
-        self.settings_ = chosen = Settings.of(self)
-        self._weighting = Weighting(chosen.tf, chosen.idf, chosen.norm, chosen.slope, chosen.min_df)
-        self._table = letter_table(chosen.lowercase, chosen.fold_digits)
-        self._stops = stop_table(chosen, self._table)
-        self.vocabulary_ = Vocabulary()
-
-    def _counted(self, words: Words, features: Features, *, learning: bool) -> Rows:
-        if self.settings_.hashed is not None:
-            numbers = self._numbers(features.hashes)
-        elif learning:
-            numbers = self._learned(self.vocabulary_, words, features)
-        else:
-            numbers = self.vocabulary_.find(features.hashes)
-        return count(numbers, features.indptr, self.n_features_)
-
-    def _features(self, texts: Sequence[Any]) -> tuple[Words, Features]:
-        """The words of texts, or of documents of several fields, and their features."""
-        chosen = self.settings_
-        if type(texts) is Fielded:
-            words, features = self._features(texts.in_turn())
-            return words, with_fields(features, texts, chosen.fields[0] if chosen.fields else None)
-        words = split(texts, self._table, chosen.min_length, chosen.lowercase, chosen.composed)
-        if self._stops is not None:
-            words = words.keep(self._stops.find(words.hashes) < 0)
-        features = features_of(words, self._table, chosen.ngrams, chosen.prefix or 0)
-        if chosen.characters is None:
-            return words, features
-        return words, with_characters(
-            features, words, character_table(chosen.lowercase), *chosen.characters
-        )
-
-    def _numbers(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The columns of features, −1 of unknown ones.
-
-        A hashed column is the upper half of the hash, scaled down to the width.
-        """
-        if self.settings_.hashed is None:
-            return self.vocabulary_.find(hashes)
-        half = np.uint64(32)
-        return ((hashes >> half) * np.uint64(self.n_features_) >> half).astype(np.int32)
-
-    def _learned(
-        self, vocabulary: Vocabulary, words: Words, features: Features
-    ) -> NDArray[np.int32]:
-        """The numbers of the features in the vocabulary, to which new ones are added with their
-        names.
-        """
-        numbers, new = vocabulary.learn(features.hashes)
-        if new.size:
-            chosen = self.settings_
-            characters = (
-                self._table if chosen.characters is None else character_table(chosen.lowercase)
-            )
-            vocabulary.name(
-                *encoded(*spell(words, features, new, self._table, chosen.prefix or 0, characters))
-            )
-        return numbers
-
-    # Model files.
-
-    @snapshot
-    def to_state(self) -> State:
-        """What a model file keeps."""
-        self.check_fitted()
-        arrays: dict[str, Any] = dict(self.vocabulary_.arrays())
-        if self._weighting.needs_counts:
-            # others may go on counting
-            arrays["document_counts"] = self._weighting.counts(self.n_features_).copy()
-        return State(
-            "TextVectorizer", {**self.settings_.saved(), "documents": self._weighting.m}, arrays
-        )
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """The vectorizer that a state describes, or ModelFileError."""
-        settings = dict(state.settings)
-        m = settings.pop("documents")
-        vectorizer = cls(**settings)
-        vectorizer._begin()
-        vectorizer.vocabulary_ = Vocabulary.from_state(state)
-        known = len(vectorizer.vocabulary_)
-        state.require(vectorizer.hashed is None or known == 0, "hashed columns have no vocabulary")
-        u = np.empty(0, dtype=np.int64)
-        if vectorizer._weighting.needs_counts:
-            u = np.array(state.array("document_counts", np.int64))
-            state.require(u.size == vectorizer.n_features_, "every column has a count of documents")
-        state.require(isinstance(m, int) and 0 <= m <= MOST_AMOUNT, "documents is a count")
-        state.require(
-            u.size == 0 or (u.min() >= 0 and u.max() <= m),
-            "no feature is in more documents than there are",
-        )
-        vectorizer._weighting.restore(m, u)
-        return vectorizer

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import shortlist as sl
-from shortlist.server.rehearsals import as_trained
+from shortlist.server.candidates import as_trained
 
 WORDS = {
     "grain": ["wheat", "corn", "rye"],

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from shortlist.cli import GROUPS
-from shortlist.cli.options import LEARNERS, MEASURES, complete_learner
+from shortlist.cli import COMMAND_GROUPS
+from shortlist.cli.options import KNOWN_MEASURES, LEARNER_NAMES, complete_learner
 
 
 def test_version(run):
@@ -36,7 +36,7 @@ def test_help_by_its_short_name(run):
 
 def test_help_says_in_full_what_each_command_does(run):
     shown = run("-h").out
-    for name, group in GROUPS.items():
+    for name, group in COMMAND_GROUPS.items():
         listed = shown.partition(f"{name}:\n")[2].partition("\n\n")[0]
         found = dict(line.split(None, 1) for line in listed.strip().splitlines())
         assert found == {
@@ -48,10 +48,10 @@ def test_help_names_the_learners_and_measures_that_there_are():
     from shortlist.measures import measure
     from shortlist.models.model import learners
 
-    for task, names in LEARNERS.items():
+    for task, names in LEARNER_NAMES.items():
         assert names[0] == next(iter(learners(task))), "the usual one"
         assert set(names) <= set(learners(task))
-    for name in MEASURES.replace(";", ",").split(","):
+    for name in KNOWN_MEASURES.replace(";", ",").split(","):
         assert measure(name.strip()).name == name.strip()
     assert complete_learner("mm") == ["mmp", "mmp1", "mmp2", "mmp3"]
 
@@ -98,10 +98,10 @@ def test_train_does_not_replace_a_model_that_has_learned_since(run, model, news)
     assert run("learn", model, stdin=more).code == 0
     kept = model.read_bytes()
     result = run("train", news)
-    assert result.code == 0
+    assert result.code == 2
     assert (
-        "news.shortlist has learned from 7 examples, the new model from 6; --force replaces it"
-        in result.err
+        "news.shortlist was not replaced: it has learned from 7 examples, the new model from 6. "
+        "The new model is in news-new.shortlist; --force replaces the old one" in result.err
     )
     assert "Wrote news-new.shortlist" in result.out
     assert model.read_bytes() == kept
@@ -113,12 +113,12 @@ def test_train_does_not_replace_a_model_that_has_learned_since(run, model, news)
 def test_train_asks_whoever_can_be_asked(run, model, news, monkeypatch, answer, replaced):
     import typer
 
-    from shortlist.cli.train import another
+    from shortlist.cli.train import not_replaced
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(typer, "confirm", lambda *arguments, **more: answer)
-    assert (another(model, 7, 6) == model) is replaced
+    assert (not_replaced(model, 7, 6) is None) is replaced
 
 
 def test_train_does_not_replace_what_is_no_model(run, news):

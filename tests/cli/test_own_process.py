@@ -13,8 +13,8 @@ USUAL_MODEL = f"""
 import sys
 from shortlist import own_process
 own_process.take()
-from shortlist.models.training_settings import Settings
-model = Settings().model(of_texts=True)
+from shortlist.models.training_settings import TrainingSettings
+model = TrainingSettings().model(of_texts=True)
 model.fit(["wheat rose", "rates fell"], ["grain", "money"])
 assert model.rank("wheat").labels[0] == "grain"
 model.save(sys.argv[1])

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 import shortlist as sl
 from papers.comparators.unweighted_index import UnweightedIndex
 from shortlist import concurrency as interrupts
-from shortlist.concurrency import Noting, stop_here
+from shortlist.concurrency import stop_here, uninterrupted
 from shortlist.files import store
 from tests.contract import example_data
 
@@ -23,7 +23,7 @@ def ctrl_c():
 
 
 def steps(done, stop=False):
-    with Noting():
+    with uninterrupted():
         for n in range(3):
             done.append(n)
             if n == 1:
@@ -57,7 +57,7 @@ def test_other_threads_are_left_alone():
     handlers = []
 
     def look():
-        with Noting():
+        with uninterrupted():
             handlers.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=look)
@@ -129,9 +129,9 @@ def test_a_stage_ahead_takes_up_no_more(monkeypatch):
     model = sl.Categorizer().learn("wheat", "grain")
     before = store.checksum(model.text_.to_state())
     begun = threading.Event()
-    learn_rows = sl.TunedIndex.learn_rows
+    learn_batch = sl.TunedIndex.learn_batch
 
-    def stopped(self, rows, labels, watch):
+    def stopped(self, batch, observer):
         begun.wait(60)
         raise KeyboardInterrupt
 
@@ -141,11 +141,11 @@ def test_a_stage_ahead_takes_up_no_more(monkeypatch):
                 begun.set()
             yield [f"word{n}"], ["label"]
 
-    monkeypatch.setattr(sl.TunedIndex, "learn_rows", stopped)
+    monkeypatch.setattr(sl.TunedIndex, "learn_batch", stopped)
     with pytest.raises(KeyboardInterrupt):
         model.learn_batches(batches())
     assert store.checksum(model.text_.to_state()) == before
-    monkeypatch.setattr(sl.TunedIndex, "learn_rows", learn_rows)
+    monkeypatch.setattr(sl.TunedIndex, "learn_batch", learn_batch)
     assert model.learn("rye", "grain").rank("rye")[0][0] == "grain"
 
 

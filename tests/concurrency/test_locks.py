@@ -1,8 +1,6 @@
 """Many may read a model at a time, or one may change it; a copy has a lock of its own."""
 
-import contextlib
 import copy
-import functools
 import pickle
 import threading
 
@@ -146,41 +144,6 @@ def test_batches_may_ask_the_model_that_learns_them():
     in_threads(lambda: model.learn_batches(batches()), lambda: model.fit_batches(batches()))
 
 
-@pytest.mark.parametrize(
-    ("kind", "fitted"),
-    [
-        (sl.FeatureFocus, lambda: sl.FeatureFocus().fit(np.eye(3), ["a", "b", "c"])),
-        (sl.Rocchio, lambda: sl.Rocchio().fit(np.eye(3), ["a", "b", "c"])),
-        (sl.TextVectorizer, lambda: sl.TextVectorizer().fit(["wheat", "corn"])),
-    ],
-)
-def test_two_models_may_be_merged_into_each_other_at_a_time(monkeypatch, kind, fitted):
-    first, second = fitted(), fitted()
-    both, hold = threading.Barrier(2), kind.hold
-
-    def hold_when_both_are_here(self, step):
-        with contextlib.suppress(threading.BrokenBarrierError):
-            both.wait(0.3)  # each would hold its own model, and want the other's
-        return hold(self, step)
-
-    monkeypatch.setattr(kind, "hold", hold_when_both_are_here)
-    in_threads(lambda: first.merge(second), lambda: second.merge(first))
-    assert not lock_of(first).readers
-    assert not lock_of(second).readers
-
-
-def test_merges_in_a_circle():
-    X, Y = np.eye(3), ["a", "b", "c"]
-    models = [sl.FeatureFocus().fit(X, Y) for _ in range(3)]
-
-    def merge(n):
-        for _ in range(8):
-            models[n].merge(models[(n + 1) % 3])
-
-    in_threads(*(functools.partial(merge, n) for n in range(3)))
-    models[0].merge(models[0])
-
-
 TEXTS, LABELS = [f"w{i % 7} w{i % 5} v{i}" for i in range(60)], [[f"l{i % 5}"] for i in range(60)]
 TABLE, RATINGS = np.random.default_rng(0).random((60, 4)), np.arange(60) % 3
 
@@ -221,16 +184,16 @@ def test_a_state_and_a_copy_share_nothing_that_learning_changes(name):
     assert store.checksum(model.to_state()) == after
 
 
-def test_saving_copies_nothing_and_holds_the_parts_as_well(monkeypatch, tmp_path):
+def test_saving_copies_nothing_and_holds_the_model(monkeypatch, tmp_path):
     model, teach = learned("tuned-index")
     write, held = store.write, []
 
     def look_and_write(state, path, **options):
-        held.extend(bool(lock_of(part).readers) for part in (model, model.learner_, model.text_))
+        held.append(bool(lock_of(model).readers))
         write(state, path, **options)
 
     monkeypatch.setattr(store, "write", look_and_write)
     monkeypatch.setattr(store.State, "copied", lambda self: pytest.fail("as much memory again"))
     model.save(tmp_path / "model.shortlist")
-    assert held == [True, True, True]
+    assert held == [True]
     teach(model)

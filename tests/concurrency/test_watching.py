@@ -8,7 +8,7 @@ from shortlist.concurrency import tell, watched_by
 
 
 def test_learning_tells(monkeypatch):
-    monkeypatch.setattr("shortlist.learners.index.index_learner.PIECE", 64)
+    monkeypatch.setattr("shortlist.learners.index.index_learner.ROWS_AT_A_TIME", 64)
     texts, labels = (
         [f"word{n % 7} text{n % 11}" for n in range(200)],
         [f"label{n % 7}" for n in range(200)],

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shortlist.confidence.confidence import look
+from shortlist.confidence.calibration_examples import look
 from shortlist.data.labels import LabelSets
 
 

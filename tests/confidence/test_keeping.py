@@ -8,10 +8,11 @@ import pytest
 
 from shortlist import TunedIndex
 from shortlist.confidence.calibration import F1
-from shortlist.confidence.confidence import MOST_BYTES, SIZE, Confidence
-from shortlist.confidence.observers import FirstPass, stretches
+from shortlist.confidence.calibration_examples import MOST_BYTES, SIZE
+from shortlist.confidence.confidence import Confidence
+from shortlist.confidence.observers import FirstPass, stretches_of_fit
+from shortlist.data.batch import RowBatch
 from shortlist.data.labels import LabelSets
-from shortlist.data.validation import as_rows
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from tests.confidence.made_up import observe, several, single
@@ -69,9 +70,9 @@ def test_a_first_pass_keeps_no_whole_rankings():
     n = 2000
     X, Y = np.eye(200)[np.arange(n) % 200], [[i % 200] for i in range(n)]
     watch = FirstPass()
-    TunedIndex(passes=1).fit_rows(as_rows(X), Y, watch=watch)
-    ranked = sum(some.size for _, _, some in stretches(n))
-    kept = [array for part in watch._found for array in part]
+    TunedIndex(passes=1).fit_batch(RowBatch.of(X, Y), observer=watch)
+    ranked = sum(some.size for _, _, some in stretches_of_fit(n))
+    kept = [array for part in watch._seen for array in part]
     assert watch.confidence().window.n_examples == ranked
     assert sum(array.nbytes for array in kept) <= 200 * ranked
 
@@ -175,7 +176,7 @@ def test_rankings_that_are_none_are_refused(ids, scores):
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 100, 2000, 5000, 9000, 100_000])
 def test_every_row_is_learned_once_and_ranked_before(n):
     done, ranked = 0, 0
-    for first, last, some in stretches(n):
+    for first, last, some in stretches_of_fit(n):
         assert first == done
         assert ((some >= first) & (some < last)).all()
         done, ranked = last, ranked + some.size

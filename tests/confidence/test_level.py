@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from shortlist import Categorizer, TunedIndex
 from shortlist.confidence.calibration import TOGETHER, WIDTH
-from shortlist.confidence.confidence import NEVER, Confidence, look
-from shortlist.confidence.observers import ROWS, FirstPass, moved_level, rows_of_few_labels
+from shortlist.confidence.calibration_examples import NEVER, look
+from shortlist.confidence.confidence import Confidence
+from shortlist.confidence.observers import LEVEL_ROWS, FirstPass, moved_level, rows_of_few_labels
+from shortlist.data.batch import RowBatch
 from shortlist.data.labels import LabelSets
 from shortlist.data.validation import as_rows
 from shortlist.models.memory import Bound
@@ -37,7 +39,7 @@ def test_some_rows_of_few_labels_are_taken_from_all_parts_of_the_order(n_labels,
     found = rows_of_few_labels(order, np.append(0, np.cumsum(n_labels, dtype=np.int64))).tolist()
     few = [i for i in order.tolist() if n_labels[i] <= TOGETHER]
     assert found == [few[math.floor(a * len(few) / len(found))] for a in range(len(found))]
-    assert len(found) == min(ROWS, len(few))
+    assert len(found) == min(LEVEL_ROWS, len(few))
 
 
 def test_scores_are_moved_where_there_are_any():
@@ -67,9 +69,9 @@ def topics(n, seed, labels=40):
 
 
 def gathered(passes, X, Y):
-    watch = FirstPass(whole=True)
-    learner = TunedIndex(passes=passes).fit_rows(as_rows(X), Y, watch=watch)
-    return learner, watch.confidence().window
+    first_pass = FirstPass(counts_unknown=True)
+    learner = TunedIndex(passes=passes).fit_batch(RowBatch.of(X, Y), observer=first_pass)
+    return learner, first_pass.confidence().window
 
 
 def test_honest_scores_follow_the_level_of_further_passes():
@@ -87,12 +89,12 @@ def test_honest_scores_follow_the_level_of_further_passes():
 
 def test_one_pass_moves_nothing():
     X, Y = topics(600, 0)
-    watch = FirstPass(whole=True)
-    TunedIndex(passes=1).fit_rows(as_rows(X), Y, watch=watch)
-    found = [seen.scores.copy() for seen in watch._found]
+    watch = FirstPass(counts_unknown=True)
+    TunedIndex(passes=1).fit_batch(RowBatch.of(X, Y), observer=watch)
+    found = [seen.scores.copy() for seen in watch._seen]
     watch.follow_level()
     assert all(
-        np.array_equal(own, seen.scores) for own, seen in zip(found, watch._found, strict=True)
+        np.array_equal(own, seen.scores) for own, seen in zip(found, watch._seen, strict=True)
     )
 
 

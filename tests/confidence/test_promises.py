@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from shortlist.confidence.calibration import F1, Precision, calibration_error, reliability
-from shortlist.confidence.confidence import Confidence, look
+from shortlist.confidence.calibration_examples import look
+from shortlist.confidence.confidence import Confidence
 from shortlist.data.labels import LabelSets
 from tests.confidence.made_up import hits_of, observe, several, single
 

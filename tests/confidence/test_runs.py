@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import shortlist as sl
 from shortlist.confidence.calibration import SURE, safe_level
-from shortlist.confidence.confidence import LEAST, WINDOW, Runs
+from shortlist.confidence.sorted_streams import LEAST_EXAMPLES, RUN_WINDOW, Runs
 from shortlist.data.labels import LabelSets
 from tests.cli.conftest import run  # noqa: F401 - a fixture
 
@@ -58,8 +58,8 @@ def test_as_counted_anew_for_each_example(sets):
             last = set(own) or last
         mixed = any(set(b) - set(a) or set(a) - set(b) for a, b in pairwise(sets[:n]))
         expected = sum(sum(label in own for own in sets[:n]) ** 2 for label in range(5)) / n**2
-        share = np.mean(same[-WINDOW:])
-        if n < LEAST or (
+        share = np.mean(same[-RUN_WINDOW:])
+        if n < LEAST_EXAMPLES or (
             mixed and expected < 0.9 and any(set(own) for own in sets[:n]) and not share
         ):
             assert not found[n - 1]

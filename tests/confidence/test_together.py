@@ -3,7 +3,8 @@
 import numpy as np
 
 from shortlist.confidence.calibration import TOGETHER, calibration_error
-from shortlist.confidence.confidence import Confidence, look
+from shortlist.confidence.calibration_examples import look
+from shortlist.confidence.confidence import Confidence
 from shortlist.data.labels import LabelSets
 
 

@@ -16,22 +16,18 @@ from shortlist.confidence.calibration import (
     TOGETHER,
     WIDTH,
     Precision,
-    exponential,
     find_threshold,
     limit,
     most_likely,
 )
-from shortlist.confidence.confidence import ALARM, NEVER, Confidence, Seen, look, stretch_to_keep
+from shortlist.confidence.calibration_examples import NEVER, CalibrationExamples, look
+from shortlist.confidence.confidence import Confidence
+from shortlist.confidence.drift import DRIFT_ALARM, stretch_to_keep
 from shortlist.data.labels import LabelSets
 from tests.confidence.made_up import several
 from tests.reference import confidence as twin
 
 ROUND = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
-
-
-@given(st.floats(-40, 40))
-def test_the_exponential_is_one(x):
-    assert exponential(x) == pytest.approx(math.exp(x), rel=1e-8)
 
 
 @given(st.lists(ROUND, max_size=40), st.integers(0, 100))
@@ -132,7 +128,7 @@ def a_few(rows, behind=0):
     """Honest examples of these rows of (probability, hit), so many more true labels each, and
     their probabilities.
     """
-    seen, p = Seen.room(len(rows)), np.full((len(rows), WIDTH), np.nan)
+    seen, p = CalibrationExamples.room(len(rows)), np.full((len(rows), WIDTH), np.nan)
     for i, row in enumerate(rows):
         for j, (chance, hit) in enumerate(sorted(row, reverse=True)):
             seen.ids[i, j], seen.hits[i, j], p[i, j] = j % 3, hit, chance
@@ -195,13 +191,13 @@ def test_a_threshold_for_the_largest_f1(rows, behind):
 @given(st.integers(0, 300), st.integers(0, 2**32 - 1), st.floats(0.02, 0.98))
 def test_a_change_is_seen_where_what_came_is_far_from_what_was_expected(n, seed, p):
     draws = np.random.default_rng(seed)
-    seen = Seen.room(n)
+    seen = CalibrationExamples.room(n)
     seen.expected[:] = draws.choice([p, 0.5], n)
     seen.hits[:, 0] = draws.random(n) < np.where(
         np.arange(n) < n // 2, seen.expected, draws.random()
     )
     stretches = [32, 64, 128, 256, 512, 1024]
     expected = twin.contradiction(
-        seen.expected.tolist(), seen.hits[:, 0].tolist(), stretches, ALARM
+        seen.expected.tolist(), seen.hits[:, 0].tolist(), stretches, DRIFT_ALARM
     )
     assert stretch_to_keep(seen) == expected

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.compiled import compiling
-from shortlist.compiled.compiling import BASELINES, baseline
+from shortlist.compiled import numba_internals
+from shortlist.compiled.numba_internals import BASELINES, baseline
 
 LOOPS = """
 from shortlist.compiled.kernels import kernel
@@ -21,9 +21,9 @@ def doubled(x):
 """
 CALL = """
 import sys
-from shortlist.compiled import compiling
+from shortlist.compiled import numba_internals
 if "without" in sys.argv:
-    compiling.baseline = lambda: None
+    numba_internals.baseline = lambda: None
 import loops
 assert loops.doubled(1.5) == 3.0
 print(sum(loops.doubled.stats.cache_hits.values()), sum(loops.doubled.stats.cache_misses.values()))
@@ -60,18 +60,18 @@ def test_loops_for_the_baseline_are_found_and_otherwise_compiled(tmp_path):
 
 def test_a_processor_needs_every_feature(monkeypatch):
     for machine, (name, needed) in BASELINES.items():
-        monkeypatch.setattr(compiling.platform, "machine", lambda machine=machine: machine)
+        monkeypatch.setattr(numba_internals.platform, "machine", lambda machine=machine: machine)
         for has, found in [(needed, name), (needed[1:], None)]:
             features = dict.fromkeys(has, True)
             monkeypatch.setattr(
-                compiling.llvmlite.binding,
+                numba_internals.llvmlite.binding,
                 "get_host_cpu_features",
                 lambda features=features: features,
             )
-            compiling.baseline.cache_clear()
-            assert (compiling.baseline() or (None,))[0] == found
-    monkeypatch.setattr(compiling.platform, "machine", lambda: "riscv64")
-    compiling.baseline.cache_clear()
-    assert compiling.baseline() is None
+            numba_internals.baseline.cache_clear()
+            assert (numba_internals.baseline() or (None,))[0] == found
+    monkeypatch.setattr(numba_internals.platform, "machine", lambda: "riscv64")
+    numba_internals.baseline.cache_clear()
+    assert numba_internals.baseline() is None
     monkeypatch.undo()
-    compiling.baseline.cache_clear()
+    numba_internals.baseline.cache_clear()

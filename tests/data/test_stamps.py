@@ -12,7 +12,7 @@ import tempfile
 import numba
 import pytest
 
-from shortlist.compiled import compiling
+from shortlist.compiled import numba_internals
 from tests.copies import PACKAGE
 
 KERNEL = """
@@ -201,7 +201,7 @@ def test_loops_compiled_by_whoever_installed_the_package_are_used(
 
 def test_somebody_at_a_prompt_is_told_once(kept, monkeypatch, capsys):
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
-    monkeypatch.setattr(compiling._say_so_once, "__defaults__", ([],))
+    monkeypatch.setattr(numba_internals, "was_announced", False)
     assert kept() == (5154, True, True)
     assert capsys.readouterr().err == "", "there is nothing to wait for"
     for folder in kept.folder.rglob("__pycache__"):

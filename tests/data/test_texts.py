@@ -49,11 +49,11 @@ def test_blocks_are_cut_where_they_are_full(lengths):
             expected.append(listed[first : n + 1])
             first, held = n + 1, 0
     expected += [listed[first:]] if first < len(listed) else []
-    usual, room.BLOCK = room.BLOCK, 10
+    usual, room.CHARACTERS_AT_ONCE = room.CHARACTERS_AT_ONCE, 10
     try:
         assert [listed[block] for block in blocks(listed)] == expected
     finally:
-        room.BLOCK = usual
+        room.CHARACTERS_AT_ONCE = usual
 
 
 def test_what_is_no_list_of_texts_is_refused():

@@ -172,7 +172,7 @@ def test_no_workers_and_no_scheduler(json_file, monkeypatch):
         cluster = Cluster(client, patience=1)
         with pytest.raises(ClusterLost, match=r"no workers\. Nothing was kept; with a folder"):
             categories.train(cluster, cut(str(json_file)), sl.Categorizer(sl.Rocchio(), WORDS))
-    monkeypatch.setattr("shortlist.distributed.cluster.ANSWER", 1.0)
+    monkeypatch.setattr("shortlist.distributed.cluster.SECONDS_TO_ANSWER", 1.0)
     with (
         pytest.raises(ClusterLost, match="no Dask scheduler answers at tcp://127"),
         connect("tcp://127.0.0.1:9"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shortlist.inputs import read
-from shortlist.models.training_settings import Settings
+from shortlist.models.training_settings import TrainingSettings
 from tests.distributed.conftest import cluster_of_processes
 from tests.distributed.test_training import saved
 
@@ -83,6 +83,6 @@ def test_training_across_namespaces_is_that_of_one_machine(network, json_file, t
             [*train, *options], env=environment, capture_output=True, text=True, timeout=300
         )
     assert done.returncode == 0, done.stderr
-    model = Settings(learner="rocchio").model(of_texts=True)
+    model = TrainingSettings(learner="rocchio").model(of_texts=True)
     here = model.fit_batches((batch.texts, batch.labels) for batch in read(json_file))
     assert (tmp_path / "there").read_bytes() == saved(here, tmp_path / "here")

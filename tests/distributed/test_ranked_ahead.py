@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.confidence.observers import how_many
 from shortlist.distributed import categories
-from shortlist.distributed.categories import left_of_each
+from shortlist.distributed.categories import held_back
 from shortlist.distributed.cluster import Cluster
 from shortlist.distributed.parts import cut
 from shortlist.files.store import checksum
@@ -75,7 +75,7 @@ def test_the_same_whoever_does_it(client, json_file, learner, part_size):
 def test_the_model_is_the_same_without(json_file, monkeypatch, part_size):
     parts = cut(str(json_file), part_size=part_size)
     sure = trained(parts)
-    monkeypatch.setattr(categories, "left_of_each", lambda counts: [0] * len(counts))
+    monkeypatch.setattr(categories, "held_back", lambda counts: [0] * len(counts))
     unsure = trained(parts)
     assert sure.confidence_.ready
     assert not unsure.confidence_.ready
@@ -138,7 +138,7 @@ def test_what_is_kept_is_not_ranked_again(client, json_file, tmp_path):
 
 @given(st.lists(st.integers(0, 9000), min_size=1, max_size=12))
 def test_each_part_leaves_its_share(counts):
-    left, n = left_of_each(counts), sum(counts)
+    left, n = held_back(counts), sum(counts)
     assert sum(left) == min(n // 4, how_many(n))
     for own, count in zip(left, counts, strict=True):
         assert 0 <= own <= count

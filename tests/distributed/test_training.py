@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shortlist as sl
+from shortlist.data.batch import RowBatch
 from shortlist.data.labels import in_sorted_order, numbered
 from shortlist.distributed import categories, train
 from shortlist.distributed.cluster import Cluster
@@ -65,7 +66,9 @@ def test_rows_as_on_one_machine(client, tmp_path):
         there = train(
             Cluster(client), cut(map(str, files), part_size=1500), sl.RowCategorizer(learner)
         ).learner_
-        here = learner.fit_rows(batch.rows, in_sorted_order(numbered(batch.labels, len(batch))))
+        here = learner.fit_batch(
+            RowBatch(batch.rows, in_sorted_order(numbered(batch.labels, len(batch))))
+        )
         assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
 
 
@@ -76,7 +79,7 @@ def test_a_first_line_of_sizes_is_no_example(client, tmp_path):
         Cluster(client), cut(str(path), part_size=300), sl.RowCategorizer(sl.Rocchio())
     ).learner_
     batch = next(iter(read(path)))
-    here = sl.Rocchio().fit_rows(batch.rows, batch.labels)
+    here = sl.Rocchio().fit_batch(RowBatch.of(batch.rows, batch.labels))
     assert saved(there, tmp_path / "there") == saved(here, tmp_path / "here")
 
 

@@ -67,7 +67,9 @@ def test_one_part_is_what_a_pass_over_it_teaches(client, tmp_path):
     there = categories.train(Cluster(client), cut(path, vector="v"), sl.Categorizer(learner))
     here = sl.Categorizer(learner).fit_batches(read(path, vector="v"))
     batch = next(iter(read(path, vector="v")))
-    assert there.learner_._weights[:, :4] == pytest.approx(here.learner_._weights[:, :4], abs=1e-5)
+    assert there.learner_.vector_weights_[:, :4] == pytest.approx(
+        here.learner_.vector_weights_[:, :4], abs=1e-5
+    )
     assert there.rank(batch.texts, 4).scores == pytest.approx(
         here.rank(batch.texts, 4).scores, abs=1e-5
     )

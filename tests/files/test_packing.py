@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 import shortlist as sl
 from shortlist.files import container, store
-from shortlist.files.store import KEY
+from shortlist.files.store import METADATA_KEY
 from tests.files.test_store import parts
 
 NUMBERS = st.sampled_from([np.int32, np.int64, np.uint64, np.float32, np.float64, np.uint8])
@@ -76,14 +76,14 @@ def test_what_cannot_be_unpacked_is_refused(model, tmp_path):
             other = json.loads(json.dumps(header))
             other["packed"][name][key] = value
             other["checksum"] = store._checksum(store._described(other), whole)
-            save_file(whole, path, metadata={KEY: json.dumps(other)})
+            save_file(whole, path, metadata={METADATA_KEY: json.dumps(other)})
             with pytest.raises(sl.ModelFileError):
                 sl.load(path)
     for name in names[:5]:
         damaged = whole | {name: whole[name][:-1]}
         other = json.loads(json.dumps(header))
         other["checksum"] = store._checksum(store._described(other), damaged)
-        save_file(damaged, path, metadata={KEY: json.dumps(other)})
+        save_file(damaged, path, metadata={METADATA_KEY: json.dumps(other)})
         with pytest.raises(sl.ModelFileError):
             sl.load(path)
 
@@ -91,7 +91,10 @@ def test_what_cannot_be_unpacked_is_refused(model, tmp_path):
 @pytest.mark.long
 def test_a_small_file_does_not_become_a_huge_model():
     packed, note = container.pack(np.zeros(60 << 19))
-    with mock.patch.object(container, "MOST_MORE", 1 << 20), pytest.raises(container.NotPacked):
+    with (
+        mock.patch.object(container, "MOST_MORE_BYTES", 1 << 20),
+        pytest.raises(container.NotPacked),
+    ):
         container.unpack({"a": packed}, {"a": note})
 
 

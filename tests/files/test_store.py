@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 
 import shortlist as sl
 from shortlist.files import store
-from shortlist.files.store import FORMAT, KEY
+from shortlist.files.store import FORMAT_VERSION, METADATA_KEY
 from shortlist.learners.ratings.rating_learner import RatingLearner
 from shortlist.models.model import learners
 
@@ -33,7 +33,7 @@ def path(model, tmp_path):
 def parts(path):
     with safe_open(path, framework="numpy") as opened:
         arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-        return arrays, json.loads(opened.metadata()[KEY])
+        return arrays, json.loads(opened.metadata()[METADATA_KEY])
 
 
 def rewrite(path, change):
@@ -45,7 +45,7 @@ def rewrite(path, change):
     arrays, header = parts(path)
     change(arrays, header)
     header["checksum"] = _checksum(header["model"], arrays)
-    save_file(arrays, path, metadata={KEY: json.dumps(header)})
+    save_file(arrays, path, metadata={METADATA_KEY: json.dumps(header)})
 
 
 def test_the_file_is_what_the_safetensors_library_writes(path):
@@ -82,7 +82,7 @@ def test_a_file_that_is_damaged_is_known_by_its_checksum_first(path):
     """Whatever else is wrong with what it holds, which is found out at the same time."""
     arrays, header = parts(path)
     arrays["learner/edge_label"][0] = -1
-    save_file(arrays, path, metadata={KEY: json.dumps(header)})
+    save_file(arrays, path, metadata={METADATA_KEY: json.dumps(header)})
     with pytest.raises(sl.ModelFileError, match="do not match its checksum"):
         sl.load(path)
     with pytest.raises(sl.ModelFileError, match="do not match its checksum"):
@@ -140,7 +140,7 @@ def test_any_changed_byte_is_noticed(path):
 
 
 def set_version(arrays, header):
-    header["format"] = FORMAT + 1
+    header["format"] = FORMAT_VERSION + 1
 
 
 def set_kind(arrays, header):

@@ -20,12 +20,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
 
-from shortlist.server.app import check_journal
-from shortlist.server.journal import END_FILE as END
-from shortlist.server.journal import FILE, Example, Journal, JournalError
-from shortlist.server.snapshots import salvage
+from shortlist.models.label_changes import Change
+from shortlist.server.checksums import END_FILE
+from shortlist.server.entries import Judge, Judgement, LabelChange
+from shortlist.server.journal import Journal, check_journal
+from shortlist.server.journal_errors import JournalError
+from shortlist.server.journal_file import JOURNAL_FILE
+from shortlist.server.salvage import salvage
 
-LOG = f"{FILE}-wal"
+LOG = f"{JOURNAL_FILE}-wal"
 PAGE = 4096
 
 
@@ -42,13 +45,18 @@ def make_journals(root, chance):
         for n in range(120):
             words = (f"word{chance.randrange(500)}" for _ in range(chance.choice([5, 50, 900])))
             text = f"example {n} " + " ".join(words)
-            judged = [f"wrong{n}"] * (n % 4 == 3), n % 4 != 3, ("", "anna", "ben")[n % 3]
-            labels = [f"label{n % 7}", "ä"]
+            key = f"key {n}" if n % 3 else None
+            person = ("", "anna", "ben")[n % 3]
             if n % 12 == 5:
-                text, labels = "", {"change": "split", "labels": ["ä"], "into": f"label{n}"}
-            journal.append(
-                [Example(text, labels, f"key {n}" if n % 3 else None, n % 5 or None, *judged)]
-            )
+                entry = LabelChange(Change("split", ("ä",), f"label{n}"), key, person)
+            else:
+                labels = [f"label{n % 7}", "ä"]
+                wrong = [f"wrong{n}"] * (n % 4 == 3)
+                judge = Judge.MODEL if n % 7 == 2 else Judge.PERSON
+                entry = Judgement(
+                    text, labels, key, n % 5 or None, wrong, not wrong, person, judge=judge
+                )
+            journal.append([entry])
             if n % 10 == 9:
                 journal.undo([chance.randrange(n) + 1], chance.choice(["", "anna"]))
             if n == 80:
@@ -66,8 +74,8 @@ def contents(folder):
     journal = Journal(folder)
     try:
         return [
-            list(journal._rows(f"SELECT * FROM {table} ORDER BY number"))
-            for table in ("examples", "undos")
+            list(journal.file.rows(f"SELECT * FROM {table} ORDER BY number"))
+            for table in ("entries", "undos")
         ]
     finally:
         journal.close()
@@ -178,7 +186,9 @@ def trial(count, root, seed=7):
         name = chance.choice(sorted(journals))
         shutil.copytree(journals[name], victim)
         path = victim / chance.choice(
-            [FILE, FILE, LOG, LOG, END] if name == "crashed" else [FILE, FILE, FILE, END]
+            [JOURNAL_FILE, JOURNAL_FILE, LOG, LOG, END_FILE]
+            if name == "crashed"
+            else [JOURNAL_FILE, JOURNAL_FILE, JOURNAL_FILE, END_FILE]
         )
         damage = chance.choice(DAMAGES)
         damage(path, older, chance)

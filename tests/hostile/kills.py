@@ -39,9 +39,9 @@ from shortlist.server.app import (
     make_app,  # noqa: F401  imported here once, not in every server forked
     serve,
 )
-from shortlist.server.journal import FILE
+from shortlist.server.journal_file import JOURNAL_FILE
 from shortlist.server.replica import Replica
-from shortlist.server.settings import Settings
+from shortlist.server.settings import ServerSettings
 from tests.server.servers import EXAMPLES, Client, state_bytes
 
 CLIENTS = 4
@@ -72,7 +72,7 @@ class Forked:
         os.setsid()
         with open(folder / "log", "a") as log:
             sys.stderr = log
-            serve(Settings(folder, port=0, **settings), None, there.send)
+            serve(ServerSettings(folder, port=0, **settings), None, there.send)
 
     def writers(self):
         """The process that writes a snapshot, if there is one."""
@@ -126,7 +126,7 @@ class Changing:
 
     def lost(self, rows, gone):
         """How many changes, and undos of one, are not in the journal."""
-        by_key = {row.key: (row.number, row.labels) for row in rows}
+        by_key = {row.key: (row.number, row.change) for row in rows}
         return sum(by_key.get(key) != entry for key, entry in self.acknowledged.items()) + len(
             self.undone - gone
         )
@@ -231,22 +231,29 @@ class Row(NamedTuple):
     number: int
     key: str
     text: str
-    labels: list | dict
+    labels: list
     wrong: list
     complete: bool
     person: str
+    judge: str
+    change: dict | None
 
 
 def rows_of(folder):
     """The journal's examples and what was taken back, read with nothing but SQL."""
-    db = sqlite3.connect(folder / FILE)
-    query = (
-        "SELECT number, key, text, labels, wrong, complete, person FROM examples ORDER BY number"
-    )
-    rows = [
-        Row(number, key, text, json.loads(labels), json.loads(wrong), bool(complete), person)
-        for number, key, text, labels, wrong, complete, person in db.execute(query)
-    ]
+    db = sqlite3.connect(folder / JOURNAL_FILE)
+    columns = "number, key, text, labels, wrong, complete, person, judge, change"
+    rows = []
+    for values in db.execute(f"SELECT {columns} FROM entries ORDER BY number"):
+        row = Row(*values)
+        rows.append(
+            row._replace(
+                labels=json.loads(row.labels),
+                wrong=json.loads(row.wrong),
+                complete=bool(row.complete),
+                change=json.loads(row.change or "null"),
+            )
+        )
     gone = {number for (number,) in db.execute("SELECT example FROM undos")}
     db.close()
     return rows, gone
@@ -257,9 +264,11 @@ def expected_model(folder, model_file):
     rows, gone = rows_of(folder)
     model = sl.load(model_file)
     for row in rows:
-        if row.number not in gone and isinstance(row.labels, dict):
-            model.change_labels(Change.of(row.labels))
-        elif row.number not in gone:
+        if row.number in gone:
+            continue
+        if row.change is not None:
+            model.change_labels(Change.of(row.change))
+        else:
             model.learn(row.text, row.labels, row.wrong, row.complete)
     return model
 

@@ -12,7 +12,7 @@ import numpy as np
 import shortlist as sl
 from shortlist.files import container, store
 from shortlist.files.container import DTYPES
-from shortlist.files.store import KEY, State
+from shortlist.files.store import METADATA_KEY, State
 
 # Counts may be up to 2**62: 2**61 can still be counted up from, 2**63 − 1 cannot.
 INTS = [
@@ -342,9 +342,11 @@ def as_packed_bytes(state, random):
 
 def as_bytes(state, arrays=None, more=None):
     arrays = arrays or state.all_arrays()
-    header = {"format": store.FORMAT, "library": sl.__version__, "model": state.header()} | (
-        more or {}
-    )
+    header = {
+        "format": store.FORMAT_VERSION,
+        "library": sl.__version__,
+        "model": state.header(),
+    } | (more or {})
     names = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
     layout, start = {}, 0
     for name, array in arrays.items():
@@ -369,7 +371,7 @@ def put_together(layout, header, data, metadata=None, padding=b""):
         header = header | {"checksum": store._checksum(store._described(header), arrays)}
     except (KeyError, TypeError, ValueError, OverflowError, IndexError, AttributeError):
         pass
-    texts = {KEY: json.dumps(header)} if metadata is None else metadata
+    texts = {METADATA_KEY: json.dumps(header)} if metadata is None else metadata
     text = json.dumps({"__metadata__": texts} | layout).encode()
     text += b" " * (-len(text) % 8) + padding
     return len(text).to_bytes(8, "little") + text + data
@@ -390,7 +392,7 @@ def changed_bytes(state, random):
         at = random.randrange(len(whole))
         return bytes(random.choice([whole[:at], whole[at:], whole + random.randbytes(9)]))
     layout = json.loads(whole[8 : 8 + size])
-    header, data = json.loads(layout.pop("__metadata__")[KEY]), bytes(whole[8 + size :])
+    header, data = json.loads(layout.pop("__metadata__")[METADATA_KEY]), bytes(whole[8 + size :])
     name = random.choice(sorted(layout))
     entry = layout[name]
     shape, (first, last) = entry["shape"], entry["data_offsets"]
@@ -431,5 +433,7 @@ def changed_bytes(state, random):
         layout[random.choice(["", "/", "a/b/c", "text/", f"{name}/x", "__metadata__ "])] = (
             layout.pop(name)
         )
-    metadata = random.choice([None] * 9 + [{}, [], {KEY: 3}, {KEY: "{"}, {KEY: "[" * 10**5}])
+    metadata = random.choice(
+        [None] * 9 + [{}, [], {METADATA_KEY: 3}, {METADATA_KEY: "{"}, {METADATA_KEY: "[" * 10**5}]
+    )
     return put_together(layout, header, data, metadata, b" " * random.choice([0, 0, 0, 1, 5]))

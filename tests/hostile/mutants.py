@@ -48,10 +48,15 @@ JOURNAL = [
         "damage",
         "export",
         "label_changes",
+        "version_1",
     )
 ]
 TESTS = {
     "shortlist/server/journal.py": JOURNAL,
+    "shortlist/server/entries.py": JOURNAL,
+    "shortlist/server/checksums.py": JOURNAL,
+    "shortlist/server/journal_file.py": JOURNAL,
+    "shortlist/server/journal_history.py": JOURNAL,
     "shortlist/learners/top_labels.py": ["tests/learners/test_best.py"],
     "shortlist/learners/index/edges.py": INDEX,
     "shortlist/learners/index/scoring.py": INDEX,

@@ -16,10 +16,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a program
 
-from shortlist.server import rehearsals, snapshots
+from shortlist.server import promotion, rehearsals, snapshots
 from shortlist.server.journal import Journal
 from shortlist.server.people import Role, changing
-from shortlist.server.rehearsals import LEAST, candidate_like
+from shortlist.server.rehearsals import LEAST_EXAMPLES, candidate_like
 from tests.hostile.kills import wait_a_little_for
 from tests.hostile.queue_kills import Judging, first_texts, run_queue
 
@@ -34,7 +34,7 @@ class Promoting(Judging):
         with changing(folder) as people:
             self.tokens[PROMOTER] = people.add(PROMOTER, Role.MANAGE)
         self.promoting = False  # whether a promotion, or going back, is under way
-        self.bases = {rehearsals.seal(folder / snapshots.BASE)}  # one of which must be there
+        self.bases = {promotion.file_seal(folder / snapshots.BASE)}  # one of which must be there
 
     def threads(self, url, chance, stop):
         job = (url, chance.randrange(2**60), self.promote, PROMOTER, stop)
@@ -56,7 +56,7 @@ class Promoting(Judging):
             time.sleep(0.05)
             return
         promotes = can_promote and (not told["can_go_back"] or chance.random() < 0.5)
-        wanted = seal_of_the_first(self.folder, [rehearsals.CANDIDATE] if promotes else BEFORE)
+        wanted = seal_of_the_first(self.folder, [promotion.CANDIDATE] if promotes else BEFORE)
         self.bases.add(wanted)
         self.promoting = True
         try:
@@ -73,7 +73,7 @@ class Promoting(Judging):
 
     def faults(self, model_file):
         found = super().faults(self.folder / snapshots.BASE)
-        base = rehearsals.seal(self.folder / snapshots.BASE)
+        base = promotion.file_seal(self.folder / snapshots.BASE)
         found["lost"] += base not in self.bases
         self.bases = {base}
         self.rehearse()
@@ -84,18 +84,18 @@ class Promoting(Judging):
         journal = Journal(self.folder)
         examples = journal.version().examples
         journal.close()
-        last = rehearsals.last(self.folder)
-        if examples >= 2 * LEAST and (last is None or not last["fits"]):
+        last = promotion.last_rehearsal(self.folder)
+        if examples >= 2 * LEAST_EXAMPLES and (last is None or not last["fits"]):
             rehearsals.rehearsed(self.folder, lambda present: (candidate_of(present), 0))
 
 
-BEFORE = [rehearsals.ASIDE, rehearsals.BEFORE]
+BEFORE = [promotion.ASIDE, promotion.BEFORE]
 
 
 def seal_of_the_first(folder, names):
     """The seal of the first of these files that is there."""
     return next(
-        (rehearsals.seal(folder / name) for name in names if (folder / name).exists()), "none"
+        (promotion.file_seal(folder / name) for name in names if (folder / name).exists()), "none"
     )
 
 

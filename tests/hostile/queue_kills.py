@@ -25,9 +25,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # when it is run as a progra
 import httpx
 
 import shortlist as sl
-from shortlist.server.journal import ALONE, Journal
+from shortlist.server.journal import Journal
+from shortlist.server.journal_history import History
 from shortlist.server.people import Role, changing
-from shortlist.server.review_queue import Queue, follow
+from shortlist.server.review_queue import Queue
 from tests.hostile.kills import Changing, rows_of, run, wait_a_little_for, wrong_models
 from tests.server.servers import Client
 
@@ -137,14 +138,14 @@ class Judging:
     def faults(self, model_file):
         """What is not as it was acknowledged."""
         every, gone = rows_of(self.folder)
-        rows = [row for row in every if isinstance(row.labels, list)]
+        rows = [row for row in every if row.change is None]
         by_key = {row.key: row for row in rows}
         found = collections.Counter(self.found, wrong=wrong_models(self.folder, model_file))
         self.found.clear()
         found["lost"] += self.changing.lost(every, gone)
         for key, entry in self.acknowledged.items():
             row = by_key.get(key)
-            found["lost"] += row is None or (row.number, *row[2:]) != entry
+            found["lost"] += row is None or (row.number, *row[2:7]) != entry
         live = [row for row in rows if row.number not in gone]
         found["doubled"] += len(rows) - len(by_key) + len(live) - len({row.text for row in live})
         decisions = decisions_of(self.folder)
@@ -175,20 +176,20 @@ def judgement(item, chance):
 def decisions_of(folder):
     """The examples of each decision, by the first of them."""
     journal = Journal(folder)
-    alone = [entry.number for entry in journal.entries(limit=10**6) if entry.person.endswith(ALONE)]
-    found = {}
-    while alone:
-        first = min(alone)
-        found[first] = journal.decision(first)
-        alone = [number for number in alone if number not in found[first]]
+    by_model = [row.number for row in rows_of(folder)[0] if row.judge == "model"]
+    decisions = {}
+    while by_model:
+        first = min(by_model)
+        decisions[first] = History(journal).decision(first)
+        by_model = [number for number in by_model if number not in decisions[first]]
     journal.close()
-    return found
+    return decisions
 
 
 def judged_texts(folder):
     """The texts that count as judged when the next server begins."""
     journal, queue = Journal(folder), Queue(folder)
-    follow(queue, journal)
+    queue.follow(journal)
     found = {text for (text,) in queue.db.execute("SELECT text FROM items WHERE state = 'judged'")}
     queue.close()
     journal.close()

@@ -6,7 +6,8 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import snapshots
-from shortlist.server.journal import ALONE, Example, Journal
+from shortlist.server.entries import Judge, Judgement
+from shortlist.server.journal import Journal
 from shortlist.server.review_queue import Queue
 from tests.hostile.kills import trial
 from tests.hostile.promotion_kills import Promoting, candidate_of
@@ -34,7 +35,10 @@ def test_what_is_lost_doubled_or_torn_is_found(tmp_path):
     one, two, three = (item.key for item in reversed(queue.items("waiting")))
     journal = Journal(folder)
     journal.append(
-        [Example("apple one", ["fruit"], one, person="anna"), Example("bolt two", ["metal"], two)]
+        [
+            Judgement("apple one", ["fruit"], one, person="anna"),
+            Judgement("bolt two", ["metal"], two),
+        ]
     )
     asked.acknowledged[one] = (1, "apple one", ["fruit"], [], True, "anna")
     assert not any(asked.faults(model)[fault] for fault in FAULTS)
@@ -44,14 +48,16 @@ def test_what_is_lost_doubled_or_torn_is_found(tmp_path):
     asked.acknowledged[one] = (1, "apple one", ["fruit"], [], True, "ben")
     assert asked.faults(model)["lost"] == 1, "by another person"
     del asked.acknowledged[one]
-    journal.append([Example(f"bolt {n}", ["metal"], f"key {n}", person=ALONE) for n in range(2)])
+    journal.append(
+        [Judgement(f"bolt {n}", ["metal"], f"key {n}", judge=Judge.MODEL) for n in range(2)]
+    )
     asked.decided[3] = 2
     assert not asked.faults(model)["lost"]
     asked.undone.add(3)
     journal.undo([3])
     found = asked.faults(model)
     assert (found["torn"], found["lost"]) == (1, 1)
-    journal.append([Example("apple one", ["fruit"], "another key")])
+    journal.append([Judgement("apple one", ["fruit"], "another key")])
     assert asked.faults(model)["doubled"] == 1
     queue.close()
     journal.close()

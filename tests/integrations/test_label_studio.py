@@ -144,9 +144,7 @@ def test_who_was_interrupted_between_learning_and_undoing_is_told_again(
 ):
     told(backend, "ANNOTATION_CREATED", ["trade"])
     with monkeypatch.context() as broken:
-        broken.setattr(
-            Backend, "_take_back", lambda *_, **__: (_ for _ in ()).throw(InputError("gone"))
-        )
+        broken.setattr(Backend, "_undo", lambda *_, **__: (_ for _ in ()).throw(InputError("gone")))
         with pytest.raises(InputError, match="gone"):
             told(backend, "ANNOTATION_UPDATED", ["money"])
     assert live(server) == [["money"], ["trade"]]
@@ -234,7 +232,7 @@ def test_a_body_that_does_not_say_how_long_it_is_has_the_same_limit(backend, mon
     testclient = pytest.importorskip("starlette.testclient")
     from shortlist.integrations import label_studio as label_studio_app
 
-    monkeypatch.setattr(label_studio_app, "MOST", 1000)
+    monkeypatch.setattr(label_studio_app, "MOST_REQUEST_BYTES", 1000)
     with testclient.TestClient(label_studio_app.make_app(backend)) as client:
         assert client.post("/setup", content=(b" " * 100 for _ in range(20))).status_code == 413
         assert client.post("/setup", content=b" " * 2000).status_code == 413

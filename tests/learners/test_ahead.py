@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import TunedIndex
-from shortlist.confidence.observers import rank_before_learning
+from shortlist.data.batch import RowBatch
 from shortlist.data.rows import Rows
 from shortlist.data.validation import as_rows
-from shortlist.learners.index.scoring import NOBODY
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.index.scoring import NO_RANKINGS
+from shortlist.learners.port import Stretch
 
 K = 3
 
@@ -29,16 +31,30 @@ def stream(n, seed, features=12, labels=5):
     return as_rows(X), Y
 
 
+class RanksAhead:
+    """Observes a learner, and has some rows ranked before they are learned."""
+
+    depth = K
+    counts_unknown = False
+
+    def __init__(self, which):
+        self.which = which
+
+    def plan(self, learner, labels, order):
+        yield Stretch(0, order.size, self.which)
+
+    def note(self, ranked, labels):
+        self.ranked = ranked
+
+    def finish(self, learner, rows, labels, order):
+        pass
+
+
 def learned_at_once(learner, rows, Y, which):
     learner.expect_labels([[label] for label in range(5)])
-
-    def watch(own, some, labels, order):
-        found.append(own.rank_ahead(some.n_rows, which, K))
-        yield order
-
-    found = []
-    learner.learn_rows(rows, Y, watch)
-    return found[0]
+    observer = RanksAhead(which)
+    learner.learn_batch(RowBatch.of(rows, Y), observer)
+    return getattr(observer, "ranked", None)
 
 
 def ranked_one_by_one(learner, rows, Y, which):
@@ -47,9 +63,9 @@ def ranked_one_by_one(learner, rows, Y, which):
     for i in range(rows.n_rows):
         one = rows.take(np.array([i]))
         if i in which:
-            ranking, known = rank_before_learning(learner, one, np.zeros(1, dtype=np.int64))
-            found[i] = ranking.ids[0, :K], ranking.scores[0, :K], known[0]
-        learner.learn_rows(one, Y[i : i + 1])
+            ranked = CategoryLearner.rank_ahead(learner, one, np.zeros(1, dtype=np.int64), K)
+            found[i] = ranked.ids[0], ranked.scores[0], ranked.known[0]
+        learner.learn_batch(RowBatch.of(one, Y[i : i + 1]))
     return [found[i] for i in which]
 
 
@@ -77,19 +93,19 @@ def test_what_is_learned_is_the_same(which):
     rows, Y = stream(40, 1)
     plain, asked = TunedIndex(), TunedIndex()
     plain.expect_labels([[label] for label in range(5)])
-    plain.learn_rows(rows, Y)
+    plain.learn_batch(RowBatch.of(rows, Y))
     learned_at_once(asked, rows, Y, np.array(which, dtype=np.int64))
     assert asked.rank(dense(rows)).scores.tobytes() == plain.rank(dense(rows)).scores.tobytes()
-    assert asked._ahead is NOBODY
+    assert asked.wanted_rankings_ is NO_RANKINGS
 
 
 def test_learning_that_fails_asks_nobody_next_time(monkeypatch):
     rows, Y = stream(40, 1)
     learner = TunedIndex()
-    monkeypatch.setattr(learner, "_learn_some", lambda *_: 1 / 0)
+    monkeypatch.setattr(learner, "learn_until_full", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         learned_at_once(learner, rows, Y, np.array([3]))
-    assert learner._ahead is NOBODY
+    assert learner.wanted_rankings_ is NO_RANKINGS
 
 
 def dense(rows: Rows):

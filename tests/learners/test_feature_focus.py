@@ -81,7 +81,8 @@ def test_kernel_and_twin_hold_the_same_edges(
     }
     assert learner.n_edges_ == sum(map(len, twin.edges.values()))
     for f, total in twin.total.items():
-        assert learner.index_.features["total"][f] == total
+        # weights are rounded to 32 bits in another order
+        assert learner.index_.features["total"][f] == pytest.approx(total, rel=1e-6)
     for f, seen in twin.seen.items():
         assert learner.index_.features["seen"][f] == seen
     for i, (x, _) in enumerate(stream):
@@ -309,7 +310,7 @@ def test_what_is_remembered_is_bounded_and_adds_up(labels, memory):
     )
     total = learner.index_.features["total"][0]
     assert total <= memory
-    assert sum(w for _, w in edges_of(learner).get(0, [])) <= total * (1 + 1e-12)
+    assert sum(w for _, w in edges_of(learner).get(0, [])) <= total * (1 + 1e-6)
 
 
 def test_memory_wants_room_to_remember_and_edges_that_end():

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from shortlist import Categorizer, InputError, RowCategorizer, TextVectorizer, TunedIndex
 from shortlist import concurrency as interrupts
 from shortlist.inputs import read
-from shortlist.learners.index.edges import check_finite
+from shortlist.learners.index.edges import check_finite_biases
 from shortlist.learners.index.index_learner import LEAST_VALUE, MOST_VALUE, round_to_weights
 from tests.contract import as_bytes
 
@@ -146,7 +146,7 @@ def test_values_have_the_digits_and_the_range_of_weights(data):
 @given(arrays(np.float64, st.integers(0, 9)))
 def test_what_is_not_finite_is_noticed_wherever_it_stands(biases):
     if np.isfinite(biases).all():
-        check_finite("l2", biases)
+        check_finite_biases("l2", biases)
     else:
         with pytest.raises(InputError, match="no longer finite"):
-            check_finite("l2", biases)
+            check_finite_biases("l2", biases)

@@ -22,6 +22,7 @@ from shortlist import (
     TunedIndex,
     load,
 )
+from shortlist.data.labels import numbered
 from shortlist.learners.prototypes.weights import mixed, pack
 from tests.contract import as_bytes, example_data
 from tests.learners.test_feature_focus import edges_of, examples
@@ -35,10 +36,9 @@ WIDTH = 6
 def in_parts(learner, X, Y, n):
     """Fitted in n parts that are mixed after each pass, as a cluster does it."""
     learner.reset()
-    rows, labels = (
-        learner.prepare(learner.checked_rows(X)),
-        learner._take_up(learner.checked_rows(X), Y),
-    )
+    checked = learner.checked_rows(X)
+    rows = learner.prepare(checked)
+    labels = learner._take_up(checked, numbered(Y, checked.n_rows))
     for number in range(learner.passes_through(len(Y), labels.n_labels)):
         shards = [learner.shard(n) for _ in range(n)]
         for shard, part in zip(shards, np.array_split(np.arange(len(Y)), n), strict=True):
@@ -227,7 +227,7 @@ def with_weights(learner, weights, known):
     new = copy.copy(learner)
     nothing = np.zeros(weights.shape[0])
     parts = feature, label.astype(np.int32), listed, np.zeros(listed.size), nothing, nothing.copy()
-    new.prototypes = pack(*parts).with_room(10_000)
+    new.prototypes_ = pack(*parts).with_room(10_000)
     new._counts = np.array([weights.shape[1] if known else 0, 0, 0])
     new._total_losses, new._loss_curve = np.zeros(3), np.zeros((0, 4))
     return new

@@ -71,7 +71,7 @@ def test_tuned_index_is_exactly_its_twin(stream, max_edges, passes):
     pairs = [
         ([(f, v) for f, v in enumerate(row) if v], right, wrong) for row, right, wrong in stream
     ]
-    learner._planned = passes
+    learner.planned_passes_ = passes
     for n in range(passes):
         learner.update(
             learner.check_rows(scipy.sparse.csr_array(X)), sets, np.arange(len(stream)), n == 0
@@ -150,7 +150,7 @@ def test_the_edges_of_labels_that_nobody_judged_do_not_change(single):
     learner, X = fitted(TunedIndex())
     if single:
         learner.partial_fit(np.eye(30)[:21], [[c // 3] for c in range(21)])
-        learner._counts[1] = learner._counts[0]  # as if examples had one label each
+        learner.running_counts_[1] = learner.running_counts_[0]  # as if examples had one label each
     weights, _, biases = learned(learner)
     learner.partial_fit(X, judged([[1]] * len(X), len(X), [[2, 3]] * len(X)))
     after, _, biases_after = learned(learner)
@@ -216,11 +216,11 @@ def test_an_open_judgement_says_no_less_labels_than_there_are_on_average():
     """Only some of the many labels were judged: that examples have many is still so."""
     learner, X = fitted(TunedIndex())
     learner.partial_fit(X, [LABELS[:6]] * len(X))
-    mean = learner._counts[1] / learner._counts[0]
+    mean = learner.running_counts_[1] / learner.running_counts_[0]
     learner.partial_fit(X, judged([[1]] * len(X), len(X), [[2]] * len(X)))
-    assert learner._counts[1] / learner._counts[0] == pytest.approx(mean)
+    assert learner.running_counts_[1] / learner.running_counts_[0] == pytest.approx(mean)
     learner.partial_fit(X, judged([LABELS[:5]] * len(X), len(X), [[6]] * len(X)))
-    assert learner._counts[1] / learner._counts[0] > mean
+    assert learner.running_counts_[1] / learner.running_counts_[0] > mean
 
 
 # The door

@@ -3,6 +3,8 @@
 import numpy as np
 
 from shortlist import TextVectorizer, TunedIndex
+from shortlist.data.batch import RowBatch
+from shortlist.data.labels import numbered
 from shortlist.learners.index import index_learner
 from tests.contract import as_bytes
 
@@ -23,8 +25,8 @@ def test_learning_does_not_depend_on_how_rows_are_cut(monkeypatch):
     rows = TextVectorizer(tf="log", idf="smooth").fit_counts([texts])
 
     def learned(n_jobs, piece):
-        monkeypatch.setattr(index_learner, "PIECE", piece)
-        model = TunedIndex(n_jobs=n_jobs).fit_rows(rows, labels)
+        monkeypatch.setattr(index_learner, "ROWS_AT_A_TIME", piece)
+        model = TunedIndex(n_jobs=n_jobs).fit_batch(RowBatch(rows, numbered(labels, len(labels))))
         assert model.n_examples_ == N
         return as_bytes(model.set_params(n_jobs=None))
 

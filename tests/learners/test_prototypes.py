@@ -236,7 +236,7 @@ def test_weights_stay_inside_their_cap(cap):
     learner = MMP(1, max_weights=cap)
     for i in range(len(Y)):
         learner.partial_fit(X[i : i + 1], Y[i : i + 1])
-        assert learner.prototypes.used[0] <= cap
+        assert learner.prototypes_.used[0] <= cap
     unlimited = MMP(1, random_state=None).fit(X, Y)
     assert unlimited.n_weights_ > cap
     assert np.array_equal(

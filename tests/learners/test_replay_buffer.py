@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import Categorizer, ModelFileError, TunedIndex, load
+from shortlist.data.batch import RowBatch
 from shortlist.data.labels import LabelSets, judged
 from shortlist.data.rows import Rows
 from shortlist.files.store import State
 from shortlist.learners.index import replay_buffer
 from shortlist.learners.index.training import EXAMPLES, LABELS
-from shortlist.learners.label_surgery import let_go, merged, renamed, split_off
+from shortlist.learners.port import Stretch
 from tests.contract import as_bytes
 from tests.learners.test_tuned_index import any_stream, learned, learned_by, matrix
 from tests.reference.tuned_index import SlowTunedIndex
@@ -29,7 +30,7 @@ long_enough = st.lists(any_stream, min_size=1, max_size=3).map(
 
 def kept_by(learner):
     """[(row, label)], the oldest first."""
-    rows, _, labels = learner._ring.examples()
+    rows, _, labels = learner.ring_.examples()
     names = learner.label_index_.names
     return [
         (list(zip(*(part.tolist() for part in rows.row(i)), strict=True)), names[labels.ids[i]])
@@ -64,9 +65,9 @@ def test_a_stream_is_exactly_its_twin_however_it_is_cut(stream, max_edges, data)
 def test_a_stream_that_has_grown_long_keeps_nothing():
     learner = TunedIndex().partial_fit(np.eye(3), ["a", "b", "c"])
     assert len(kept_by(learner)) == 3
-    learner._counts[[EXAMPLES, LABELS]] = replay_buffer.MOST_EXAMPLES
+    learner.running_counts_[[EXAMPLES, LABELS]] = replay_buffer.MOST_EXAMPLES
     learner.partial_fit(np.eye(3), ["a", "b", "c"])
-    assert learner._ring is replay_buffer.NO_RING
+    assert learner.ring_ is replay_buffer.NO_RING
 
 
 def random_rows(n, longest, seed):
@@ -162,7 +163,7 @@ def test_fit_keeps_nothing_and_a_compact_file_has_nothing(tmp_path):
     assert set(replay_buffer.ARRAYS[:-1]) < set(learner.to_state().arrays)
     learner.save(tmp_path / "compact", compact=True)
     opened = load(tmp_path / "compact")
-    assert not opened._ring.span.size
+    assert not opened.ring_.span.size
     assert opened.partial_fit(X, Y).score(X, Y) > 0.8
     assert not set(replay_buffer.ARRAYS) & set(learner.fit(X, Y).to_state().arrays)
     learner.partial_fit(X[:5], Y[:5])
@@ -181,10 +182,14 @@ def test_columns_that_are_forgotten_are_so_there_too():
 def test_labels_that_change_do_so_there_too():
     learner = TunedIndex(values="raw").partial_fit(np.eye(3), ["a", "b", "c"])
     own = [[(0, 1.0)], [(1, 1.0)], [(2, 1.0)]]
-    assert kept_by(renamed(learner, "a", "d")) == list(zip(own, ["d", "b", "c"], strict=True))
-    assert kept_by(merged(learner, ["a"], "b")) == list(zip(own, ["b", "b", "c"], strict=True))
-    assert kept_by(let_go(learner, ["b"])) == [(own[0], "a"), (own[2], "c")]
-    assert kept_by(split_off(learner, "b", "d")) == [(own[0], "a"), (own[2], "c")]
+    assert kept_by(learner.with_label_renamed("a", "d")) == list(
+        zip(own, ["d", "b", "c"], strict=True)
+    )
+    assert kept_by(learner.with_labels_merged(["a"], "b")) == list(
+        zip(own, ["b", "b", "c"], strict=True)
+    )
+    assert kept_by(learner.without_recent_examples(["b"])) == [(own[0], "a"), (own[2], "c")]
+    assert kept_by(learner.with_label_split("b", "d")) == [(own[0], "a"), (own[2], "c")]
     assert kept_by(learner) == list(zip(own, ["a", "b", "c"], strict=True))
 
 
@@ -193,7 +198,7 @@ def test_merged_learners_have_the_last_of_both():
     other = TunedIndex(values="raw").partial_fit(np.eye(3)[:2], ["c", "d"])
     one.merge(other)
     assert [label for _, label in kept_by(one)] == ["a", "b", "c", "c", "d"]
-    other._counts[EXAMPLES] = 16_384
+    other.running_counts_[EXAMPLES] = 16_384
     assert kept_by(one.merge(other)) == []
 
 
@@ -299,12 +304,18 @@ def test_a_long_stream_that_was_stopped_has_let_all_go_too():
     X, Y, _ = of_words(40)
     stopped, in_peace = (TunedIndex().partial_fit(X[:20], Y[:20]) for _ in range(2))
     for learner in (stopped, in_peace):
-        learner._counts[[EXAMPLES, LABELS]] = 16_380
+        learner.running_counts_[[EXAMPLES, LABELS]] = 16_380
 
-    def stop(learner, rows, labels, order):
-        yield order
-        raise KeyboardInterrupt
+    class Stops:
+        depth = 1
+        counts_unknown = False
+
+        def plan(self, learner, labels, order):
+            return [Stretch(0, order.size, order[:0])]
+
+        def finish(self, learner, rows, labels, order):
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        stopped.learn_rows(stopped.checked_rows(X[20:]), Y[20:], stop)
+        stopped.learn_batch(RowBatch.of(X[20:], Y[20:]), Stops())
     assert as_bytes(stopped) == as_bytes(in_peace.partial_fit(X[20:], Y[20:]))

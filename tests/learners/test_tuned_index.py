@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 
 from shortlist import FeatureFocus, InputError, ModelFileError, TunedIndex, load
+from shortlist.data.batch import RowBatch
 from shortlist.files.store import State
 from shortlist.learners.index.scoring import NAMED, NO_WEIGHTS, unit
-from shortlist.learners.label_surgery import merged, split_off
 from shortlist.learners.top_labels import DONE
 from tests.contract import as_bytes
 from tests.reference.tuned_index import SlowTunedIndex, share_of_vector
@@ -75,8 +75,8 @@ def weights_of(learner):
     """{(g, c): U_gc}, without what is 0."""
     names = learner.classes_.tolist()
     return {
-        (g, names[c]): float(learner._weights[g, c])
-        for g, c in zip(*learner._weights.nonzero(), strict=True)
+        (g, names[c]): float(learner.vector_weights_[g, c])
+        for g, c in zip(*learner.vector_weights_.nonzero(), strict=True)
     }
 
 
@@ -91,9 +91,8 @@ def test_is_exactly_its_twin(stream, step, max_edges, passes):
     # Ties go by the number of a label: number all of them before learning begins.
     learner.partial_fit(matrix([([(0, 0.0)], [])]), [[]], classes=list(range(7)))
     slow.learn([], [])
-    for _ in learner.learn_passes(
-        learner.check_rows(matrix(stream)), [classes for _, classes in stream]
-    ):
+    batch = RowBatch.of(matrix(stream), [classes for _, classes in stream])
+    for _ in learner.learn_passes(batch):
         pass
     slow.fit(stream, passes)
     assert learned(learner) == learned_by(slow)
@@ -112,7 +111,7 @@ def test_words_and_vectors_are_exactly_its_twin(stream, data, max_edges, passes)
     learner.partial_fit(scipy.sparse.csr_array((1, 8)), [[]], classes=list(range(7)))
     slow.learn([], [])
     X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(stream)]).tocsr()
-    for _ in learner.learn_passes(learner.check_rows(X), [classes for _, classes in stream]):
+    for _ in learner.learn_passes(RowBatch.of(X, [classes for _, classes in stream])):
         pass
     shifted = [
         ([(f + 2, x) for f, x in row], classes, v)
@@ -129,6 +128,80 @@ def test_words_and_vectors_are_exactly_its_twin(stream, data, max_edges, passes)
         assert learner.explain(X[[0]], label).score == pytest.approx(score, abs=1e-12)
 
 
+@given(any_stream, any_stream, st.data())
+@settings(max_examples=100, deadline=None)
+def test_a_stream_after_fit_is_exactly_its_twin(fitted, stream, data):
+    """Also its progress: how many examples each label has, and how many of the last are missed."""
+    slow = SlowTunedIndex()
+    learner = TunedIndex(values="raw", random_state=None, vector=2)
+    learner.partial_fit(scipy.sparse.csr_array((1, 8)), [[]], classes=list(range(7)))
+    slow.learn([], [])
+    V = [data.draw(vectors) for _ in fitted + stream]
+    X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(fitted + stream)]).tocsr()
+    Y = [labels for _, labels in fitted + stream]
+    shifted = [[(f + 2, x) for f, x in row] for row, _ in fitted + stream]
+    examples = list(zip(shifted, Y, V, strict=True))
+    n = len(fitted)
+    for _ in learner.learn_passes(RowBatch.of(X[:n], Y[:n])):
+        pass
+    slow.fit(examples[:n], learner.planned_passes_)
+    learner.partial_fit(X[n:], Y[n:])
+    for row, labels, v in examples[n:]:
+        slow.learn_next(row, labels, v)
+    assert learned(learner) == learned_by(slow)
+    assert weights_of(learner) == {pair: u for pair, u in slow.weights.items() if u}
+    found = {c: tuple(pair) for c, pair in enumerate(learner.progress_.tolist()) if pair[0]}
+    assert found == slow.progress
+
+
+def test_labels_that_are_known_take_smaller_steps_until_they_are_missed():
+    """The same example of a label moves its weights less after many others, and again as much
+    after its label was missed.
+    """
+    X = np.array([[1.0, 1.0]])
+    shifts = {}
+    for n, missed in [(0, 0.0), (500, 0.0), (500, 1.0)]:
+        learner = TunedIndex(rare=0).fit(np.eye(2)[[0, 1] * 200], ["a", "b"] * 200)
+        learner.index_.features["seen"] = 10_000
+        learner.progress_[:] = n, missed
+        before = corrections(learner)
+        after = corrections(learner.partial_fit(X, ["a"]))
+        shifts[n, missed] = after[0, "a"] - before[0, "a"]
+    assert 0 < shifts[500, 0.0] < shifts[500, 1.0] <= shifts[0, 0.0]
+
+
+def test_progress_is_in_the_file_and_older_files_begin_with_the_counts():
+    learner = TunedIndex().fit(np.eye(3)[[0, 0, 1, 2]], ["a", "a", "b", "c"])
+    state = learner.to_state()
+    assert np.array_equal(TunedIndex.from_state(state).progress_, learner.progress_[:3])
+    arrays = {name: array for name, array in state.arrays.items() if name != "progress"}
+    older = TunedIndex.from_state(State(state.kind, state.settings, arrays))
+    assert older.progress_.tolist() == [[2.0, 0.0], [1.0, 0.0], [1.0, 0.0]]
+    for bad in ([[1.0, 0.0]], [[1.0, 0.0]] * 2 + [[1.0, 1.5]], [[np.nan, 0.0]] * 3):
+        with pytest.raises(ModelFileError):
+            TunedIndex.from_state(
+                State(state.kind, state.settings, arrays | {"progress": np.array(bad)})
+            )
+
+
+def test_progress_of_merged_learners_and_labels_adds_up():
+    X, Y = np.eye(3)[[0, 0, 1, 2]], ["a", "a", "b", "c"]
+    one, other = TunedIndex().fit(X, Y), TunedIndex().fit(X[::-1], Y[::-1])
+    one.progress_[:3], other.progress_[:3] = [[2, 0.5]] * 3, [[6, 0.1]] * 3
+    together = one.merge(other).with_labels_merged(["a"], "b")
+    assert together.progress_[one.label_index_.find("b")] == pytest.approx([16, 0.2])
+
+
+def test_a_merged_label_begins_lower_than_the_sum_unless_it_is_almost_one_of_them():
+    X, Y = np.eye(3)[[0] * 10 + [1] * 10 + [2]], ["a"] * 10 + ["b"] * 10 + ["c"]
+    learner = TunedIndex().fit(X, Y)
+    biases = dict(zip(learner.classes_.tolist(), learner.label_biases().tolist(), strict=True))
+    for label, lower in [("b", 0.2), ("c", 0.4 / 11)]:
+        into = learner.with_labels_merged([label], "a")
+        found = into.label_biases()[into.label_index_.find("a")]
+        assert found == pytest.approx(biases["a"] + biases[label] - lower)
+
+
 def by_number(labels):
     """A vector for the name of each label."""
     return np.array([[np.cos(label), np.sin(label)] for label in labels], dtype=np.float32)
@@ -141,7 +214,7 @@ def test_labels_with_names_are_exactly_its_twin(stream, data, step, one_by_one):
     slow = SlowTunedIndex(step=step, min_weight=0.05)
     learner = TunedIndex(step=step, min_weight=0.05, passes=1, values="raw", vector=2)
     learner.expect_labels([[label] for label in range(9)])
-    learner.name_labels(list(range(9)), by_number)  # 7 and 8 never have an example
+    learner.seed_labels(list(range(9)), by_number)  # 7 and 8 never have an example
     for label, vector in enumerate(unit(by_number(range(9)))):
         slow.name(label, np.float32(NAMED) * vector)
     X = scipy.sparse.hstack([scipy.sparse.csr_array(V), matrix(stream)]).tocsr()
@@ -159,9 +232,9 @@ def test_names_are_as_long_as_the_weights_beside_them(labels_each, times):
     V, words, y = few_with_vectors(5, 20, 0.5, seed=1)
     y = [[f"c{label}", f"c{(label + 1) % 5}"][:labels_each] for label in y]
     learner = TunedIndex(vector=6)
-    learner.name_labels(["late"], lambda labels: np.eye(6, dtype=np.float32)[[0] * len(labels)])
+    learner.seed_labels(["late"], lambda labels: np.eye(6, dtype=np.float32)[[0] * len(labels)])
     learner.fit(np.hstack([V, words]), y)
-    lengths = np.linalg.norm(learner._weights[:, :6], axis=0)
+    lengths = np.linalg.norm(learner.vector_weights_[:, :6], axis=0)
     assert lengths[learner.label_index_.find("late")] == pytest.approx(
         times * lengths[learner.label_counts_ > 0].mean()
     )
@@ -358,7 +431,7 @@ def test_what_has_diverged_says_so_and_replaces_no_file(tmp_path):
     with np.errstate(all="ignore"), pytest.raises(InputError, match="no longer finite"):
         TunedIndex(passes=200, values="raw").fit(X, [[c, c + 1] for c in Y])
     diverged = TunedIndex().fit(X, Y)
-    diverged._biases[0] = np.inf
+    diverged.biases_[0] = np.inf
     with pytest.raises(InputError, match=r"this TunedIndex is not saved: .* no longer finite"):
         diverged.save(path)
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
@@ -455,7 +528,7 @@ def test_an_example_that_stays_behind_teaches_nothing_more():
     learner = TunedIndex(passes=2).partial_fit(X, Y)
     # the words of the other label
     rows, labels = learner.check_rows(X), learner.label_index_.learn(Y[::-1], len(Y))
-    learner._pass, before = 0, learner.decision_function(X)
+    learner.pass_number_, before = 0, learner.decision_function(X)
     assert abs(before[0, 0] - before[0, 1]) > 1
     learner.update(rows, labels, np.array([0]), False)
     assert (learner.decision_function(X) == before).all()
@@ -511,7 +584,7 @@ def test_words_and_vector_have_their_shares_of_a_row():
         (V, 0 * X, 0.0, 1.0),
         (0 * V, X, 1.0, 0.0),
     ]:
-        words, vectors = learner._split(learner.check_rows(3 * np.hstack([v, x])))
+        words, vectors = learner.prepared_apart(learner.check_rows(3 * np.hstack([v, x])))
         np.testing.assert_allclose((vectors.astype(float) ** 2).sum(axis=1), of_vector, atol=1e-6)
         squares = (
             np.add.reduceat(np.append(words.data**2, 0.0), words.indptr[:-1])
@@ -543,10 +616,10 @@ def test_fit_gives_the_vector_a_larger_share_where_words_err_more(each, told):
     V, words, y = few_with_vectors(9, each, told, seed=each)
     expected = share_of_vector(words, V, y.tolist())
     learner = TunedIndex(vector=6).fit(np.hstack([V, words]), y)
-    assert learner._share == pytest.approx(expected)
-    assert learner._share > 0.65 or told > 0.8
+    assert learner.vector_share_ == pytest.approx(expected)
+    assert learner.vector_share_ > 0.65 or told > 0.8
     again = learner.partial_fit(np.hstack([V, words])[:5], y[:5])
-    assert again._share == pytest.approx(expected), "a stream goes on with the share of fit"
+    assert again.vector_share_ == pytest.approx(expected), "a stream goes on with the share of fit"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -566,8 +639,8 @@ def test_fit_gives_the_vector_a_smaller_share_where_it_would_do_harm(seed, monke
 
 def test_examples_without_a_label_say_nothing_of_the_share():
     rows = [[0.5, -0.5, 1.0], [-0.5, 0.5, 1.0]]
-    assert TunedIndex(vector=2).fit(rows, [[], []])._share == 0.65
-    assert TunedIndex(vector=2).fit(rows, [[], ["a"]])._share == pytest.approx(0.75)
+    assert TunedIndex(vector=2).fit(rows, [[], []]).vector_share_ == 0.65
+    assert TunedIndex(vector=2).fit(rows, [[], ["a"]]).vector_share_ == pytest.approx(0.75)
 
 
 def test_words_and_vectors_are_better_than_either():
@@ -600,12 +673,14 @@ def test_vectors_are_saved_merged_and_relabelled(tmp_path):
         TunedIndex(vector=4).fit(both[part], Y[part]) for part in (slice(150), slice(150, None))
     ]
     assert halves[0].merge(halves[1]).score(both, Y) > 0.8
-    two = merged(learner, [0], 1)
+    two = learner.with_labels_merged([0], 1)
     names = learner.classes_.tolist()
-    expected = learner._weights[:, names.index(0)] + learner._weights[:, names.index(1)]
-    np.testing.assert_allclose(two._weights[:, names.index(1)], expected, rtol=1e-6)
-    copied = split_off(learner, 0, "new")
-    assert (copied._weights[:, -1] == copied._weights[:, names.index(0)]).all()
+    expected = (
+        learner.vector_weights_[:, names.index(0)] + learner.vector_weights_[:, names.index(1)]
+    )
+    np.testing.assert_allclose(two.vector_weights_[:, names.index(1)], expected, rtol=1e-6)
+    copied = learner.with_label_split(0, "new")
+    assert (copied.vector_weights_[:, -1] == copied.vector_weights_[:, names.index(0)]).all()
     with pytest.raises(InputError, match="vectors of 0 columns cannot be merged into those of 4"):
         learner.merge(TunedIndex().fit(X, Y))
 

@@ -329,7 +329,7 @@ def test_the_same_seed_gives_the_same_interval():
 
 def test_intervals_do_not_depend_on_threads(monkeypatch):
     one = evaluate(RANKING, TRUTH, ["AP", "maxF1"], resamples=90).intervals
-    monkeypatch.setattr("shortlist.measures.significance.MANY", 0)
+    monkeypatch.setattr("shortlist.measures.significance.ENOUGH_FOR_THREADS", 0)
     assert evaluate(RANKING, TRUTH, ["AP", "maxF1"], resamples=90).intervals == one
 
 

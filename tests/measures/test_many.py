@@ -77,8 +77,8 @@ def test_a_million_labels_take_no_more_memory_than_their_rankings():
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3, 8, -1])
 def test_intervals_do_not_depend_on_the_number_of_threads(n_jobs, monkeypatch):
-    monkeypatch.setattr(resampling, "MANY", 10)
-    monkeypatch.setattr(positions, "ENOUGH", 10)
+    monkeypatch.setattr(resampling, "ENOUGH_FOR_THREADS", 10)
+    monkeypatch.setattr(positions, "PLACES_CHECKED", 10)
     random = np.random.default_rng(0)
     ids = np.argsort(random.random((200, 6)), axis=1).astype(np.int32)
     ranking = Ranking(ids, np.tile(np.arange(6.0, 0, -1), (200, 1)), list(range(6)))
@@ -90,7 +90,7 @@ def test_intervals_do_not_depend_on_the_number_of_threads(n_jobs, monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
 def test_the_first_row_at_fault_is_named_by_any_number_of_threads(n_jobs, monkeypatch):
-    monkeypatch.setattr(positions, "ENOUGH", 3)
+    monkeypatch.setattr(positions, "PLACES_CHECKED", 3)
     ids = np.zeros((40, 1), dtype=np.int32)
     ids[[17, 31]] = 9
     with pytest.raises(InputError, match="row 17 of the ranking holds a label number"):

@@ -98,7 +98,7 @@ def test_looking_further_than_the_ranking_reaches_is_refused():
 
 
 def changed(**arrays):
-    return Ranking(arrays.get("ids", TWO.ids), arrays.get("scores", TWO.scores), TWO._names)
+    return Ranking(arrays.get("ids", TWO.ids), arrays.get("scores", TWO.scores), TWO.label_names)
 
 
 @pytest.mark.parametrize(

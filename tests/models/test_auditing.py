@@ -6,7 +6,7 @@ import pytest
 
 import shortlist as sl
 from shortlist.data.labels import judged, numbered
-from shortlist.models.auditing import PARTS, Audit, Confusion, audit, dealt, same
+from shortlist.models.auditing import AUDIT_PARTS, Audit, Confusion, audit, dealt, same
 from tests.cli.conftest import run  # noqa: F401
 
 TOPICS = {
@@ -76,7 +76,7 @@ def test_nobodys_own_lesson_speaks_for_it():
         return model
 
     audit(texts, numbered(labels, 60), taught)
-    assert asked == [set()] * PARTS
+    assert asked == [set()] * AUDIT_PARTS
 
 
 def test_parts_hold_everything_once():

@@ -11,7 +11,10 @@ from sklearn.preprocessing import label_binarize
 import shortlist as sl
 from shortlist.data.ranking import Ranking
 from shortlist.errors import InputError
-from shortlist.models import category_model as class_probabilities
+from shortlist.learners.predictions import (
+    probabilities_by_column,
+    probabilities_summing_to_one,
+)
 from tests.models.test_deciding import LABELS, examples
 
 NAMES = sorted(f"label {n}" for n in range(LABELS))
@@ -37,12 +40,12 @@ def test_by_hand():
     names, nan = ("a", "b", "c"), np.nan
     ids = np.array([[2, 0], [1, -1], [-1, -1]], dtype=np.int32)
     ranking = Ranking(ids, ids.astype(float), names, np.array([[0.6, 0.1], [0.9, nan], [nan, nan]]))
-    table = class_probabilities.summing_to_one(ranking, np.array([5, 3, 2]))
+    table = probabilities_summing_to_one(ids, ranking.probabilities, np.array([5, 3, 2]))
     left = 0.4 / (0.1 + 0.1 * 0.3)  # b, which was not retrieved, counts as 0.1 · 3/10
     assert table[0].tolist() == pytest.approx([0.1 * left, 0.03 * left, 0.6])
     assert table[1].tolist() == pytest.approx([0.1 * 5 / 7, 0.9, 0.1 * 2 / 7])
     assert table[2].tolist() == [0.5, 0.3, 0.2]
-    columns = class_probabilities.of_columns(ranking, np.array([1, 0, -1, -1]), 2)
+    columns = probabilities_by_column(ids, ranking.probabilities, names, ["b", "a"])
     assert columns.tolist() == [[0, 0.1], [0.9, 0], [0, 0]]
 
 

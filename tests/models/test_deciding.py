@@ -14,8 +14,8 @@ from shortlist.confidence import observers as observing
 from shortlist.confidence.confidence import Confidence, Reason
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
-from shortlist.learners.category_learner import at_once
-from shortlist.models import categorizer
+from shortlist.learners.port import Stretch
+from shortlist.models import text_learning
 from tests.contract import as_bytes
 
 LABELS = 12
@@ -59,11 +59,11 @@ def blind(monkeypatch):
     """Learning that asks nothing on the way."""
 
     class Blind(observing.FirstPass):
-        def __call__(self, learner, rows, labels, order):
-            yield order
+        def plan(self, learner, labels, order):
+            return [Stretch(0, order.size, order[:0])]
 
-    monkeypatch.setattr(categorizer, "FirstPass", Blind)
-    monkeypatch.setattr(categorizer, "Stream", lambda _: at_once)
+    monkeypatch.setattr(text_learning, "FirstPass", Blind)
+    monkeypatch.setattr(text_learning, "StreamObserver", lambda _: Blind())
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_learning_that_is_stopped_leaves_a_file_that_opens(monkeypatch, tmp_path
 
     monkeypatch.setattr(interrupts, "RUN", 50)
     with monkeypatch.context() as now:
-        now.setattr("shortlist.learners.category_learner.stop_here", stop)
+        now.setattr("shortlist.learners.batch_learner.stop_here", stop)
         with pytest.raises(KeyboardInterrupt):
             c.learn_many(*examples(120, seed=1, labels=40))
     assert c.learner_.n_examples_ == 450

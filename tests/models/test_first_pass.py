@@ -8,8 +8,8 @@ import pytest
 from shortlist import Categorizer, TunedIndex
 from shortlist.confidence import observers as observing
 from shortlist.confidence.observers import FirstPass
+from shortlist.data.batch import RowBatch
 from shortlist.data.labels import in_sorted_order, numbered
-from shortlist.data.validation import as_rows
 from shortlist.files.store import checksum
 from shortlist.learners.index import index_learner
 
@@ -32,7 +32,7 @@ def texts(n, n_labels=1, seed=0):
 
 def asked_one_by_one(monkeypatch):
     """Before each row the learner is asked about it alone."""
-    monkeypatch.setattr(TunedIndex, "ranks_ahead", False)
+    monkeypatch.setattr(TunedIndex, "ranks_while_learning", False)
     monkeypatch.setattr(observing, "STRETCHES", 10_000)
 
 
@@ -48,7 +48,7 @@ def assert_alike(ways):
 @pytest.mark.parametrize("piece", [512, 40], ids=["one piece", "several"])
 @pytest.mark.parametrize("n_labels", [1, 2])
 def test_texts(monkeypatch, piece, n_labels):
-    monkeypatch.setattr(index_learner, "PIECE", piece)
+    monkeypatch.setattr(index_learner, "ROWS_AT_A_TIME", piece)
     given = texts(400, n_labels)
     ways = []
     for make in (lambda _: None, asked_one_by_one):
@@ -66,17 +66,16 @@ def test_whole_rows(monkeypatch):
     ways = []
     for make in (lambda _: None, asked_one_by_one):
         make(monkeypatch)
-        watch = FirstPass(whole=True)
-        TunedIndex().fit_rows(as_rows(X), Y, watch=watch)
-        ways.append(watch.confidence().window)
+        first_pass = FirstPass(counts_unknown=True)
+        TunedIndex().fit_batch(RowBatch.of(X, Y), observer=first_pass)
+        ways.append(first_pass.confidence().window)
     assert_alike(ways)
 
 
 def test_what_is_learned_is_the_same():
     given = texts(400)
     asked = Categorizer(TunedIndex()).fit(*given)
-    alone = TunedIndex().fit_rows(
-        asked.text_.rows(given[0]), in_sorted_order(numbered(given[1], 400))
-    )
+    labels = in_sorted_order(numbered(given[1], 400))
+    alone = TunedIndex().fit_batch(RowBatch(asked.text_.rows(given[0]), labels))
     assert asked.confidence_.ready
     assert checksum(asked.learner_.to_state()) == checksum(alone.to_state())

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 import shortlist as sl
 from shortlist.models.model import TASKS, Model, base, learners, named
 from shortlist.models.row_categorizer import RowCategorizer
-from shortlist.models.training_settings import Settings, open_model
+from shortlist.models.training_settings import TrainingSettings, open_model
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -49,12 +49,16 @@ def test_names_that_people_type():
 
 
 def test_settings_make_the_model_that_was_asked_for():
-    model = Settings(learner="mmp1", values={"passes": 3, "text.ngrams": 2}).model(of_texts=True)
+    model = TrainingSettings(learner="mmp1", values={"passes": 3, "text.ngrams": 2}).model(
+        of_texts=True
+    )
     assert (model.learner.loss, model.learner.passes, model.text.ngrams) == (1, 3, 2)
-    assert isinstance(Settings(learner="rocchio").model(of_texts=False), RowCategorizer)
-    rater = Settings("ratings", "widrow-hoff").model(of_texts=False)
+    assert isinstance(TrainingSettings(learner="rocchio").model(of_texts=False), RowCategorizer)
+    rater = TrainingSettings("ratings", "widrow-hoff").model(of_texts=False)
     assert (rater.learner.passes, rater.learner.random_state) == (None, 0)  # as the usual Rater
-    assert isinstance(Settings("documents", measure="roc").model(of_texts=False).learner, sl.RocSVM)
+    assert isinstance(
+        TrainingSettings("documents", measure="roc").model(of_texts=False).learner, sl.RocSVM
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +73,7 @@ def test_settings_make_the_model_that_was_asked_for():
 )
 def test_what_cannot_be_asked_for(settings, sentence):
     with pytest.raises(sl.InputError, match=sentence):
-        Settings(**settings).check()
+        TrainingSettings(**settings).check()
 
 
 def test_a_file_opens_as_a_model(tmp_path):

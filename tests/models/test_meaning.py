@@ -178,13 +178,13 @@ def test_labels_that_are_words_are_their_own_names():
     labels[0] = "bank_loan"
     learner = sl.TunedIndex(step=0)  # the weights stay as they begin
     fitted = sl.Categorizer(learner, encoder=encoder).fit(texts, labels)
-    kept = fitted.learner_._weights
+    kept = fitted.learner_.vector_weights_
     names = encoder(["bank loan", "cereal Harvest"])
     expected = np.vstack([2 * names / np.linalg.norm(names, axis=1, keepdims=True), np.zeros(3)])
     assert fitted.classes_.tolist() == ["bank_loan", "cerealHarvest", "q1"]
     np.testing.assert_allclose(kept[:, :3].T, expected, rtol=1e-6)
     bounded = sl.Categorizer(learner, encoder=encoder, max_memory="1GB").fit(texts, labels)
-    assert bounded.learner_._weights.tobytes() == kept.tobytes()
+    assert bounded.learner_.vector_weights_.tobytes() == kept.tobytes()
     named = sl.Categorizer(encoder=encoder).partial_fit([], [], classes=["cereal", "loan", "q1"])
     assert named.rank(["wheat fell", "my bank"], k=1).labels.tolist() == [["cereal"], ["loan"]]
 
@@ -231,7 +231,7 @@ def test_a_model_file_finds_its_encoder_by_name_and_digest(folder, tmp_path):  #
     model.save(tmp_path / "m.shortlist")
     opened = sl.load(tmp_path / "m.shortlist")
     assert opened.encoder == str(folder)
-    assert opened._encoder_digest == model._encoder_digest
+    assert opened.encoder_digest_ == model.encoder_digest_
     assert opened.rank("the cat").scores.tolist() == model.rank("the cat").scores.tolist()
     opened.learn("a cat ran", "cat")
     weights = folder / "model.safetensors"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shortlist import Categorizer, FeatureFocus, InputError, Rocchio, TextVectorizer, load
-from shortlist.confidence.confidence import MOST_BYTES
+from shortlist.confidence.calibration_examples import MOST_BYTES
 from shortlist.data.validation import as_size
 from shortlist.models.memory import LEAST, MOST, Bound, RoomMade
 from tests.contract import as_bytes

@@ -26,8 +26,8 @@ def package(tmp_path_factory):
     """A copy of the package, and of what its tests need, with the page's file in it."""
     folder = tmp_path_factory.mktemp("copy")
     copy_compiled(folder)
-    (folder / "tests" / "categories").mkdir(parents=True)
-    shutil.copy(ROOT / "tests" / "categories" / "test_checks.py", folder / "tests" / "categories")
+    (folder / "tests" / "learners").mkdir(parents=True)
+    shutil.copy(ROOT / "tests" / "learners" / "test_checks.py", folder / "tests" / "learners")
     shutil.copy(ROOT / "tests" / "contract.py", folder / "tests")
     shutil.copy(ROOT / "pyproject.toml", folder)
     where = re.search(r"Put this into `([\w/.]+)`", PAGE)[1]

@@ -5,7 +5,6 @@ import pytest
 
 import shortlist as sl
 from shortlist.label_vocabulary import Concept, LabelVocabulary
-from shortlist.learners.label_surgery import split_off
 from shortlist.models.label_changes import Change
 from tests.server.servers import state_bytes
 
@@ -108,7 +107,7 @@ def test_labels_that_are_equal_by_chance_are_added_up():
 def test_edges_of_a_label_split_off_can_make_room_where_nothing_leaks(tmp_path):
     for own in (sl.FeatureFocus(leakage=False), sl.TunedIndex()):
         learner = own.fit(np.tile(np.eye(4), (5, 1)), ["a", "b", "a", "b"] * 5)
-        learner = split_off(learner, "a", "c")
+        learner = learner.with_label_split("a", "c")
         learner.limit_edges(learner.n_edges_ - 1)  # one of two that are equally strong
         assert np.isfinite(learner.decision_function(np.eye(4))).all()
         learner.save(tmp_path / "m.shortlist")

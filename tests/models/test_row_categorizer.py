@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import shortlist as sl
 from shortlist.confidence.confidence import Reason
-from shortlist.confidence.observers import STRIDE
+from shortlist.confidence.observers import STREAM_STRIDE
 from shortlist.data.labels import in_sorted_order, numbered
 from shortlist.data.validation import as_rows
 from shortlist.errors import InputError, ModelFileError
@@ -134,7 +134,7 @@ def test_honest_rankings_are_those_of_the_rows_as_they_are(learner):
     )
     found = []
     for i in range(len(Y)):
-        if (i + 1) % STRIDE == 0:
+        if (i + 1) % STREAM_STRIDE == 0:
             found.append(twin.rank(X[i : i + 1], 1).scores[0, 0])
         twin.partial_fit(X[i : i + 1], Y[i : i + 1])
     seen = model.confidence_.window
@@ -233,7 +233,7 @@ def test_batches_with_other_columns_are_refused():
 def test_a_row_that_is_refused_is_numbered_within_its_file(tmp_path):
     model = sl.RowCategorizer().fit(*examples(100))
     (tmp_path / "rows.svm").write_text("+1 1:0.5 2:3\n" * 40 + "+1 1:0.5 2:-3\n")
-    for ask in (model.learn_batches, lambda batches: list(model._rank_batches(batches, 1))):
+    for ask in (model.learn_batches, lambda batches: list(model.rank_batches(batches, 1))):
         batches = sl.read(tmp_path / "rows.svm", batch=100)
         with pytest.raises(InputError, match=r"rows.svm, line 41: the row holds -3 in column 1"):
             ask(batches)

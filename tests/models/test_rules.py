@@ -176,20 +176,20 @@ def test_rules_that_were_asked_before_are_at_hand_until_something_changes():
     model, text = taught(), " ".join(WORDS)
     saved, asked = sl.Rules(but=["c0"]), sl.Rules(but=["c1"])
     model.set_rules(saved).rank(text, 10, asked)
-    before = model._known_rules
-    assert [one.rules for one in before.known] == [asked, saved]
+    before = model.allowed_labels_.known
+    assert [one.rules for one in before._cached] == [asked, saved]
     model.rank(text, 10, sl.Rules(but=["c1"]))
     model.rank(text, 10)
-    assert model._known_rules is before
-    assert len(before.known) == 2
+    assert model.allowed_labels_.known is before
+    assert len(before._cached) == 2
     model.rank(text, 10, sl.Rules(but=["c2"]))
-    assert len(before.known) == 3
-    mine = next(one for one in before.known if one.rules is saved)
+    assert len(before._cached) == 3
+    mine = next(one for one in before._cached if one.rules is saved)
     for n in range(40):
         model.rank(text, 10, sl.Rules(at_most={f"c{n % 10}": n}))
-    assert len(before.known) == 16
+    assert len(before._cached) == 16
     # asked for each time, and never worked out again
-    assert any(one is mine for one in before.known)
+    assert any(one is mine for one in before._cached)
     for change in (
         lambda: model.learn("wheat lorry", ["c0", "new"]),
         lambda: model.retire_labels(["c2"]),
@@ -197,10 +197,10 @@ def test_rules_that_were_asked_before_are_at_hand_until_something_changes():
             LabelVocabulary([*CONCEPTS, Concept("new", "new", (), ("c0",))])
         ),
     ):
-        kept = model._known_rules
+        kept = model.allowed_labels_.known
         change()
         found = dict(model.rank(text, 10, asked))
-        assert model._known_rules is not kept
+        assert model.allowed_labels_.known is not kept
         assert "c0" not in found
         assert "c1" not in found
     assert "new" in dict(model.set_rules(None).rank("lorry", 10, sl.Rules(below=["c0"])))

@@ -3,7 +3,7 @@
 import numpy as np
 
 import shortlist as sl
-from shortlist.models.text_batches import worth_naming
+from shortlist.models.explanations import worth_naming
 
 
 def named(*features):

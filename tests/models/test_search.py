@@ -222,7 +222,7 @@ def test_many_examples_are_sampled_first(few, monkeypatch):
     """All candidates learn the sample, the best few and the usual model all but the held-out
     part.
     """
-    monkeypatch.setattr(searching, "SAMPLE", 100)
+    monkeypatch.setattr(searching, "SAMPLE_SIZE", 100)
     monkeypatch.setattr(searching, "FINALISTS", 1)
     learned, attempt = [], searching._attempt
 

@@ -259,7 +259,7 @@ def test_memory_is_bounded_with_vectors():
         model.rank(texts, vectors=V).scores.tobytes()
         == taught().rank(texts, vectors=V).scores.tobytes()
     )
-    model._bound_now._forget_rarest(50)
+    model.bound_._forget_rarest(50)
     assert model.rank("wheat", vector=V[0], k=1).labels.size == 1
     assert model.explain(texts[-1], "oil", vector=V[-1]).votes
     wide = np.ones((1, 4096))

@@ -135,7 +135,7 @@ def test_voters_stay_as_they_were(kind, tmp_path):
     learner = kind(hypothesis="voted", voters=4).partial_fit(X[:60], Y[:60])
     learner.save(tmp_path / "voted.shortlist")
     assert not any(
-        np.shares_memory(one.background, learner.prototypes.background) for one in learner._voters
+        np.shares_memory(one.background, learner.prototypes_.background) for one in learner._voters
     )
     learner.partial_fit(X[60:], Y[60:])
     opened = load(tmp_path / "voted.shortlist").partial_fit(X[60:], Y[60:])

@@ -30,8 +30,8 @@ def test_widrow_hoff_agrees_exactly_with_its_twin(rows, intercept):
     predicted = [slow.learn(x, rating) for x, rating in zip(X.tolist(), y.tolist(), strict=True)]
     assert fast.predict_and_learn(X, y).tolist() == predicted
     w, c = slow.average_sums()
-    np.testing.assert_array_equal(fast.weights[0, 0] * len(X) - fast.weights[1, 0], w)
-    np.testing.assert_array_equal(fast.biases[0] * len(X) - fast.biases[1], c)
+    np.testing.assert_array_equal(fast.weights_[0, 0] * len(X) - fast.weights_[1, 0], w)
+    np.testing.assert_array_equal(fast.biases_[0] * len(X) - fast.biases_[1], c)
     fast.set_params(hypothesis="last")
     np.testing.assert_array_equal(fast.coef_, slow.w)
     assert fast.predict(X).tolist() == [slow.predict(x) for x in X.tolist()]
@@ -59,8 +59,8 @@ def test_multiclass_perceptron_agrees_exactly_with_its_twin(stream, intercept):
     assert fast.predict_and_learn(X, y).tolist() == predicted
     np.testing.assert_array_equal(fast.coef_, slow.w)
     w, c = slow.average_sums()
-    np.testing.assert_array_equal(fast.weights[0] * len(X) - fast.weights[1], w)
-    np.testing.assert_array_equal(fast.biases[0] * len(X) - fast.biases[1], c)
+    np.testing.assert_array_equal(fast.weights_[0] * len(X) - fast.weights_[1], w)
+    np.testing.assert_array_equal(fast.biases_[0] * len(X) - fast.biases_[1], c)
     assert fast.predict(X).tolist() == [slow.predict(x) for x in X.tolist()]
 
 
@@ -75,8 +75,10 @@ def test_the_intercept_is_a_column_of_ones(learner):
         with_ones.decision_function(np.column_stack([X, np.ones(len(X))])),
         atol=1e-9,
     )
-    np.testing.assert_allclose(with_ones.weights[0, ..., -1].ravel(), without.biases[0], atol=1e-9)
-    assert (learner(fit_intercept=False).fit(X, y).biases == 0).all()
+    np.testing.assert_allclose(
+        with_ones.weights_[0, ..., -1].ravel(), without.biases_[0], atol=1e-9
+    )
+    assert (learner(fit_intercept=False).fit(X, y).biases_ == 0).all()
 
 
 def test_widrow_hoff_that_diverges_says_so():
@@ -100,7 +102,7 @@ def test_widrow_hoff_rounds_to_the_nearest_rating_of_any_scale():
         ([3, 2, 1], 1.2, 3),
     ):
         model = WidrowHoff(hypothesis="last", scale=scale).fit(X, scale[:1])
-        model.weights[0], model.biases[0] = value, 0.0
+        model.weights_[0], model.biases_[0] = value, 0.0
         assert model.predict(X)[0] == rating, (scale, value)
 
 
@@ -112,7 +114,7 @@ def test_a_new_step_of_numbers_leaves_the_regression_as_it_is():
         .fit(X[:200], np.clip(y[:200], 2, 3))
         .partial_fit(X[200:], y[200:])
     )
-    np.testing.assert_array_equal(late.weights, known.weights)
+    np.testing.assert_array_equal(late.weights_, known.weights_)
 
 
 def test_a_new_step_of_the_multiclass_perceptron_has_a_prototype_of_zeros():

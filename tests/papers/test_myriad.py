@@ -9,6 +9,7 @@ import pytest
 
 from papers.myriad import COMMON, LONGEST, many_labels, n_words
 from shortlist import FeatureFocus
+from shortlist.data.batch import RowBatch
 from shortlist.data.validation import as_rows
 
 
@@ -54,6 +55,6 @@ def test_classes_and_words_follow_zipfs_law():
 def test_its_classes_can_be_learned(n_classes):
     learner = FeatureFocus(margin=0.3)
     for rows, labels in many_labels(n_classes, 20_000):
-        learner.learn_rows(rows, labels)
+        learner.learn_batch(RowBatch.of(rows, labels))
     rows, labels = next(many_labels(n_classes, 2000, seed=1))
     assert learner.score_rows(rows, labels) > 0.3

@@ -11,6 +11,7 @@ from tests.reference.feature_focus import raised, rounded
 
 MARGIN, BEHIND, FURTHER, BIAS_RATE = 2.0, 0.5, 0.5, 0.04
 KEPT = 512
+LEAST_PACE, KNOWN_AFTER, KNOWN_FEATURE_AFTER, RECENT = 0.25, 25.0, 50.0, 6.0
 
 
 class SlowTunedIndex:
@@ -22,6 +23,7 @@ class SlowTunedIndex:
         self.named, self.met = set(), set()  # labels with a name, and with an example
         self.bias = {}
         self.n_examples = self.n_labels = 0
+        self.progress = {}  # c -> examples, and how many of the last ones are missed
         self.kept = []  # the last examples of a stream
 
     def scores(self, x, v=()):
@@ -56,7 +58,7 @@ class SlowTunedIndex:
     def answer(self, x, v=()):
         return {c: score + self.bias.get(c, 0.0) for c, score in self.scores(x, v).items()}
 
-    def learn(self, x, labels, v=(), wrong=None, again=None):
+    def learn(self, x, labels, v=(), wrong=None, again=None, in_stream=False):
         """``again``: None for a new example, otherwise the share of the step that an example
         has that is seen again.
         """
@@ -75,9 +77,18 @@ class SlowTunedIndex:
         scores |= {c: 0.0 for c in labels if c not in scores}
         scores = {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
         eta, rival, contest = self.step * (1.0 if again is None else again), None, self.is_single()
+        factor = 1.0
         if contest and labels:
             errors, rival, behind = contest_errors(scores, labels)
             eta *= 1.0 if again is None else 1.0 - behind
+            for c in labels if again is None else []:
+                seen, missed = self.progress.get(c, (0.0, 0.0))
+                missed *= 1.0 - 1.0 / RECENT
+                if behind > 0.0:
+                    missed += 1.0 / RECENT
+                self.progress[c] = seen + 1.0, missed
+            if in_stream:
+                factor = max(map(self.factor_of, labels))
         else:
             errors = {
                 c: max(0.0, 1.0 - s) if c in labels else -max(0.0, s) for c, s in scores.items()
@@ -85,19 +96,25 @@ class SlowTunedIndex:
         errors = {c: float(np.float32(e)) for c, e in errors.items()}
         if any(errors.values()):
             for f, value in x:
-                self.correct(f, eta * value, errors)
+                of_feature = KNOWN_FEATURE_AFTER / (KNOWN_FEATURE_AFTER + self.seen.get(f, 0))
+                shift = eta * value * max(factor, of_feature)
+                self.correct(f, shift, errors)
                 if again is None:
-                    self.count(f, value, eta * value, errors, labels, rival, contest)
+                    self.count(f, value, shift, errors, labels, rival, contest)
             if any(v):
                 for g, value in enumerate(v):
                     for c, e in errors.items():
-                        u = self.weights.get((g, c), 0.0) + eta * value * e
+                        u = self.weights.get((g, c), 0.0) + eta * factor * value * e
                         self.weights[g, c] = float(np.float32(u))
         if again is None:
             for f, _ in x:
                 self.seen[f] = self.seen.get(f, 0) + 1
         for c in scores:
-            self.bias[c] = self.bias.get(c, 0.0) + BIAS_RATE * eta * errors.get(c, 0.0)
+            self.bias[c] = self.bias.get(c, 0.0) + BIAS_RATE * eta * factor * errors.get(c, 0.0)
+
+    def factor_of(self, c):
+        seen, missed = self.progress.get(c, (0.0, 0.0))
+        return max(LEAST_PACE, KNOWN_AFTER / (KNOWN_AFTER + seen), 2.0 * missed - 1.0)
 
     def is_single(self):
         return self.n_labels <= 1.05 * self.n_examples
@@ -144,12 +161,12 @@ class SlowTunedIndex:
         """The next example of a stream; those that came 2^k, 2^(k−1), 2^(k−2) and 2^(k−3)
         examples ago come again.
         """
-        self.learn(x, labels, v, wrong)
+        self.learn(x, labels, v, wrong, in_stream=True)
         if not self.is_single():
             return
         lags = [1 << k for k in range(20) if 1 << k <= len(self.kept)]
         for lag in lags[::-1][:4]:
-            self.learn(*self.kept[-lag], again=FURTHER)
+            self.learn(*self.kept[-lag], again=1.0, in_stream=True)
         if len(labels) == 1 and wrong is None:
             self.kept = [*self.kept, (x, labels, v)][-KEPT:]
 

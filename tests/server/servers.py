@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 
-from shortlist.server.settings import Settings
+from shortlist.server.settings import ServerSettings
 
 EXAMPLES = [
     ("wheat exports rose", ["grain", "trade"]),
@@ -91,7 +91,7 @@ def in_thread(folder, token=None, **settings):
     from shortlist.server.replica import Replica
     from shortlist.server.settings import listen
 
-    chosen = Settings(folder, port=0, token=token, **settings)
+    chosen = ServerSettings(folder, port=0, token=token, **settings)
     replica = Replica(folder, chosen.read_only)
     headers = {} if token is None else {"authorization": f"Bearer {token}"}
     with listen(chosen.host, chosen.port) as listening:

@@ -2,11 +2,13 @@
 
 import json
 
+import pytest
+
 import shortlist as sl
 from shortlist.label_vocabulary import Concept, LabelVocabulary
 from shortlist.server import snapshots
+from shortlist.server.journal_audit import present_judgements
 from shortlist.server.people import Role, changing
-from shortlist.server.reporting_routes import lessons_of
 from tests.models.test_auditing import WRONG, examples
 from tests.server.servers import EXAMPLES, in_thread
 
@@ -61,7 +63,7 @@ def test_labels_have_the_names_that_they_have_now(tmp_path):
             "learn", examples=[{"text": "one more", "labels": ["money"], "wrong": ["metal"]}]
         )
         server.ask("undo", number=1)
-        lessons, changes = lessons_of(folder)
+        lessons, changes = present_judgements(folder)
         assert [one.number for one in lessons] == [*range(2, 31), 34]
         assert {label for one in lessons for label in one.labels} == {"metal", "money"}
         assert [change.what for change in changes] == ["rename", "merge", "retire"]
@@ -70,53 +72,66 @@ def test_labels_have_the_names_that_they_have_now(tmp_path):
         assert {one["found"] for one in found["doubts"]} <= {"metal", "money"}
 
 
-def test_a_repair_is_whole_and_happens_once(folder):
+LONG = "wheat " * 100 + "rose"
+
+
+@pytest.fixture
+def judged(folder):
+    """judged(path, who="bob", **body): the answer to one of two people; anna has judged two
+    texts.
+    """
     with changing(folder) as people:
         tokens = {name: people.add(name, Role.JUDGE) for name in ("anna", "bob")}
-    anna, bob = ({"authorization": f"Bearer {token}"} for token in tokens.values())
-
-    def ask(path, who, **body):
-        return server.post(f"/v1/{path}", json=body, headers=who)
-
-    long = "wheat " * 100 + "rose"
     with in_thread(folder) as server:
-        ask(
-            "learn",
-            anna,
-            examples=[
-                {"text": long, "labels": ["money"]},
-                {"text": "corn fell", "labels": ["money"]},
-            ],
-        )
-        done = ask("repair", bob, number=1, labels=["grain"]).json()
-        assert done == {"number": 3, "new": True}
-        newest, _, first = server.get("/v1/examples", headers=anna).json()["examples"]
-        assert (first["number"], first["person"], first["undone"]) == (1, "anna", True)
-        assert (newest["labels"], newest["person"], newest["undone"]) == (["grain"], "bob", False)
-        lines = server.get("/v1/export", headers=anna).text.splitlines()
-        assert json.loads(lines[1])["text"] == long, (
-            "the whole text, of which an audit shows the beginning"
-        )
-        assert ask("repair", bob, number=1, labels=["grain"]).json() == {"number": 3, "new": False}
-        refused = ask("repair", bob, number=1, labels=["trade"])
-        assert (refused.status_code, server.get("/v1/model", headers=bob).json()["journal"]) == (
-            409,
-            3,
-        )
-        ask("undo", bob, number=2)
-        refused = ask("repair", bob, number=2, labels=["grain"])
-        assert (refused.status_code, refused.json()) == (
-            409,
-            {"error": "example 2 was taken back already"},
-        )
-        assert ask("repair", bob, number=9, labels=["grain"]).status_code == 404
-        assert ask("repair", bob, number=3, labels=[]).status_code == 422
-        assert ask("repair", bob, number=3, labels=["money"]).json() == {"number": 4, "new": True}
-        assert server.get("/v1/model", headers=bob).json()["undone"] == 3
-        ask("undo", bob, number=4)
-        refused = ask("repair", bob, number=3, labels=["money"])
-        said = "example 4, learned in its place, was taken back; learn the text anew"
-        assert (refused.status_code, refused.json()) == (409, {"error": said})
+
+        def ask(path, who="bob", **body):
+            headers = {"authorization": f"Bearer {tokens[who]}"}
+            if body:
+                return server.post(f"/v1/{path}", json=body, headers=headers)
+            return server.get(f"/v1/{path}", headers=headers)
+
+        examples = [{"text": text, "labels": ["money"]} for text in (LONG, "corn fell")]
+        ask("learn", "anna", examples=examples)
+        yield ask
+
+
+def refusal(answer):
+    return answer.status_code, answer.json()["error"]
+
+
+def test_a_repair_puts_another_judgement_in_the_place_of_an_example(judged):
+    assert judged("repair", number=1, labels=["grain"]).json() == {"number": 3, "new": True}
+    newest, _, first = judged("examples").json()["examples"]
+    assert (first["number"], first["person"], first["undone"]) == (1, "anna", True)
+    assert (newest["labels"], newest["person"], newest["undone"]) == (["grain"], "bob", False)
+    lines = judged("export").text.splitlines()
+    assert json.loads(lines[1])["text"] == LONG, "of which an audit shows the beginning"
+
+
+def test_a_repair_happens_once(judged):
+    judged("repair", number=1, labels=["grain"])
+    again = judged("repair", number=1, labels=["grain"])
+    assert again.json() == {"number": 3, "new": False}
+    assert judged("repair", number=1, labels=["trade"]).status_code == 409
+    assert judged("model").json()["journal"] == 3
+
+
+def test_what_was_repaired_can_be_repaired_again(judged):
+    judged("repair", number=1, labels=["grain"])
+    again = judged("repair", number=3, labels=["money"])
+    assert again.json() == {"number": 4, "new": True}
+    assert judged("model").json()["undone"] == 2
+    judged("undo", number=4)
+    sentence = "example 4, learned in its place, was taken back; learn the text anew"
+    assert refusal(judged("repair", number=3, labels=["money"])) == (409, sentence)
+
+
+def test_repairs_that_are_refused(judged):
+    judged("undo", number=2)
+    sentence = "example 2 was taken back already"
+    assert refusal(judged("repair", number=2, labels=["grain"])) == (409, sentence)
+    assert judged("repair", number=9, labels=["grain"]).status_code == 404
+    assert judged("repair", number=1, labels=[]).status_code == 422
 
 
 def test_a_repaired_text_of_the_queue_stays_judged(server):

@@ -2,9 +2,9 @@
 
 import threading
 
-from shortlist.server.app import check_journal
-from shortlist.server.exporting import back_up
-from shortlist.server.people import FILE, MARK, Role, changing
+from shortlist.server.backup import back_up
+from shortlist.server.journal import check_journal
+from shortlist.server.people import PEOPLE_FILE, PEOPLE_MARK, Role, changing
 from shortlist.server.replica import Replica
 from tests.server.servers import Client, in_thread
 
@@ -43,12 +43,12 @@ def test_a_backup_while_people_work_is_never_damaged(folder, run, tmp_path, star
         thread.join()
         client.close()
     assert {path.name for path in (tmp_path / "copy7").iterdir()} >= {
-        FILE,
-        MARK,
+        PEOPLE_FILE,
+        PEOPLE_MARK,
         "queue.sqlite",
         "journal.end",
     }
-    assert "is there already" in run("backup", folder, tmp_path / "copy7").err
+    assert "already exists" in run("backup", folder, tmp_path / "copy7").err
     assert "not a state directory" in run("backup", tmp_path, tmp_path / "copy9").err
     said = run("backup", tmp_path / "copy7", tmp_path / "copy8")
     assert (said.code, "serves the copy" in said.out) == (0, True)

@@ -51,7 +51,7 @@ def test_an_address_without_a_password():
         ),
         (
             lambda request: request.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n[1]"),
-            "answers what no shortlist server does",
+            "does not answer as a shortlist server does",
         ),
     ],
 )

@@ -9,18 +9,21 @@ import sqlite3
 import pytest
 
 import shortlist as sl
-from shortlist.server.app import check_journal
-from shortlist.server.journal import END_FILE as END
-from shortlist.server.journal import FILE, End, Example, Journal, JournalError, Version
-from shortlist.server.replica import Replica, write_snapshot
-from shortlist.server.snapshots import salvage
+from shortlist.server.background import write_snapshot
+from shortlist.server.checksums import END_FILE, End
+from shortlist.server.entries import Judgement
+from shortlist.server.journal import Journal, Version, check_journal
+from shortlist.server.journal_errors import JournalError
+from shortlist.server.journal_file import JOURNAL_FILE
+from shortlist.server.replica import Replica
+from shortlist.server.salvage import salvage
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
-LOG = f"{FILE}-wal"
+LOG = f"{JOURNAL_FILE}-wal"
 
 
 def examples(n):
-    return [[Example(f"text {i} of them all", ["x"], key=f"key {i}")] for i in range(n)]
+    return [[Judgement(f"text {i} of them all", ["x"], key=f"key {i}")] for i in range(n)]
 
 
 def commit_and_crash(folder, n, undone=()):
@@ -60,14 +63,14 @@ def test_a_sound_journal_passes(tmp_path):
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 def test_a_flip_in_the_log_loses_nothing_silently(tmp_path, share):
     commit_and_crash(tmp_path, 60)
-    before = {name: (tmp_path / name).read_bytes() for name in (FILE, LOG)}
+    before = {name: (tmp_path / name).read_bytes() for name in (JOURNAL_FILE, LOG)}
     flip(tmp_path / LOG, int(share * len(before[LOG])))
     with pytest.raises(
         JournalError, match=r"damaged from number \d+ of its examples on: 60 were acknowledged"
     ):
         check_journal(tmp_path)
     flip(tmp_path / LOG, int(share * len(before[LOG])))
-    assert {name: (tmp_path / name).read_bytes() for name in (FILE, LOG)} == before, (
+    assert {name: (tmp_path / name).read_bytes() for name in (JOURNAL_FILE, LOG)} == before, (
         "a check leaves all as it is"
     )
     check_journal(tmp_path)
@@ -77,9 +80,9 @@ def test_a_flip_in_the_log_loses_nothing_silently(tmp_path, share):
 def test_a_flip_in_a_row_is_said_by_its_number(tmp_path, what):
     commit_and_crash(tmp_path, 60)
     settle(tmp_path)
-    content = (tmp_path / FILE).read_bytes()
+    content = (tmp_path / JOURNAL_FILE).read_bytes()
     for place in [i for i in range(len(content)) if content.startswith(what, i)]:
-        flip(tmp_path / FILE, place)
+        flip(tmp_path / JOURNAL_FILE, place)
     with pytest.raises(
         JournalError,
         match=r"number 31 of its examples on: that is not what was written.*30 examples",
@@ -94,37 +97,37 @@ def test_a_row_taken_out_or_put_in(tmp_path):
         ("DELETE FROM undos WHERE number = 2", "number 2 of its undos on"),
         ("DELETE FROM undos WHERE number = 3", "number 3 of its undos on: 3 were acknowledged"),
         (
-            "DELETE FROM examples WHERE number = 20",
+            "DELETE FROM entries WHERE number = 20",
             "number 20 of its examples on: 20 were acknowledged",
         ),
         (
-            "INSERT INTO examples (time, text, labels) VALUES (0, 'a', '[]')",
+            "INSERT INTO entries (time, text, labels) VALUES (0, 'a', '[]')",
             "number 21 of its examples on",
         ),
-        ("UPDATE examples SET labels = '[\"y\"]' WHERE number = 7", "number 7 of its examples on"),
-        ("UPDATE examples SET number = 99 WHERE number = 20", "number 20 of its examples on"),
+        ("UPDATE entries SET labels = '[\"y\"]' WHERE number = 7", "number 7 of its examples on"),
+        ("UPDATE entries SET number = 99 WHERE number = 20", "number 20 of its examples on"),
     ):
-        kept = (tmp_path / FILE).read_bytes()
-        db = sqlite3.connect(tmp_path / FILE)
+        kept = (tmp_path / JOURNAL_FILE).read_bytes()
+        db = sqlite3.connect(tmp_path / JOURNAL_FILE)
         db.execute(change)
         db.commit()
         db.close()
         with pytest.raises(JournalError, match=words):
             check_journal(tmp_path)
-        (tmp_path / FILE).write_bytes(kept)
+        (tmp_path / JOURNAL_FILE).write_bytes(kept)
         check_journal(tmp_path)
 
 
 def test_what_was_never_acknowledged_may_be_torn(tmp_path):
     commit_and_crash(tmp_path, 19)
-    acknowledged = (tmp_path / END).read_bytes()
+    acknowledged = (tmp_path / END_FILE).read_bytes()
     commit_and_crash(tmp_path, 20)
     with open(tmp_path / LOG, "r+b") as file:
         # the last commit did not get to the disk whole
         file.truncate((tmp_path / LOG).stat().st_size - 100)
     with pytest.raises(JournalError, match="number 20 of its examples on: 20 were acknowledged"):
         check_journal(tmp_path)
-    (tmp_path / END).write_bytes(acknowledged)
+    (tmp_path / END_FILE).write_bytes(acknowledged)
     check_journal(tmp_path)
     journal = Journal(tmp_path)
     assert journal.version().examples == 19
@@ -135,15 +138,15 @@ def test_what_was_never_acknowledged_may_be_torn(tmp_path):
 def test_a_page_that_cannot_be_read(tmp_path):
     commit_and_crash(tmp_path, 500)
     settle(tmp_path)
-    content = bytearray((tmp_path / FILE).read_bytes())
+    content = bytearray((tmp_path / JOURNAL_FILE).read_bytes())
     content[8192:12288] = bytes(4096)
-    (tmp_path / FILE).write_bytes(content)
+    (tmp_path / JOURNAL_FILE).write_bytes(content)
     with pytest.raises(JournalError, match="is damaged"):
         check_journal(tmp_path)
-    (tmp_path / FILE).write_bytes(b"no database at all, not even nearly" * 100)
+    (tmp_path / JOURNAL_FILE).write_bytes(b"no database at all, not even nearly" * 100)
     with pytest.raises(JournalError, match="is damaged"):
         check_journal(tmp_path)
-    (tmp_path / FILE).write_bytes(b"")
+    (tmp_path / JOURNAL_FILE).write_bytes(b"")
     with pytest.raises(JournalError, match="is damaged"):
         check_journal(tmp_path)
     with pytest.raises(JournalError, match="is empty, and was not"):
@@ -154,7 +157,7 @@ def test_a_table_whose_name_for_a_column_is_no_text(tmp_path):
     """SQLite quotes it in what it says, which Python then cannot decode."""
     commit_and_crash(tmp_path, 20)
     settle(tmp_path)
-    path = tmp_path / FILE
+    path = tmp_path / JOURNAL_FILE
     path.write_bytes(
         path.read_bytes().replace(b"example INTEGER NOT NULL", b"example INTEGER NOT \xa8ULL")
     )
@@ -165,7 +168,7 @@ def test_a_table_whose_name_for_a_column_is_no_text(tmp_path):
 def test_the_record_of_the_end(tmp_path):
     assert End.of(End().line()) == End()
     commit_and_crash(tmp_path, 5)
-    flip(tmp_path / END, 14)
+    flip(tmp_path / END_FILE, 14)
     with pytest.raises(
         JournalError, match=r"may have lost its end: the record of it, .*journal.end, is damaged"
     ):
@@ -173,7 +176,7 @@ def test_the_record_of_the_end(tmp_path):
     (sentence, _) = salvage(tmp_path)
     assert "what came before that is kept, 5 examples and 0 undos" in sentence
     check_journal(tmp_path)
-    (tmp_path / END).unlink()
+    (tmp_path / END_FILE).unlink()
     with pytest.raises(
         JournalError, match=r"may have lost its end: the record of it, .*journal.end, is gone"
     ):
@@ -187,11 +190,11 @@ def test_salvage_keeps_what_is_sound_and_sets_all_else_aside(folder, model_file)
     commit_and_crash(folder, 60, undone=[3, 50])
     early = write_snapshot(folder)
     settle(folder)
-    db = sqlite3.connect(folder / FILE)
-    db.execute("UPDATE examples SET text = 'other' WHERE number = 41")
+    db = sqlite3.connect(folder / JOURNAL_FILE)
+    db.execute("UPDATE entries SET text = 'other' WHERE number = 41")
     db.commit()
     db.close()
-    damaged = (folder / FILE).read_bytes()
+    damaged = (folder / JOURNAL_FILE).read_bytes()
     with pytest.raises(
         JournalError, match=r"40 examples and 2 undos, by shortlist serve --state .* --salvage"
     ):
@@ -203,8 +206,8 @@ def test_salvage_keeps_what_is_sound_and_sets_all_else_aside(folder, model_file)
     assert f"the snapshot {early.name} was learned from what the journal does not hold" in second
     (aside,) = folder.glob("damaged-*")
     assert third == f"all that was there is in {aside}"
-    assert (aside / FILE).read_bytes() == damaged
-    assert {path.name for path in aside.iterdir()} >= {FILE, END, early.name}
+    assert (aside / JOURNAL_FILE).read_bytes() == damaged
+    assert {path.name for path in aside.iterdir()} >= {JOURNAL_FILE, END_FILE, early.name}
 
     check_journal(folder)
     replica = Replica(folder)
@@ -213,7 +216,7 @@ def test_salvage_keeps_what_is_sound_and_sets_all_else_aside(folder, model_file)
         if n != 2:
             expected.learn(f"text {n} of them all", ["x"])
     assert state_bytes(replica.model) == state_bytes(expected)
-    receipts = replica.journal.append([Example("next", ["x"])])
+    receipts = replica.journal.append([Judgement("next", ["x"])])
     assert receipts[0].number == 41
     replica.close()
     assert salvage(folder) == []
@@ -263,7 +266,10 @@ def refused(answer):
     assert "was deleted or replaced while the server worked with it" in answer.json()["error"]
 
 
-@pytest.mark.parametrize("gone", [[FILE, LOG, f"{FILE}-shm", END], [FILE], [LOG], [END]])
+@pytest.mark.parametrize(
+    "gone",
+    [[JOURNAL_FILE, LOG, f"{JOURNAL_FILE}-shm", END_FILE], [JOURNAL_FILE], [LOG], [END_FILE]],
+)
 def test_a_journal_deleted_under_a_server(folder, gone):
     body = {"examples": [{"text": "b", "labels": ["x"]}]}
     with in_thread(folder) as server:
@@ -272,7 +278,7 @@ def test_a_journal_deleted_under_a_server(folder, gone):
             (folder / name).unlink()
         refused(server.post("/v1/learn", json=body))
         refused(server.post("/v1/undo", json={"number": 1}))
-        if FILE in gone:
+        if JOURNAL_FILE in gone:
             with pytest.raises(JournalError, match="is gone"):
                 Journal(folder)
         assert server.best(EXAMPLES[0][0]), "ranking goes on"
@@ -285,8 +291,8 @@ def test_a_journal_replaced_by_a_copy(folder):
     with in_thread(folder) as server:
         server.learn("a", ["x"])
         copy = folder / "copy"
-        shutil.copyfile(folder / FILE, copy)
-        os.replace(copy, folder / FILE)
+        shutil.copyfile(folder / JOURNAL_FILE, copy)
+        os.replace(copy, folder / JOURNAL_FILE)
         refused(server.post("/v1/learn", json={"examples": [{"text": "b", "labels": ["x"]}]}))
 
 
@@ -296,8 +302,8 @@ def test_a_journal_changed_in_place(folder):
     """
     journal = Journal(folder)
     journal.append(examples(1)[0])
-    db = sqlite3.connect(folder / FILE)
-    db.execute("DELETE FROM examples")
+    db = sqlite3.connect(folder / JOURNAL_FILE)
+    db.execute("DELETE FROM entries")
     db.commit()
     db.close()
     with pytest.raises(

@@ -15,7 +15,7 @@ from shortlist.models import encoding
 from shortlist.server import snapshots
 from shortlist.server.app import check_encoder
 from shortlist.server.replica import Replica
-from shortlist.server.settings import Settings
+from shortlist.server.settings import ServerSettings
 from shortlist.server.text_vectors import BY_WORDS
 from tests.encoders.endpoints import Answering, answer_of, honest
 from tests.server.servers import EXAMPLES, in_thread
@@ -92,9 +92,10 @@ def test_a_server_starts_without_its_endpoint_and_not_with_another_model(folder,
     with contextlib.closing(Replica(folder, True)) as replica:
         encoding._loaded.cache_clear()
         answering.answer = lambda texts: (500, b"")
-        check_encoder(Settings(folder, read_only=True), replica)
+        check_encoder(ServerSettings(folder, read_only=True), replica)
+        replica.warm_up()
         answering.answer = lambda texts: answer_of([row[::-1] for row in honest(texts)])
         encoding._loaded.cache_clear()
         endpoint._endpoint.cache_clear()
         with pytest.raises(EncoderChanged):
-            check_encoder(Settings(folder, read_only=True), replica)
+            check_encoder(ServerSettings(folder, read_only=True), replica)

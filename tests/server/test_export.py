@@ -7,10 +7,13 @@ import json
 import pytest
 
 import shortlist as sl
-from shortlist.cli.rank import Output
+from shortlist.cli.rank import AnswerPrinter
 from shortlist.inputs.tables import guarded, unguarded
-from shortlist.server.exporting import COLUMNS, LAYOUTS, fasttext_line
-from shortlist.server.journal import Example, Journal
+from shortlist.models.label_changes import Change
+from shortlist.server.entries import Judgement, LabelChange
+from shortlist.server.exporting import CSV_COLUMNS, LAYOUTS, fasttext_line
+from shortlist.server.journal import Journal
+from shortlist.server.journal_history import History
 from shortlist.server.people import Role, changing
 from tests.server.servers import in_thread
 
@@ -30,11 +33,13 @@ def judged(folder):
     """
     journal = Journal(folder)
     for n, (text, labels) in enumerate(JUDGED):
-        journal.append([Example(text, labels, f"key-{n}", person=("anna", "bob")[n % 2])])
-    journal.append([Example("taken back", ["grain"], person="anna")])
-    journal.append([Example("", {"change": "rename", "labels": ["grain"], "into": "cereal"})])
+        journal.append([Judgement(text, labels, f"key-{n}", person=("anna", "bob")[n % 2])])
+    journal.append([Judgement("taken back", ["grain"], person="anna")])
+    journal.append(
+        [LabelChange(Change.of({"change": "rename", "labels": ["grain"], "into": "cereal"}))]
+    )
     journal.undo([len(JUDGED) + 1])
-    journal.append([Example("judged in part", ["grain"], wrong=["money"], complete=False)])
+    journal.append([Judgement("judged in part", ["grain"], wrong=["money"], complete=False)])
     journal.close()
     return folder
 
@@ -86,7 +91,7 @@ def test_who_judged_when_and_the_key_go_with_it(judged, run):
     assert (last["wrong"], last["complete"]) == (["money"], False)
     assert "person" not in last
     rows = list(csv.DictReader(io.StringIO(run("export", judged, "--format", "csv").out)))
-    assert list(rows[0]) == ["text", *COLUMNS]
+    assert list(rows[0]) == ["text", *CSV_COLUMNS]
     assert [row["person"] for row in rows] == ["anna", "bob", "anna", "bob", "anna", ""]
     assert [row["complete"] for row in rows] == ["yes"] * len(JUDGED) + ["no"]
     task = json.loads(run("export", judged, "--format", "label-studio").out)[1]
@@ -109,7 +114,7 @@ def test_a_journal_of_nothing(folder, run, layout):
 
 def test_many_examples_come_whole(folder, run):
     journal = Journal(folder)
-    journal.append([Example(f"text {n}", ["x"]) for n in range(1203)])
+    journal.append([Judgement(f"text {n}", ["x"]) for n in range(1203)])
     journal.close()
     assert len(json.loads(run("export", folder, "--format", "label-studio").out)) == 1203
     assert len(run("export", folder).out.splitlines()) == 1203
@@ -118,9 +123,9 @@ def test_many_examples_come_whole(folder, run):
 @pytest.mark.parametrize(
     "example",
     [
-        Example("a", ["this|that"]),
-        Example("a", ["this"], wrong=["t|hat"]),
-        Example({"title": "a", "tags": ["this|that", "more"]}, ["this"]),
+        Judgement("a", ["this|that"]),
+        Judgement("a", ["this"], wrong=["t|hat"]),
+        Judgement({"title": "a", "tags": ["this|that", "more"]}, ["this"]),
     ],
 )
 def test_refusals(judged, run, tmp_path, example):
@@ -130,8 +135,8 @@ def test_refusals(judged, run, tmp_path, example):
     )
     assert "is not a state directory yet" in run("export", tmp_path / "nothing").err
     journal = Journal(judged)
-    journal.append([Example({"title": "no | list"}, ["this"])])
-    assert not journal.has_in_a_list("|")
+    journal.append([Judgement({"title": "no | list"}, ["this"])])
+    assert not History(journal).has_in_a_list("|")
     journal.append([example])
     journal.close()
     assert "a label, or an entry of a list, holds |" in run("export", judged, "--format", "csv").err
@@ -141,7 +146,7 @@ def test_refusals(judged, run, tmp_path, example):
 
 
 def test_a_word_that_looks_like_a_label_stays_a_word():
-    example = Example("say __label__money now", ["a b"])
+    example = Judgement("say __label__money now", ["a b"])
     assert fasttext_line(example) == "__label__a_b say label__money now\n"
 
 
@@ -220,7 +225,7 @@ def test_who_judged_is_known_by_the_token(folder):
         ]
         assert persons == ["anna"] * 4 + ["bob"] * 4
     journal = Journal(folder)
-    assert journal._row("SELECT person FROM undos")[0] == "bob"
+    assert journal.file.row("SELECT person FROM undos")[0] == "bob"
     journal.close()
 
 
@@ -232,11 +237,11 @@ def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell)
     journal = Journal(folder)
     journal.append(
         [
-            Example(f"{cell} wheat", [cell.strip(), "other"], "+key"),
-            Example('x, "y"', [cell.strip()]),
+            Judgement(f"{cell} wheat", [cell.strip(), "other"], "+key"),
+            Judgement('x, "y"', [cell.strip()]),
         ]
     )
-    journal.append([Example({"title": f"{cell} fields", "price": -12.5}, ["other"])])
+    journal.append([Judgement({"title": f"{cell} fields", "price": -12.5}, ["other"])])
     journal.close()
     file = tmp_path / "out.csv"
     assert run("export", folder, "--format", "csv", "--output", file).code == 0
@@ -251,7 +256,7 @@ def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell)
 
 
 def test_rankings_for_a_spreadsheet_hold_no_formulas():
-    row = Output("csv")._row(["=cmd", 'a "b"', -0.5, None, "c\rd"])
+    row = AnswerPrinter("csv")._row(["=cmd", 'a "b"', -0.5, None, "c\rd"])
     assert row == '\'=cmd,"a ""b""",-0.5,,"c\rd"\n'
 
 

@@ -11,10 +11,11 @@ import pytest
 import shortlist as sl
 from shortlist.inputs import read
 from shortlist.server import snapshots
+from shortlist.server.entries import Judgement
 from shortlist.server.exporting import LAYOUTS, exported
-from shortlist.server.journal import Example, Journal
+from shortlist.server.journal import Journal
+from shortlist.server.journal_audit import audit_of
 from shortlist.server.replica import Replica
-from shortlist.server.reporting_routes import audit_of
 from tests.server.servers import in_thread, state_bytes
 from tests.test_fields import LABELS, LAWS
 
@@ -216,10 +217,10 @@ def test_what_is_no_document_is_refused(state, bad):
 def test_what_is_learned_during_an_export_is_left_to_the_next_one(folder, layout):
     """It may have fields for which the file that was begun has no column."""
     journal = Journal(folder)
-    journal.append([Example({"title": "rye"}, ["grain"])])
+    journal.append([Judgement({"title": "rye"}, ["grain"])])
     before = "".join(exported(journal, layout))
     pieces = exported(journal, layout)
     begun = next(pieces)
-    journal.append([Example({"body": "oats", "other": "none"}, ["a|b"])])
+    journal.append([Judgement({"body": "oats", "other": "none"}, ["a|b"])])
     assert begun + "".join(pieces) == before
     journal.close()

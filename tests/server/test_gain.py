@@ -1,6 +1,6 @@
 """What of a text is new, and how like the last ones it is."""
 
-from shortlist.server.review_queue import MET, Novelty, likeness
+from shortlist.server.queue_order import COUNTED_TEXTS, Novelty, likeness
 
 
 def words(*own):
@@ -31,8 +31,8 @@ def test_a_text_is_met_once_and_many_are_enough():
     for _ in range(2):
         novelty.meet(1, words("zebra"))
     assert novelty.share(words("zebra")) == 0.0, "once: nobody else has it"
-    for number in range(MET + 10):
-        novelty.meet(number, words("corn") if number < MET else words("late", "later"))
+    for number in range(COUNTED_TEXTS + 10):
+        novelty.meet(number, words("corn") if number < COUNTED_TEXTS else words("late", "later"))
     assert novelty.share(words("corn")) == 1.0
     assert novelty.share(words("late")) == 0.0
 

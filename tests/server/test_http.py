@@ -12,10 +12,11 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import snapshots
-from shortlist.server.journal import Example, Journal
+from shortlist.server.entries import Judgement
+from shortlist.server.journal import Journal
 from shortlist.server.middleware import Metrics, Middleware
 from shortlist.server.replica import Replica
-from shortlist.server.settings import Limits, Settings, is_loopback, read_token
+from shortlist.server.settings import Limits, ServerSettings, is_loopback, read_token
 from tests.server.servers import in_thread, state_bytes
 
 TOKEN = "a token that is long enough"
@@ -161,7 +162,7 @@ def test_snapshots_are_written_beside(folder):
             assert time.monotonic() < until
             time.sleep(0.1)
         expected = state_bytes(server.replica.model)
-    assert state_bytes(sl.load(snapshots.listed(folder)[0][1])) == expected
+    assert state_bytes(sl.load(snapshots.snapshots_and_base(folder)[0][1])) == expected
 
 
 # Refusals, each in one sentence
@@ -346,10 +347,10 @@ def test_undo_that_took_too_long_goes_on(folder, monkeypatch):
     begun, done = [], threading.Event()
     load = Replica._load
 
-    def slowly(self):
+    def slowly(self, start):
         begun.append(self)
         assert done.wait(60)
-        load(self)
+        load(self, start)
 
     with in_thread(folder, limits=Limits(seconds=1)) as server:
         for text in ("zebra", "lion"):
@@ -383,7 +384,7 @@ def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
         sent.append(message.get("body"))
 
     middleware = Middleware(
-        export, Settings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/export"}
+        export, ServerSettings(tmp_path, limits=Limits(seconds=3)), Metrics(), {"/v1/export"}
     )
     scope = {
         "type": "http",
@@ -400,7 +401,7 @@ def test_a_long_answer_may_take_longer_than_a_request(tmp_path, capsys):
 @pytest.mark.long
 def test_an_export_that_nobody_takes_is_cut_and_says_so(folder, capsys):
     journal = Journal(folder)
-    journal.append([Example(f"{n} " + "w" * 30_000, ["x"]) for n in range(400)])
+    journal.append([Judgement(f"{n} " + "w" * 30_000, ["x"]) for n in range(400)])
     journal.close()
     end = b"\r\n0\r\n\r\n"
     with in_thread(folder, limits=Limits(seconds=3, idle=1)) as server:
@@ -547,10 +548,10 @@ def test_loopback_is_known():
 
 def test_elsewhere_only_with_a_token(tmp_path):
     with pytest.raises(sl.InputError, match="lets others in"):
-        Settings(tmp_path, host="0.0.0.0").check()
-    Settings(tmp_path, host="0.0.0.0", token=TOKEN).check()
+        ServerSettings(tmp_path, host="0.0.0.0").check()
+    ServerSettings(tmp_path, host="0.0.0.0", token=TOKEN).check()
     with pytest.raises(sl.InputError, match="at least 16"):
-        Settings(tmp_path, token="short").check()
+        ServerSettings(tmp_path, token="short").check()
 
 
 def test_where_the_token_comes_from(tmp_path):

@@ -11,8 +11,13 @@ import pytest
 
 import shortlist as sl
 from shortlist.server import snapshots
+from shortlist.server.entries import Judgement
 from shortlist.server.exporting import exported
-from shortlist.server.journal import FILE, Conflict, Example, Journal, JournalError, Receipt, Writer
+from shortlist.server.journal import Journal, Receipt
+from shortlist.server.journal_errors import Conflict, JournalError
+from shortlist.server.journal_file import JOURNAL_FILE
+from shortlist.server.journal_history import History
+from shortlist.server.journal_writer import JournalWriter
 
 
 @pytest.fixture
@@ -24,12 +29,12 @@ def journal(tmp_path):
 
 
 def test_examples_are_numbered_in_order(journal):
-    assert journal.append([Example("a", ["x"]), Example("b", ["y"])]) == [
+    assert journal.append([Judgement("a", ["x"]), Judgement("b", ["y"])]) == [
         Receipt(1, True),
         Receipt(2, True),
     ]
-    assert journal.append([Example("c", ["x"])]) == [Receipt(3, True)]
-    assert [lesson[:2] for lesson in journal.after(0, 3)] == [
+    assert journal.append([Judgement("c", ["x"])]) == [Receipt(3, True)]
+    assert [(entry.text, entry.labels) for entry in journal.after(0, 3)] == [
         ("a", ["x"]),
         ("b", ["y"]),
         ("c", ["x"]),
@@ -37,35 +42,39 @@ def test_examples_are_numbered_in_order(journal):
 
 
 def test_a_key_counts_once(journal):
-    twice = Example("b", ["y"], key="j")
-    assert journal.append([Example("a", ["x"], key="k")]) == [Receipt(1, True)]
-    assert journal.append([Example("a", ["x"], key="k")]) == [Receipt(1, False)]
+    twice = Judgement("b", ["y"], key="j")
+    assert journal.append([Judgement("a", ["x"], key="k")]) == [Receipt(1, True)]
+    assert journal.append([Judgement("a", ["x"], key="k")]) == [Receipt(1, False)]
     assert journal.append([twice, twice]) == [Receipt(2, True), Receipt(2, False)]
 
 
 def test_a_key_for_something_else_fails_its_request_whole(journal):
-    journal.append([Example("a", ["x"], key="k")])
+    journal.append([Judgement("a", ["x"], key="k")])
     with pytest.raises(Conflict):
-        journal.append([Example("c", ["z"]), Example("other", ["x"], key="k")])
+        journal.append([Judgement("c", ["z"]), Judgement("other", ["x"], key="k")])
     assert [entry.text for entry in journal.after(0, 99)] == ["a"]
-    assert journal.append([Example("d", ["y"])]) == [Receipt(2, True)]
+    assert journal.append([Judgement("d", ["y"])]) == [Receipt(2, True)]
 
 
 def test_requests_that_wait_share_a_commit_and_fail_alone(tmp_path):
     async def ask_all(writer, go_on):
-        first = asyncio.create_task(writer.ask(lambda journal: go_on.wait()))
+        first = asyncio.create_task(writer.run(lambda journal: go_on.wait()))
         await asyncio.sleep(0)
-        bad = [Example("c", ["z"]), Example("other", ["x"], key="k")]
-        requests = [[Example("a", ["x"], key="k"), Example("b", ["x"])], bad, [Example("d", ["y"])]]
-        asked = [asyncio.create_task(writer.ask(Journal.append, some)) for some in requests]
+        bad = [Judgement("c", ["z"]), Judgement("other", ["x"], key="k")]
+        requests = [
+            [Judgement("a", ["x"], key="k"), Judgement("b", ["x"])],
+            bad,
+            [Judgement("d", ["y"])],
+        ]
+        asked = [asyncio.create_task(writer.run(Journal.append, some)) for some in requests]
         await asyncio.sleep(0)
         go_on.set()
         await first
         return await asyncio.gather(*asked, return_exceptions=True)
 
     Journal.begin(tmp_path)
-    writer, commits = Writer(tmp_path), []
-    record = writer._journal._record
+    writer, commits = JournalWriter(tmp_path), []
+    record = writer.journal.file.record
     record.write = lambda end, write=record.write: commits.append(write(end))
     one, refused, other = asyncio.run(ask_all(writer, threading.Event()))
     assert (one, other) == ([Receipt(1, True), Receipt(2, True)], [Receipt(3, True)])
@@ -78,29 +87,29 @@ def test_requests_that_wait_share_a_commit_and_fail_alone(tmp_path):
 
 
 OTHERS = [
-    Example("b", ["x"], "k"),
-    Example("a", ["y"], "k"),
-    Example("a", ["x", "y"], "k"),
-    Example("a", ["x"], "k", wrong=["y"]),
-    Example("a", ["x"], "k", complete=False),
-    Example("a", ["x"], "k", person="ada"),
+    Judgement("b", ["x"], "k"),
+    Judgement("a", ["y"], "k"),
+    Judgement("a", ["x", "y"], "k"),
+    Judgement("a", ["x"], "k", wrong=["y"]),
+    Judgement("a", ["x"], "k", complete=False),
+    Judgement("a", ["x"], "k", person="ada"),
 ]
 
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_a_key_stands_for_a_text_what_was_judged_and_who_judged(journal, other):
-    journal.append([Example("a", ["x"], "k")])
+    journal.append([Judgement("a", ["x"], "k")])
     with pytest.raises(Conflict):
         journal.append([other])
     assert journal.version().examples == 1
 
 
 def test_undo_is_remembered_once(journal):
-    journal.append([Example(text, ["x"]) for text in "abc"])
+    journal.append([Judgement(text, ["x"]) for text in "abc"])
     assert journal.undo([2]) == 1
     assert journal.undo([2]) == 0
     assert [entry.number for entry in journal.after(0, 3)] == [1, 3]
-    assert [entry.undone for entry in journal.entries()] == [False, True, False]
+    assert [entry.undone for entry in History(journal).newest()] == [False, True, False]
     for number in (0, 9):
         with pytest.raises(sl.InputError, match=f"no example {number}"):
             journal.undo([number])
@@ -108,9 +117,9 @@ def test_undo_is_remembered_once(journal):
 
 def test_the_export_is_a_training_file(journal, tmp_path):
     journal.append(
-        [Example('quoted "text"\nof two lines, äö ß 😀', ["x", 7]), Example("b\0c", ["y"])]
+        [Judgement('quoted "text"\nof two lines, äö ß 😀', ["x", 7]), Judgement("b\0c", ["y"])]
     )
-    journal.append([Example("gone", ["z"])])
+    journal.append([Judgement("gone", ["z"])])
     journal.undo([3])
     path = tmp_path / "export.jsonl"
     path.write_text("".join(exported(journal, "jsonl")))
@@ -124,9 +133,9 @@ def test_the_export_is_a_training_file(journal, tmp_path):
 def test_the_export_says_what_was_judged_and_by_whom(journal):
     journal.append(
         [
-            Example("a", ["x"]),
-            Example("b", ["x"], wrong=["é"], complete=False),
-            Example("c", [], wrong=["y"], person="ada"),
+            Judgement("a", ["x"]),
+            Judgement("b", ["x"], wrong=["é"], complete=False),
+            Judgement("c", [], wrong=["y"], person="ada"),
         ]
     )
     lines = [
@@ -142,14 +151,14 @@ def test_the_export_says_what_was_judged_and_by_whom(journal):
 
 def test_another_process_sees_a_commit_at_once(journal, tmp_path):
     other = Journal(tmp_path)
-    journal.append([Example("a", ["x"])])
+    journal.append([Judgement("a", ["x"])])
     assert other.version() == (1, 0)
     other.close()
 
 
 def test_a_journal_of_a_later_version_is_refused(tmp_path):
     Journal.begin(tmp_path)
-    db = sqlite3.connect(tmp_path / FILE)
+    db = sqlite3.connect(tmp_path / JOURNAL_FILE)
     db.execute("PRAGMA user_version=7")
     db.close()
     with pytest.raises(JournalError, match="version 7"):

@@ -7,8 +7,11 @@ import json
 import pytest
 
 from shortlist.errors import InputError
+from shortlist.server.entries import Judgement
 from shortlist.server.exporting import exported
-from shortlist.server.journal import Conflict, Example, Journal, Version
+from shortlist.server.journal import Journal, Version
+from shortlist.server.journal_errors import Conflict
+from shortlist.server.journal_history import History
 
 
 @pytest.fixture
@@ -17,7 +20,7 @@ def journal(tmp_path):
     Journal.begin(tmp_path)
     opened = Journal(tmp_path)
     labelled = enumerate(zip("abcde", "vwxyé", strict=True))
-    opened.append([Example(text, [label], place=n) for n, (text, label) in labelled])
+    opened.append([Judgement(text, [label], place=n) for n, (text, label) in labelled])
     assert opened.undo([4])
     assert opened.undo([2])
     assert not opened.undo([2])
@@ -45,19 +48,21 @@ def test_what_comes_after(journal):
 
 
 def test_entries_newest_first(journal):
-    assert [(entry.number, entry.undone) for entry in journal.entries(before=5, limit=3)] == [
+    assert [
+        (entry.number, entry.undone) for entry in History(journal).newest(before=5, limit=3)
+    ] == [
         (4, True),
         (3, False),
         (2, True),
     ]
-    assert [entry.number for entry in journal.entries()] == [5, 4, 3, 2, 1]
+    assert [entry.number for entry in History(journal).newest()] == [5, 4, 3, 2, 1]
 
 
 def test_lines_and_places(journal):
     lines = "".join(exported(journal, "jsonl"))
     assert [json.loads(line)["text"] for line in lines.splitlines()] == ["a", "c", "e"]
     assert "é" in lines, "letters as they are, not as escapes"
-    assert journal.places() == [0, 2, 4]
+    assert History(journal).places() == [0, 2, 4]
 
 
 def test_the_first_example_can_be_taken_back(journal):
@@ -70,10 +75,10 @@ def test_the_first_example_can_be_taken_back(journal):
 
 def test_the_end_is_written_down_with_each_undo(journal):
     """Otherwise a journal that has lost its last undo would look whole."""
-    assert journal._record.line() == journal._newest().line()
+    assert journal.file.record.line() == journal._newest().line()
 
 
 def test_a_key_that_was_used_names_its_example(journal):
-    journal.append([Example("f", ["z"], key="k")])
+    journal.append([Judgement("f", ["z"], key="k")])
     with pytest.raises(Conflict, match="the key 'k' was used for another example, number 6"):
-        journal.append([Example("g", ["z"], key="k")])
+        journal.append([Judgement("g", ["z"], key="k")])

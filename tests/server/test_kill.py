@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from shortlist.server import snapshots
-from shortlist.server.replica import Replica, write_snapshot
+from shortlist.server.background import write_snapshot
+from shortlist.server.replica import Replica
 from tests.hostile.kills import WORDS, Asked, Forked, expected_model, rows_of
 from tests.server.servers import Client, state_bytes
 

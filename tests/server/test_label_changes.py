@@ -4,9 +4,12 @@ import pytest
 
 import shortlist as sl
 from shortlist.models.label_changes import Change
-from shortlist.server.journal import Example, Journal, Writer
-from shortlist.server.replica import Replica, write_snapshot
-from shortlist.server.settings import log_failure
+from shortlist.server.background import write_snapshot
+from shortlist.server.entries import Judgement, LabelChange
+from shortlist.server.journal import Journal
+from shortlist.server.journal_writer import JournalWriter
+from shortlist.server.logs import log_failure
+from shortlist.server.replica import Replica
 from shortlist.server.snapshots import take_base
 from tests.hostile.kills import Forked
 from tests.server.servers import Client, in_thread, state_bytes
@@ -157,19 +160,19 @@ def meanwhile(folder, monkeypatch):
     and its commit.
     """
     waiting = []
-    ask = Writer.ask
+    ask = JournalWriter.run
 
     def come():
         if waiting:
             journal = Journal(folder)
-            journal.append([Example("", waiting.pop())])
+            journal.append([LabelChange(Change.of(waiting.pop()))])
             journal.close()
 
     async def asked(self, *given):
         come()
         return await ask(self, *given)
 
-    monkeypatch.setattr(Writer, "ask", asked)
+    monkeypatch.setattr(JournalWriter, "run", asked)
     return waiting.append
 
 
@@ -200,16 +203,18 @@ def test_what_is_sure_is_decided_by_labels_that_there_still_are(tmp_path, sure_f
     with in_thread(folder) as server:
         server.ask("queue", texts=["apple number1", "bolt number2"])
         ids = server.ask("queue/sure", precision=0.8)["ids"]
-        writer_ask = Writer.ask
+        writer_ask = JournalWriter.run
 
         async def late(self, *given):
-            monkeypatch.setattr(Writer, "ask", writer_ask)
+            monkeypatch.setattr(JournalWriter, "run", writer_ask)
             await writer_ask(
-                self, Journal.append, [Example("", {"change": "retire", "labels": ["fruit"]})]
+                self,
+                Journal.append,
+                [LabelChange(Change.of({"change": "retire", "labels": ["fruit"]}))],
             )
             return await writer_ask(self, *given)
 
-        monkeypatch.setattr(Writer, "ask", late)
+        monkeypatch.setattr(JournalWriter, "run", late)
         answer = server.post("/v1/queue/decide", json={"ids": ids, "precision": 0.8})
         assert (answer.status_code, "was retired" in answer.json()["error"]) == (422, True)
         assert server.ask("model")["passed_over"] == 0
@@ -248,7 +253,13 @@ def test_what_cannot_be_learned_is_told_without_its_labels_in_the_log_and_after_
     folder, capfd
 ):
     journal = Journal(folder)
-    journal.append([Example("", RETIRED), Example("wheat", ["grain"]), Example("bank", ["money"])])
+    journal.append(
+        [
+            LabelChange(Change.of(RETIRED)),
+            Judgement("wheat", ["grain"]),
+            Judgement("bank", ["money"]),
+        ]
+    )
     journal.close()
     for _ in range(2):
         with in_thread(folder) as server:

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 import shortlist as sl
 from shortlist.server import snapshots
-from shortlist.server.middleware import FILES
+from shortlist.server.middleware import FILE_PATHS
 from tests.server.servers import in_thread
 
-# The document cannot say which bytes are a file of texts (FILES).
+# The document cannot say which bytes are a file of texts (FILE_PATHS).
 # the same ones each time: more only where more is asked for
 MANY = int(os.environ.get("SHORTLIST_FUZZ", "6"))
 # What a library of the test warns of is not ours.
@@ -51,7 +51,9 @@ def test_every_answer_is_documented(state):
         } | learning
         for operation in operations:
             positive = operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
-            excluded = [positive_data_acceptance] if operation.path in FILES or not examples else []
+            excluded = (
+                [positive_data_acceptance] if operation.path in FILE_PATHS or not examples else []
+            )
             try_out(positive, *excluded)
             asked = operation.definition.raw
             if "parameters" in asked or "requestBody" in asked:  # or there is nothing to get wrong

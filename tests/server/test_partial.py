@@ -11,7 +11,8 @@ import pytest
 import shortlist as sl
 from shortlist.inputs.labelled import teaching
 from shortlist.server import snapshots
-from shortlist.server.replica import Replica, write_snapshot
+from shortlist.server.background import write_snapshot
+from shortlist.server.replica import Replica
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
 LESSONS = [

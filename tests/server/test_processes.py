@@ -9,7 +9,8 @@ import pytest
 import uvicorn
 
 from shortlist.server.app import serve
-from shortlist.server.settings import Settings, log
+from shortlist.server.logs import log
+from shortlist.server.settings import ServerSettings
 from tests.hostile.kills import PATIENCE, Forked
 from tests.server.servers import Client
 
@@ -53,7 +54,7 @@ class WithoutLog(Forked):
     def _run(folder, settings, there):
         os.setsid()
         sys.stderr = broken_pipe()
-        serve(Settings(folder, port=0, **settings), None, there.send)
+        serve(ServerSettings(folder, port=0, **settings), None, there.send)
 
 
 def test_a_server_whose_log_nobody_reads_goes_on(folder, forked):

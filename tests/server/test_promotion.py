@@ -13,10 +13,12 @@ import pytest
 
 import shortlist as sl
 from shortlist.errors import InputError
-from shortlist.server import rehearsals, snapshots
-from shortlist.server.journal import Example, Journal, Writer
-from shortlist.server.replica import write_snapshot
-from shortlist.server.reporting_routes import as_file_name
+from shortlist.server import promotion, rehearsals, snapshots
+from shortlist.server.background import write_snapshot
+from shortlist.server.entries import Judgement
+from shortlist.server.journal import Journal
+from shortlist.server.journal_writer import JournalWriter
+from shortlist.server.promotion_routes import as_file_name
 from shortlist.server.snapshots import only_one
 from tests.server.browsing import LOOKS, check_for_all, expect, marks
 from tests.server.servers import in_thread, state_bytes
@@ -101,7 +103,7 @@ def test_what_cannot_be_rehearsed_is_refused(learned):  # noqa: F811
         with rehearsals.only_one(learned):
             refused = rehearse(server)
             assert (refused.status_code, "is under way" in refused.json()["error"]) == (409, True)
-            rehearsals.tell(learned, 3, 120)
+            rehearsals.write_progress(learned, 3, 120)
             assert server.ask("rehearsal")["running"] == {"done": 3, "of": 120}
         told = server.ask("rehearsal")
         assert (told["running"], told["problem"]) == (None, rehearsals.CUT_SHORT)
@@ -130,20 +132,20 @@ class TestTheProcessOfARehearsal:
     def test_the_candidate_is_kept(self, learned, tmp_path):  # noqa: F811
         data = tmp_path / "first.jsonl"
         data.write_text('{"text": "wheat corn", "labels": ["grain"]}\n' * 3)
-        rehearsals.tell(learned, 0, 120)
-        assert rehearsals.carried_out(
+        rehearsals.write_progress(learned, 0, 120)
+        assert rehearsals.rehearse_in_process(
             learned, "frequency", {"text.tf": "count"}, data, os.getppid()
         )
-        assert not (learned / rehearsals.PROGRESS).exists()
-        kept = rehearsals.last(learned)
+        assert not (learned / rehearsals.PROGRESS_FILE).exists()
+        kept = promotion.last_rehearsal(learned)
         assert (kept["fits"], kept["learner"]) == (True, "FrequencyBaseline")
-        candidate = sl.load(learned / rehearsals.CANDIDATE)
+        candidate = sl.load(learned / promotion.CANDIDATE)
         assert (candidate.text_.tf, candidate.classes_.tolist()) == ("count", ["grain"])
 
     def test_what_is_wrong_with_it_is_told(self, learned, tmp_path):  # noqa: F811
         data = tmp_path / "first.jsonl"
         data.write_text('{"text": "wheat"')
-        assert not rehearsals.carried_out(learned, None, {}, data, os.getppid())
+        assert not rehearsals.rehearse_in_process(learned, None, {}, data, os.getppid())
         problem = rehearsals.progress(learned)["problem"]
         assert "first.jsonl, line 1" in problem
         assert str(tmp_path) not in problem
@@ -151,16 +153,18 @@ class TestTheProcessOfARehearsal:
     def test_bad_rows_are_left_out_where_that_is_asked_for(self, learned, tmp_path):  # noqa: F811
         data = tmp_path / "first.csv"
         data.write_text("text,labels\nwheat,grain\n#REF!,grain\nbank,\n")
-        assert not rehearsals.carried_out(learned, "frequency", {}, data, os.getppid())
+        assert not rehearsals.rehearse_in_process(learned, "frequency", {}, data, os.getppid())
         assert "has no label" in rehearsals.progress(learned)["problem"]
-        assert rehearsals.carried_out(learned, "frequency", {}, data, os.getppid(), skip_bad=True)
-        assert rehearsals.last(learned)["report"]["left_out"] == 2
-        assert sl.load(learned / rehearsals.CANDIDATE).describe()["examples"] == 1
+        assert rehearsals.rehearse_in_process(
+            learned, "frequency", {}, data, os.getppid(), skip_bad=True
+        )
+        assert promotion.last_rehearsal(learned)["report"]["left_out"] == 2
+        assert sl.load(learned / promotion.CANDIDATE).describe()["examples"] == 1
 
     def test_it_ends_with_the_server(self, learned):  # noqa: F811
         with pytest.raises(SystemExit):
-            rehearsals.carried_out(learned, None, {}, None, 1)
-        assert rehearsals.last(learned) is None
+            rehearsals.rehearse_in_process(learned, None, {}, None, 0)
+        assert promotion.last_rehearsal(learned) is None
 
     def test_another_base_that_came_meanwhile_does_not_fit(self, learned):  # noqa: F811
         def made(present):
@@ -170,22 +174,22 @@ class TestTheProcessOfARehearsal:
             return present.copy(), 0
 
         rehearsals.rehearsed(learned, made)
-        assert rehearsals.last(learned)["fits"] is False
+        assert promotion.last_rehearsal(learned)["fits"] is False
         with pytest.raises(InputError, match="rehearsed against another model"):
-            rehearsals.promote(learned)
+            promotion.promote(learned)
 
 
 def test_going_back_that_was_cut_short_is_finished_by_the_next(falling):
     present = (falling / snapshots.BASE).read_bytes()
-    rehearsals.promote(falling, force=True)
+    promotion.promote(falling, force=True)
     promoted = (falling / snapshots.BASE).read_bytes()
     # as it is between the two renames
-    os.replace(falling / rehearsals.BEFORE, falling / snapshots.BASE)
-    (falling / rehearsals.ASIDE).write_bytes(promoted)
-    assert rehearsals.can_go_back(falling)
-    rehearsals.go_back(falling)
+    os.replace(falling / promotion.BEFORE, falling / snapshots.BASE)
+    (falling / promotion.ASIDE).write_bytes(promoted)
+    assert promotion.can_go_back(falling)
+    promotion.go_back(falling)
     assert (falling / snapshots.BASE).read_bytes() == promoted
-    assert (falling / rehearsals.BEFORE).read_bytes() == present
+    assert (falling / promotion.BEFORE).read_bytes() == present
 
 
 class TestOnThePage:
@@ -258,7 +262,7 @@ def test_a_snapshot_waits_for_a_promotion(falling, monkeypatch):
                 raise
             lock(file, how)
 
-    for _, path in snapshots.listed(falling)[:-1]:
+    for _, path in snapshots.snapshots_and_base(falling)[:-1]:
         path.unlink()
     monkeypatch.setattr(os, "nice", lambda more: 0)
     # which only the main thread of a process may
@@ -269,22 +273,22 @@ def test_a_snapshot_waits_for_a_promotion(falling, monkeypatch):
             writes = other.submit(write_snapshot, falling)
             assert meets.wait(60)
         writes.result()
-    assert len(snapshots.listed(falling)) == 2
+    assert len(snapshots.snapshots_and_base(falling)) == 2
 
 
 def test_models_are_read_once_however_often_somebody_asks(falling, monkeypatch):
-    read, digest = [], rehearsals.file_digest
+    read, digest = [], promotion.file_digest
 
     def noted(file, kind):
         read.append(file.name.rpartition("/")[2])
         return digest(file, kind)
 
-    monkeypatch.setattr(rehearsals, "file_digest", noted)
-    rehearsals._seal_of.cache_clear()
-    assert [rehearsals.last(falling)["fits"] for _ in range(3)] == [True] * 3
-    assert sorted(read) == sorted([snapshots.BASE, rehearsals.CANDIDATE])
-    sl.Categorizer().learn("one", ["two"]).save(falling / rehearsals.CANDIDATE)
-    assert not rehearsals.last(falling)["fits"], "another file is read again"
+    monkeypatch.setattr(promotion, "file_digest", noted)
+    promotion._seal_of.cache_clear()
+    assert [promotion.last_rehearsal(falling)["fits"] for _ in range(3)] == [True] * 3
+    assert sorted(read) == sorted([snapshots.BASE, promotion.CANDIDATE])
+    sl.Categorizer().learn("one", ["two"]).save(falling / promotion.CANDIDATE)
+    assert not promotion.last_rehearsal(falling)["fits"], "another file is read again"
 
 
 @pytest.fixture
@@ -300,9 +304,12 @@ def partial(tmp_path):
     snapshots.take_base(folder, tmp_path / "base.shortlist")
     journal = Journal(folder)
     journal.append(
-        [Example(f"{('wheat', 'bank')[n % 2]} {n}", [("grain", "money")[n % 2]]) for n in range(30)]
+        [
+            Judgement(f"{('wheat', 'bank')[n % 2]} {n}", [("grain", "money")[n % 2]])
+            for n in range(30)
+        ]
     )
-    journal.append([Example("wheat bank", ["grain"], wrong=["money"], complete=False)])
+    journal.append([Judgement("wheat bank", ["grain"], wrong=["money"], complete=False)])
     journal.close()
     return folder
 
@@ -346,15 +353,15 @@ def test_what_a_candidate_cannot_learn_is_said_before_and_after(partial, run):
 def test_what_is_checked_against_the_old_model_waits_for_the_new_one(partial, run, monkeypatch):
     """A partial judgement that the model of before takes, while another is put in its place."""
     assert run("rehearse", partial, "--learner", "rocchio").code == 0
-    ask = Writer.ask
+    ask = JournalWriter.run
 
     async def late(self, *given):
-        monkeypatch.setattr(Writer, "ask", ask)
-        rehearsals.promote(partial, force=True, running=True)
+        monkeypatch.setattr(JournalWriter, "run", ask)
+        promotion.promote(partial, force=True, running=True)
         return await ask(self, *given)
 
     with in_thread(partial) as server:
-        monkeypatch.setattr(Writer, "ask", late)
+        monkeypatch.setattr(JournalWriter, "run", late)
         answer = server.post("/v1/learn", json={"examples": [PART]})
         assert (answer.status_code, "complete judgements" in answer.json()["error"]) == (409, True)
         assert numbers(server.ask("model")) == (1, [31])

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shortlist.server import snapshots
 from shortlist.server.review_queue import Queue
 from tests.server.servers import Client, in_thread
 
@@ -70,10 +69,10 @@ def test_of_two_who_want_the_same_text_one_gets_it(server, folder):
     server.ask("queue", texts=TEXTS[:2])
     one, other = Queue(folder), Queue(folder)
     first, second = (item.number for item in one.free("date", "anna", 2))
-    assert one.lease([first], "anna", 900).number == first
-    assert other.lease([first], "ben", 900) is None
-    assert other.lease([first, second], "ben", 900).number == second
-    assert one.lease([first], "anna", 900).number == first, "who has it can have it again"
+    assert one.reserve([first], "anna", 900).number == first
+    assert other.reserve([first], "ben", 900) is None
+    assert other.reserve([first, second], "ben", 900).number == second
+    assert one.reserve([first], "anna", 900).number == first, "who has it can have it again"
     one.close()
     other.close()
 
@@ -84,7 +83,7 @@ def test_who_does_not_judge_loses_the_text_after_a_while(server, folder, order):
     item = take(server, "anna", order)
     assert take(server, "ben", order) is None
     queue = Queue(folder)
-    with queue.writing():
+    with queue.transaction():
         queue.db.execute("UPDATE items SET until = until - 1000")
     queue.close()
     assert take(server, "ben", order)["id"] == item["id"]
@@ -173,7 +172,7 @@ def test_the_journal_says_what_is_judged(server, folder):
     server.ask("queue", texts=TEXTS[:3])
     judge(server, take(server))
     queue = Queue(folder)
-    with queue.writing():
+    with queue.transaction():
         queue.db.execute("DELETE FROM items")
     assert server.ask("queue")["total"] == 0
     server.ask("queue", texts=TEXTS[:4])
@@ -181,7 +180,7 @@ def test_the_journal_says_what_is_judged(server, folder):
         "judged": 1,
         "waiting": 3,
     }
-    with queue.writing():
+    with queue.transaction():
         queue.db.execute("UPDATE items SET state = 'judged', example = 17 WHERE state = 'waiting'")
         queue.db.execute("UPDATE followed SET seal = 'of another journal'")
     assert server.ask("queue")["judged"] == 1
@@ -277,37 +276,44 @@ def test_the_gain_of_an_uncertain_text_is_larger(server):
     assert had.index(unsure) < had.index(sure)
 
 
-def test_the_sure_ones_are_decided_alone_and_taken_back_at_once(tmp_path, sure_file):
-    folder = tmp_path / "sure"
-    folder.mkdir()
-    snapshots.take_base(folder, sure_file)
-    with in_thread(folder) as server:
-        texts = [f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(10)] + [
-            "number3 number4",
-            "zebra",
-        ]
-        server.ask("queue", texts=texts)
-        held = take(server, "anna")
-        assert held["text"] == texts[0]
-        before = server.best("apple number3")
-        seen = server.ask("queue/sure", precision=0.9)
-        assert (seen["looked_at"], seen["sure"], len(seen["ids"])) == (11, 9, 9)
-        assert {tuple(one["labels"]) for one in seen["examples"]} == {("fruit",), ("metal",)}
-        assert server.ask("model")["journal"] == 0, "looking learns nothing"
-        asked = [*seen["ids"], seen["ids"][0], held["id"]]
-        made = server.ask("queue/decide", ids=asked, precision=0.9)
-        assert made == {"decision": 1, "decided": 9}
-        assert server.ask("queue")["judged"] == 9
-        assert {tuple(one["labels"]) for one in server.ask("examples")["examples"]} == {
-            ("fruit",),
-            ("metal",),
-        }
-        assert server.ask("queue/decide", ids=asked, precision=0.9) == {
-            "decision": None,
-            "decided": 0,
-        }
-        assert take(server, "anna")["id"] == held["id"], "what somebody has is left alone"
-        assert server.ask("queue/undo", decision=1) == {"undone": 9}
-        assert server.ask("queue/undo", decision=1) == {"undone": 0}
-        assert (server.ask("queue")["judged"], server.best("apple number3")) == (0, before)
-        assert server.post("/v1/queue/undo", json={"decision": 99}).status_code == 404
+@pytest.fixture
+def queued(sure):
+    """A server whose queue has texts of which the model is sure, but for two; anna has the
+    first.
+    """
+    certain = [f"{('apple', 'bolt')[n % 2]} number{n % 7} again{n}" for n in range(10)]
+    sure.ask("queue", texts=[*certain, "number3 number4", "zebra"])
+    sure.reserved = take(sure, "anna")
+    assert sure.reserved["text"] == certain[0]
+    return sure
+
+
+def test_looking_for_the_sure_ones_learns_nothing(queued):
+    seen = queued.ask("queue/sure", precision=0.9)
+    assert (seen["looked_at"], seen["sure"], len(seen["ids"])) == (11, 9, 9)
+    assert {tuple(one["labels"]) for one in seen["examples"]} == {("fruit",), ("metal",)}
+    assert queued.ask("model")["journal"] == 0
+
+
+def test_the_sure_ones_are_decided_once(queued):
+    ids = queued.ask("queue/sure", precision=0.9)["ids"]
+    ids = [*ids, ids[0], queued.reserved["id"]]
+    decision = queued.ask("queue/decide", ids=ids, precision=0.9)
+    assert decision == {"decision": 1, "decided": 9}
+    assert queued.ask("queue")["judged"] == 9
+    examples = queued.ask("examples")["examples"]
+    assert {tuple(one["labels"]) for one in examples} == {("fruit",), ("metal",)}
+    assert {one["judge"] for one in examples} == {"model"}
+    again = queued.ask("queue/decide", ids=ids, precision=0.9)
+    assert again == {"decision": None, "decided": 0}
+    assert take(queued, "anna")["id"] == queued.reserved["id"], "what somebody has is left alone"
+
+
+def test_a_decision_is_taken_back_at_once(queued):
+    ranking = queued.best("apple number3")
+    ids = queued.ask("queue/sure", precision=0.9)["ids"]
+    queued.ask("queue/decide", ids=ids, precision=0.9)
+    assert queued.ask("queue/undo", decision=1) == {"undone": 9}
+    assert queued.ask("queue/undo", decision=1) == {"undone": 0}
+    assert (queued.ask("queue")["judged"], queued.best("apple number3")) == (0, ranking)
+    assert queued.post("/v1/queue/undo", json={"decision": 99}).status_code == 404

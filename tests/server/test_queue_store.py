@@ -32,15 +32,15 @@ def test_what_is_told_is_what_a_count_finds(queue):
     for _ in range(100):
         number = chance.randrange(1, 31)
         if chance.random() < 0.3:
-            with queue.writing():
+            with queue.transaction():
                 queue.db.execute("UPDATE items SET state = 'judged' WHERE number = ?", (number,))
-        elif (item := queue.lease([number], "anna", 900)) is not None:
+        elif (item := queue.reserve([number], "anna", 900)) is not None:
             queue.move(
                 [item.key], chance.choice(["skipped", "later", "flagged", "waiting"]), "anna"
             )
         assert told(queue) == counted(queue)
     assert min(told(queue).values()) > 0, "all states were tried"
-    with queue.writing():
+    with queue.transaction():
         queue.db.execute("DELETE FROM items WHERE number % 3 = 0")
     assert told(queue) == counted(queue)
     assert queue.counts()["total"] == 20
@@ -49,8 +49,8 @@ def test_what_is_told_is_what_a_count_finds(queue):
 def test_who_has_a_text_is_counted_until_the_lease_ends(queue):
     queue.add(TEXTS)
     for number, seconds in [(1, 900), (2, 900), (3, -1)]:
-        queue.lease([number], f"person {number}", seconds)
-    with queue.writing():
+        queue.reserve([number], f"person {number}", seconds)
+    with queue.transaction():
         queue.db.execute("UPDATE items SET state = 'judged' WHERE number = 2")
     assert queue.counts()["held"] == 1
 
@@ -63,6 +63,6 @@ def test_neither_is_found_by_going_through_all_texts(queue):
 def test_what_was_asked_to_be_kept_is_on_disk_when_it_is_done(queue):
     (full, normal) = (2, 1)  # as SQLite counts
     for durable, wanted in [(True, full), (False, normal), (True, full)]:
-        with queue.writing(durable=durable):
+        with queue.transaction(durable=durable):
             pass
         assert queue.db.execute("PRAGMA synchronous").fetchone() == (wanted,)

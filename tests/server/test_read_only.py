@@ -8,10 +8,12 @@ import time
 
 import pytest
 
-from shortlist.server.app import check_journal, serve
-from shortlist.server.journal import FILE, JournalError
+from shortlist.server.app import serve
+from shortlist.server.journal import check_journal
+from shortlist.server.journal_errors import JournalError
+from shortlist.server.journal_file import JOURNAL_FILE
 from shortlist.server.replica import Replica
-from shortlist.server.settings import Settings
+from shortlist.server.settings import ServerSettings
 from tests.hostile.kills import Forked
 from tests.server.servers import Client, in_thread
 from tests.server.test_damage import commit_and_crash, settle
@@ -62,7 +64,7 @@ class WithoutLog(Forked):
     def _run(folder, settings, there):
         os.setsid()
         with open(os.devnull, "w") as sys.stderr:
-            serve(Settings(folder, port=0, **settings), None, there.send)
+            serve(ServerSettings(folder, port=0, **settings), None, there.send)
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forking
@@ -89,7 +91,7 @@ def test_after_a_crash(folder, nothing_may_be_written):
 
 def test_a_log_that_cannot_be_read_here(folder, nothing_may_be_written):
     commit_and_crash(folder, 20)
-    (folder / f"{FILE}-shm").unlink()
+    (folder / f"{JOURNAL_FILE}-shm").unlink()
     nothing_may_be_written()
     with pytest.raises(JournalError, match="copy the folder to such a place"):
         Replica(folder, read_only=True)

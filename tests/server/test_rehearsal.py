@@ -9,10 +9,13 @@ import random
 import pytest
 
 import shortlist as sl
-from shortlist.server import rehearsals, snapshots
-from shortlist.server.journal import ALONE, Example, Journal
-from shortlist.server.rehearsals import as_trained
-from shortlist.server.replica import Replica, write_snapshot
+from shortlist.models.label_changes import Change
+from shortlist.server import promotion, rehearsals, snapshots
+from shortlist.server.background import write_snapshot
+from shortlist.server.candidates import as_trained
+from shortlist.server.entries import Judge, Judgement, LabelChange
+from shortlist.server.journal import Journal
+from shortlist.server.replica import Replica
 from tests.server.servers import in_thread, state_bytes
 
 WORDS = {
@@ -32,10 +35,14 @@ def learned(folder):
     for n in range(120):
         label = list(WORDS)[n % 3]
         text = " ".join([*drawn.sample(WORDS[label], 2), f"noise{drawn.randrange(9)}"])
-        journal.append([Example(text, [label, "all"] if n % 10 == 0 else [label])])
+        journal.append([Judgement(text, [label, "all"] if n % 10 == 0 else [label])])
         if n == 60:
             journal.append(
-                [Example("", {"change": "rename", "labels": ["animals"], "into": "beasts"})]
+                [
+                    LabelChange(
+                        Change.of({"change": "rename", "labels": ["animals"], "into": "beasts"})
+                    )
+                ]
             )
     journal.undo([7])
     journal.close()
@@ -52,7 +59,7 @@ def test_each_is_ranked_before_it_is_learned(learned):
     model, firsts, shares = base_of(learned), [], []
     journal = Journal(learned, read_only=True)
     for lesson in journal.after(0, 10**9, 10**9):
-        if isinstance(lesson.labels, dict):
+        if isinstance(lesson, LabelChange):
             model.rename_label("animals", "beasts")
             continue
         ranked = [label for label, _ in model.rank(lesson.text, 10)]
@@ -63,12 +70,12 @@ def test_each_is_ranked_before_it_is_learned(learned):
     assert len(firsts) == 119
     for results in (found.present, found.candidate):
         assert [one.first for one in results] == firsts
-        assert [one.found for one in results] == shares
+        assert [one.hits for one in results] == shares
 
 
 def test_a_report_compares_over_time_by_groups_and_by_label():
     def tried(*hits):
-        return [rehearsals.Tried(float(hit), [float(hit)]) for hit in hits]
+        return [rehearsals.Outcome(float(hit), [float(hit)]) for hit in hits]
 
     n = 200
     labels = [["rare"] if i < 30 else ["frequent"] for i in range(n)]
@@ -103,7 +110,7 @@ def test_a_candidate_that_falls_is_refused_unless_forced_and_goes_back(learned, 
     assert (learned / snapshots.BASE).read_bytes() == before
     said = run("promote", learned, "--force")
     assert "The candidate is promoted: P@1" in said.out
-    ((_, snapshot), _) = snapshots.listed(learned)  # those of the old base are gone
+    ((_, snapshot), _) = snapshots.snapshots_and_base(learned)  # those of the old base are gone
     assert sl.load(snapshot).describe()["learner"] == "FrequencyBaseline"
     assert "there is no candidate" in run("promote", learned, "--force").err
     with in_thread(learned) as server:
@@ -123,14 +130,14 @@ def test_a_candidate_that_falls_is_refused_unless_forced_and_goes_back(learned, 
 def test_what_is_promoted_is_served_byte_for_byte(learned, run, tmp_path):
     found = run("rehearse", learned, "--set", "margin=0.1", "--set", "text.idf=null", "--json")
     assert found.code == 0, found.err
-    candidate = sl.load(learned / rehearsals.CANDIDATE)
+    candidate = sl.load(learned / promotion.CANDIDATE)
     assert candidate.learner_.margin == 0.1
     assert candidate.text_.idf is None
     assert candidate.text_.tf == "log", "the rest is as it was"
     assert run("promote", learned, "--force").code == 0
     journal = Journal(learned, read_only=True)
     for lesson in journal.after(0, 10**9, 10**9):
-        if isinstance(lesson.labels, dict):
+        if isinstance(lesson, LabelChange):
             candidate.rename_label("animals", "beasts")
         else:
             candidate.learn(lesson.text, lesson.labels)
@@ -154,7 +161,7 @@ def test_a_candidate_with_the_same_data_and_a_plot(learned, run, tmp_path):
     assert "P@1 before learning, 119 examples" in said.out
     assert "20–99 examples" in said.out
     assert (tmp_path / "both.svg").stat().st_size > 1000
-    assert sl.load(learned / rehearsals.CANDIDATE).describe()["examples"] == 3
+    assert sl.load(learned / promotion.CANDIDATE).describe()["examples"] == 3
 
 
 def test_a_model_file_as_the_candidate(learned, run, model_file):
@@ -183,8 +190,8 @@ def test_refusals(folder, learned, run, tmp_path, model_file):
     assert run("rehearse", learned, "--model", model_file).code == 0
     with in_thread(learned, read_only=True), snapshots.lock(learned):
         assert "another server works on" in run("promote", learned).err
-    os.replace(learned / rehearsals.CANDIDATE, tmp_path / "aside")
-    sl.load(model_file).learn("x", ["y"]).save(learned / rehearsals.CANDIDATE)
+    os.replace(learned / promotion.CANDIDATE, tmp_path / "aside")
+    sl.load(model_file).learn("x", ["y"]).save(learned / promotion.CANDIDATE)
     assert "was rehearsed against another model" in run("promote", learned).err
 
 
@@ -203,7 +210,7 @@ def test_a_crash_between_leaves_the_present_model(learned, run, model_file, monk
     monkeypatch.setattr(rehearsals.os, "replace", crash)
     monkeypatch.setattr(snapshots, "copy", lambda *_: None)
     with pytest.raises(RuntimeError, match="crash"):
-        rehearsals.promote(learned)
+        promotion.promote(learned)
     monkeypatch.undo()
     assert (learned / snapshots.BASE).read_bytes() == before
     replica = Replica(learned)
@@ -216,8 +223,8 @@ def test_what_the_model_decided_alone_is_learned_and_not_measured(learned):
     journal = Journal(learned)
     journal.append(
         [
-            Example("zebra zebra", ["beasts"], person=person)
-            for person in (ALONE, f"anna {ALONE}", "anna")
+            Judgement("zebra zebra", ["beasts"], person=person, judge=judge)
+            for person, judge in (("", Judge.MODEL), ("anna", Judge.MODEL), ("anna", Judge.PERSON))
         ]
     )
     journal.close()

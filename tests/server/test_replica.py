@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.errors import ModelFileError
 from shortlist.files import store
-from shortlist.server import replica as replicas
-from shortlist.server import snapshots
-from shortlist.server.journal import Example, JournalError, Version
+from shortlist.server import background, snapshots
+from shortlist.server.background import write_snapshot
+from shortlist.server.entries import Judgement
+from shortlist.server.journal import Version
+from shortlist.server.journal_errors import JournalError
 from shortlist.server.middleware import Metrics
-from shortlist.server.replica import Replica, write_snapshot
-from shortlist.server.settings import Settings
+from shortlist.server.replica import Replica
+from shortlist.server.settings import ServerSettings
 from tests.server.servers import state_bytes
 
 WORDS = ["wheat", "corn", "bank", "rates", "river", "gold", "the", "of", "ship", "new"]
@@ -50,7 +52,7 @@ def test_any_history_gives_the_model_of_the_journal(model_file, history):
         kept = {}
         for event, *what in history:
             if event == "learn":
-                receipts = replica.journal.append([Example(text, own) for text, own in what[0]])
+                receipts = replica.journal.append([Judgement(text, own) for text, own in what[0]])
                 kept |= {
                     one.number: example for one, example in zip(receipts, what[0], strict=True)
                 }
@@ -59,8 +61,8 @@ def test_any_history_gives_the_model_of_the_journal(model_file, history):
                 del kept[what[0]]
             elif event == "snapshot":
                 write_snapshot(folder)
-            elif event == "damage" and len(snapshots.listed(folder)) > 1:
-                newest = snapshots.listed(folder)[0][1]
+            elif event == "damage" and len(snapshots.snapshots_and_base(folder)) > 1:
+                newest = snapshots.snapshots_and_base(folder)[0][1]
                 content = bytearray(newest.read_bytes())
                 content[-5] ^= 0xFF
                 newest.write_bytes(content)
@@ -83,13 +85,17 @@ def test_any_history_gives_the_model_of_the_journal(model_file, history):
 def test_old_snapshots_go_and_the_base_stays(folder):
     replica = Replica(folder)
     for n in range(5):
-        replica.journal.append([Example(f"text {n}", ["x"])])
+        replica.journal.append([Judgement(f"text {n}", ["x"])])
         assert write_snapshot(folder) is not None
     assert write_snapshot(folder) is None, "nothing is new"
-    assert [version.examples for version, _ in snapshots.listed(folder)] == [5, 4, 3, 0]
+    assert [version.examples for version, _ in snapshots.snapshots_and_base(folder)] == [5, 4, 3, 0]
     replica.journal.undo([4])
     write_snapshot(folder)
-    assert [version for version, _ in snapshots.listed(folder)] == [(5, 1), (3, 0), (0, 0)]
+    assert [version for version, _ in snapshots.snapshots_and_base(folder)] == [
+        (5, 1),
+        (3, 0),
+        (0, 0),
+    ]
     replica.close()
 
 
@@ -109,7 +115,7 @@ def test_another_base_is_refused(folder, tmp_path):
 def test_ranking_goes_on_between_two_examples(folder):
     """Another task gets its turn after every single example."""
     replica = Replica(folder)
-    replica.journal.append([Example(f"text {n}", ["x"]) for n in range(50)])
+    replica.journal.append([Judgement(f"text {n}", ["x"]) for n in range(50)])
     seen = []
 
     async def watch():
@@ -147,7 +153,11 @@ def test_an_example_that_the_bound_has_no_room_for_is_passed_over(tmp_path):
     with pytest.raises(sl.InputError, match="too small"):
         replica.model.check_labels([many])
     replica.journal.append(
-        [Example("gold fell", ["metals"]), Example("river", many), Example("rates", ["money"])]
+        [
+            Judgement("gold fell", ["metals"]),
+            Judgement("river", many),
+            Judgement("rates", ["money"]),
+        ]
     )
     asyncio.run(replica.catch_up())
     assert replica.model.classes_.tolist() == ["grain", "metals", "money"]
@@ -174,10 +184,12 @@ def test_what_cannot_be_served_does_not_stay_as_the_base(tmp_path, model_file):
 def test_a_snapshot_that_goes_while_it_is_looked_at(folder, monkeypatch):
     """A promotion removes snapshots, and so does whoever writes newer ones."""
     replica = Replica(folder)
-    there = snapshots.listed(folder)
+    there = snapshots.snapshots_and_base(folder)
     gone = snapshots.path_of(folder, Version(7, 0), "0" * 16)
-    monkeypatch.setattr(snapshots, "listed", lambda folder: [(Version(7, 0), gone), *there])
-    replica.see_snapshots()
+    monkeypatch.setattr(
+        snapshots, "snapshots_and_base", lambda folder: [(Version(7, 0), gone), *there]
+    )
+    replica.find_newest_snapshot()
     assert (replica.snapshot, replica.bytes) == (0, (folder / snapshots.BASE).stat().st_size)
     replica.close()
 
@@ -195,10 +207,10 @@ def test_a_problem_that_stays_is_told_once(folder, monkeypatch, problem):
 
     replica = Replica(folder)
     monkeypatch.setattr(replica, "follow", fails)
-    monkeypatch.setattr(replicas.asyncio, "sleep", turn)
-    monkeypatch.setattr(replicas, "log", lambda *what, **more: told.append(what))
-    monkeypatch.setattr(replicas, "log_failure", lambda *what: told.append(what))
+    monkeypatch.setattr(background.asyncio, "sleep", turn)
+    monkeypatch.setattr(background, "log", lambda *what, **more: told.append(what))
+    monkeypatch.setattr(background, "log_failure", lambda *what: told.append(what))
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(replicas.keep_following(replica, Settings(folder), Metrics()))
+        asyncio.run(background.keep_following(replica, ServerSettings(folder), Metrics()))
     assert len(told) == 1
     replica.close()

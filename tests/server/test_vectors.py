@@ -12,9 +12,9 @@ from shortlist.cli.options import find_encoder
 from shortlist.errors import InputError
 from shortlist.server import snapshots
 from shortlist.server.app import check_encoder
-from shortlist.server.journal import read_vector, written_vector
+from shortlist.server.entries import read_vector, written_vector
 from shortlist.server.replica import Replica
-from shortlist.server.settings import Settings
+from shortlist.server.settings import ServerSettings
 from tests.server.servers import EXAMPLES, in_thread, state_bytes
 
 
@@ -191,19 +191,19 @@ def test_a_queue_is_ordered_and_decided_with_the_vectors_of_the_encoder(tmp_path
 def test_the_encoder_must_fit(folder, model_file, tmp_path):
     replica = Replica(folder)
     replica.warm_up()
-    check_encoder(Settings(folder, encoder=meaning), replica)
+    check_encoder(ServerSettings(folder, encoder=meaning), replica)
     with pytest.raises(InputError, match=r"--encoder: .* vectors of 3 numbers, and these have 2"):
-        check_encoder(Settings(folder, encoder=lambda texts: meaning(texts)[:, :2]), replica)
+        check_encoder(ServerSettings(folder, encoder=lambda texts: meaning(texts)[:, :2]), replica)
     replica.model.encoder_name_ = "another.encoder"
     with pytest.raises(InputError, match=r"of the encoder another\.encoder, not of"):
-        check_encoder(Settings(folder, encoder=meaning), replica)
+        check_encoder(ServerSettings(folder, encoder=meaning), replica)
     replica.close()
     words = tmp_path / "words"
     words.mkdir()
     snapshots.take_base(words, model_file)
     replica = Replica(words)
     with pytest.raises(InputError, match="was learned with vectors, and this one was not"):
-        check_encoder(Settings(words, encoder=meaning), replica)
+        check_encoder(ServerSettings(words, encoder=meaning), replica)
     replica.close()
 
 
@@ -292,7 +292,7 @@ def out_of_order(texts):
 def test_an_encoder_that_fails_at_the_start_is_told_in_a_sentence(folder, encoder, sentence):
     replica = Replica(folder)
     with pytest.raises(InputError) as problem:
-        check_encoder(Settings(folder, encoder=encoder), replica)
+        check_encoder(ServerSettings(folder, encoder=encoder), replica)
     replica.close()
     assert str(problem.value).startswith("--encoder: ")
     assert sentence in str(problem.value)

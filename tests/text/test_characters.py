@@ -23,7 +23,7 @@ from shortlist.text.features import (
     split,
     with_characters,
 )
-from shortlist.text.vectorizer import PLAIN
+from shortlist.text.text_settings import PLAIN
 from tests.text.test_vectorizer import SCRIPTS, texts
 
 SIZES = [(1, 1), (2, 4), (3, 4), (5, 5), (1, 7)]
@@ -68,13 +68,14 @@ def test_runs_come_behind_the_words_of_their_own_text(some, size):
     words = split(some, letter_table(lowercase=True), 1, lowercase=True)
     table = character_table(lowercase=True)
     alone = features_of(words, letter_table(lowercase=True), 2, 3)
-    found = with_characters(alone, words, table, *size)
+    found = with_characters(alone, table, *size)
     none = np.empty(0, dtype=np.int64)
-    nothing = Features(none.astype(np.uint64), none, none, np.zeros(len(some) + 1, dtype=np.int64))
-    *behind, ends = with_characters(nothing, words, table, *size)[:4]
+    no_words = np.zeros(len(some) + 1, dtype=np.int64)
+    nothing = Features(words, none.astype(np.uint64), none, none, no_words)
+    *behind, ends = with_characters(nothing, table, *size)[1:5]
     for i in range(len(some)):
         first, then = slice(*alone.indptr[i : i + 2]), slice(*ends[i : i + 2])
-        for one, other, both in zip(alone[:3], behind, found[:3], strict=True):
+        for one, other, both in zip(alone[1:4], behind, found[1:4], strict=True):
             both = both[found.indptr[i] : found.indptr[i + 1]].tolist()
             assert both == [*one[first].tolist(), *other[then].tolist()]
     assert found.hashes.size == found.indptr[-1] == alone.hashes.size + ends[-1]

@@ -99,7 +99,7 @@ def test_columns_that_are_kept():
 def test_many_rows_change_nothing(monkeypatch):
     """Then memory is given back."""
     few = TextVectorizer(idf="smooth").fit(TEXTS)
-    monkeypatch.setattr("shortlist.text.vectorizer.MANY", 2)
+    monkeypatch.setattr("shortlist.text.vectorizer.MANY_ENTRIES", 2)
     many = TextVectorizer(idf="smooth")
     kept = many.fit_counts([TEXTS])
     assert np.array_equal(kept.all().to_matrix().toarray(), few.transform(TEXTS).toarray())
@@ -110,7 +110,7 @@ def test_learning_in_pieces_changes_nothing(monkeypatch):
     labels = [[f"label {c}"] for c in random.integers(0, 9, 500)]
     texts = [f"{own[0]} " + " ".join(f"w{w}" for w in random.zipf(1.4, 6)) for own in labels]
     whole = Categorizer().fit(texts, labels)
-    monkeypatch.setattr(index_learner, "PIECE", 7)
+    monkeypatch.setattr(index_learner, "ROWS_AT_A_TIME", 7)
     assert as_bytes(Categorizer().fit(texts, labels)) == as_bytes(whole)
 
 
@@ -126,7 +126,7 @@ def test_threads_number_and_count_as_one_does(texts, n_batches, n_jobs, pairs, h
     own |= {"composed": True, "idf": "smooth", "hashed": hashed}
     batches = [texts[i::n_batches] for i in range(n_batches)]
     one, many = TextVectorizer(**own), TextVectorizer(**own)
-    with mock.patch("shortlist.data.texts.BLOCK", 20):
+    with mock.patch("shortlist.data.texts.CHARACTERS_AT_ONCE", 20):
         rows, same = one.fit_counts(batches).all(), many.fit_counts(batches, n_jobs).all()
         ranked = one.rows(texts), many.rows(texts, n_jobs)
     for mine, theirs in ((rows, same), ranked):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import Categorizer, ModelFileError, TextVectorizer, load, vocabulary
+from shortlist import Categorizer, ModelFileError, TextVectorizer, load
 from shortlist.files.store import State, build
-from shortlist.text import feature_names as letters
+from shortlist.text import feature_names
 from shortlist.text.counts import count
 from shortlist.text.feature_names import Vocabulary, check_letters, encoded
 
@@ -64,7 +64,7 @@ def test_hashes_that_were_chosen_do_not_meet_in_one_slot(bit, seed, monkeypatch)
     not become quadratic.
     """
     factors = np.random.default_rng(seed).integers(0, 2**64, (9, 1), dtype=np.uint64) | np.uint64(1)
-    monkeypatch.setattr(vocabulary, "odd_number", iter(factors).__next__)
+    monkeypatch.setattr(feature_names, "odd_number", iter(factors).__next__)
     chosen = np.arange(2**16, dtype=np.uint64) << np.uint64(bit)
     names = {
         "letters": np.empty(0, dtype=np.uint8),
@@ -142,7 +142,7 @@ def test_a_tampered_state_is_refused(tamper, message):
 
 def compact_state(vectorizer):
     """What a compact file has, which whoever saves the vectorizer gets."""
-    return vectorizer._held(lambda: vectorizer.to_state().compacted().copied())
+    return vectorizer.to_state().compacted().copied()
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_names_in_quotation_marks_are_known_whatever_becomes_of_a_vocabulary():
 
 @pytest.mark.parametrize("some", [1, 2, 3, 5, 1 << 16])
 def test_letters_are_checked_some_at_a_time(some, monkeypatch):
-    monkeypatch.setattr(letters, "SOME", some)
+    monkeypatch.setattr(feature_names, "BYTES_CHECKED", some)
     for text in ("", "a", "weiß€𝄞" * 9, "\ud800x"):
         whole = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
         check_letters(whole)

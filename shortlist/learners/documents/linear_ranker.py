@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.compiled.kernels import Floats, Longs
-from shortlist.concurrency import reading, snapshot
 from shortlist.data.rows import MatrixLike
 from shortlist.data.validation import (
     Names,
@@ -65,7 +64,6 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
     def fit(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> Self:
         """Learn from rows X, their relevance y and the id of the query each row answers."""
 
-    @reading
     def decision_function(self, X: MatrixLike) -> Floats:
         """The score w·φ of each row."""
         check_is_fitted(self, "coef_")
@@ -77,13 +75,11 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
         """Return the same scores, for scikit-learn's tools."""
         return self.decision_function(X)
 
-    @reading
     def rank(self, X: MatrixLike, query: ArrayLike | None = None) -> QueryRanking:
         """The rows of each query, best first; equal scores keep the order of the rows."""
         scores = self._scores(X, query)
         return QueryRanking(as_queries(query, scores.size), scores)
 
-    @reading
     def score(self, X: MatrixLike, y: ArrayLike, query: ArrayLike | None = None) -> float:
         """Return the measure that the ranker optimises, averaged over the queries for which it
         is defined.
@@ -106,15 +102,16 @@ class LinearRanker(Estimator, BaseEstimator, ABC):
         """The groups of each query with a relevant and, if ``both``, a non-relevant document;
         and which these are.
         """
-        groups, taken = [], np.zeros(len(queries), dtype=np.bool_)
+        groups = []
+        is_used = np.zeros(len(queries), dtype=np.bool_)
         for q in range(len(queries)):
             rows = np.arange(queries.starts[q], queries.starts[q + 1])
             for good, share in self._grades(relevance[rows]):
                 if not (both and good.all()):
                     groups.append((rows, good, share))
-                    taken[q] = True
-        count = np.count_nonzero(taken)
-        return Pairs.of([(rows, good, share / count) for rows, good, share in groups]), taken
+                    is_used[q] = True
+        n_used = np.count_nonzero(is_used)
+        return Pairs.of([(rows, good, share / n_used) for rows, good, share in groups]), is_used
 
     def _grades(self, relevance: Floats) -> list[tuple[NDArray[np.bool_], float]]:
         """For each grade of a query's documents, those of at least that grade, and its share of
@@ -165,7 +162,8 @@ class StructuralRanker(LinearRanker):
         queries = as_queries(query, rows.n_rows)
         relevance = as_relevance(y, rows.n_rows)
         pairs, used = self._pairs(relevance, queries, both=True)
-        n_queries, n_features, set_aside = len(queries), rows.n_features, queries.names[~used]
+        n_queries = len(queries)
+        set_aside = queries.names[~used]
         C = as_real(self.C, "C", least=0.0)
         tol = as_real(self.tol, "tol", least=0.0) * min(1.0, C)
         max_iter = as_whole(self.max_iter, "max_iter", least=1)
@@ -182,29 +180,27 @@ class StructuralRanker(LinearRanker):
                 "learn"
             )
         risk = RankingRisk(rows, pairs, self._search, self._loss)
-        found = solve(risk, n_features, C=C, tol=tol, max_iter=max_iter)
-        if found.gap > tol:
+        solution = solve(risk, rows.n_features, C=C, tol=tol, max_iter=max_iter)
+        if solution.gap > tol:
             warnings.warn(
-                f"after {found.passes} passes the duality gap is {found.gap:.3g}, above "
-                f"tol={tol:g}; "
-                "raise max_iter or tol",
+                f"after {solution.passes} passes the duality gap is {solution.gap:.3g}, above "
+                f"tol={tol:g}; raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         self.set_learned(
-            coef_=found.w,
-            objective_=found.objective,
-            duality_gap_=found.gap,
-            n_iter_=found.passes,
-            n_constraints_=found.planes,
-            n_active_constraints_=found.active,
-            n_features_in_=n_features,
+            coef_=solution.w,
+            objective_=solution.objective,
+            duality_gap_=solution.gap,
+            n_iter_=solution.passes,
+            n_constraints_=solution.planes,
+            n_active_constraints_=solution.active,
+            n_features_in_=rows.n_features,
             queries_set_aside_=set_aside,
         )
         note_names(self, column_names(X))
         return self
 
-    @snapshot
     def to_state(self) -> State:
         check_is_fitted(self, "coef_")
         learned = {name: getattr(self, name) for name in CERTIFICATE}
@@ -221,9 +217,10 @@ class StructuralRanker(LinearRanker):
         state.require(np.isfinite(coef).all(), "its weights must be finite")
         ranker = cls(**state.settings["parameters"])
         learned = state.settings["learned"]
-        ranker.coef_ = coef
-        ranker.n_features_in_ = coef.size
-        ranker.queries_set_aside_ = np.array(learned["queries_set_aside_"])
-        for name in CERTIFICATE:
-            setattr(ranker, name, learned[name])
+        ranker.set_learned(
+            coef_=coef,
+            n_features_in_=coef.size,
+            queries_set_aside_=np.array(learned["queries_set_aside_"]),
+            **{name: learned[name] for name in CERTIFICATE},
+        )
         return ranker

@@ -45,40 +45,40 @@ def as_queries(query: ArrayLike | None, n_rows: int) -> Queries:
         raise InputError(
             "query is missing: give the query id of each row, as in fit(X, relevance, query=ids)"
         )
+    not_ids = "query must hold one id for each row, a text or a number, and no lists"
     try:
         ids = np.asarray(query)
     except ValueError:
-        raise InputError(
-            "query must hold one id for each row, a text or a number, and no lists"
-        ) from None
+        raise InputError(not_ids) from None
     if ids.ndim != 1:
         raise InputError(f"query must have one dimension, not {ids.ndim}")
     if ids.size != n_rows:
         raise InputError(
             f"query has {ids.size} ids where {n_rows} are needed, one for each row of X"
         )
-    if ids.dtype == object and not all(one is None or isinstance(one, Hashable) for one in ids):
-        raise InputError("query must hold one id for each row, a text or a number, and no lists")
-    missing = np.array([one is None for one in ids]) if ids.dtype == object else ids != ids
+    missing = ids != ids
+    if ids.dtype == object:
+        if not all(isinstance(name, Hashable) for name in ids):
+            raise InputError(not_ids)
+        missing = np.array([name is None for name in ids])
     if missing.any():
         raise InputError(
             f"query[{int(np.argmax(missing))}] is missing; each row needs the id of its query"
         )
-    starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1, [n_rows]]).astype(
-        np.int64
-    )
-    if not n_rows:
-        starts = np.zeros(1, dtype=np.int64)
+    starts = np.zeros(1, dtype=np.int64)
+    if n_rows:
+        changes = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+        starts = np.concatenate([starts, changes, [n_rows]])
     names = ids[starts[:-1]]
-    seen: dict[Hashable, int] = {}
+    first_rows: dict[Hashable, int] = {}
     for name, start in zip(names.tolist(), starts.tolist(), strict=False):
-        if name in seen:
+        if name in first_rows:
             raise InputError(
-                f"query {name!r} stands in two places: it begins at row {seen[name]} and again at "
-                f"row {start}; "
-                "put the rows of each query together, for instance by sorting on the query id"
+                f"query {name!r} stands in two places: it begins at row {first_rows[name]} and "
+                f"again at row {start}; put the rows of each query together, for instance by "
+                "sorting on the query id"
             )
-        seen[name] = start
+        first_rows[name] = start
     return Queries(names, starts)
 
 
@@ -94,8 +94,9 @@ def scaled_within_queries(rows: Rows, query: ArrayLike | None, method: str) -> F
     for first, last in zip(queries.starts[:-1], queries.starts[1:], strict=True):
         block = scaled[first:last]
         if method == "range":
-            least, greatest = block.min(axis=0), block.max(axis=0)
-            scaled[first:last] = (block - least) / np.where(greatest > least, greatest - least, 1.0)
+            least = block.min(axis=0)
+            spread = block.max(axis=0) - least
+            scaled[first:last] = (block - least) / np.where(spread > 0, spread, 1.0)
         else:
             lower = scipy.stats.rankdata(block, method="min", axis=0) - 1
             scaled[first:last] = lower / max(1, last - first - 1)
@@ -118,9 +119,9 @@ class Pairs(NamedTuple):
     def of(cls, groups: Sequence[tuple[Longs, NDArray[np.bool_], float]]) -> Pairs:
         """From (rows, which of them are relevant, weight) of each group."""
         sizes = [rows.size for rows, _, _ in groups]
-        parts = [part for rows, good, _ in groups for part in (rows[good], rows[~good])]
+        sorted_rows = [np.append(rows[good], rows[~good]) for rows, good, _ in groups]
         return cls(
-            np.concatenate([np.zeros(0, dtype=np.int64), *parts]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *sorted_rows]),
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             np.array([good.sum() for _, good, _ in groups], dtype=np.int64),
             np.array([weight for _, _, weight in groups], dtype=np.float64),
@@ -134,9 +135,8 @@ class Pairs(NamedTuple):
         rank[order] = np.arange(order.size) - queries.starts[queries.of_rows]
         above = np.zeros(self.rows.size, dtype=np.int64)
         for first, count in zip(self.starts.tolist(), self.relevant.tolist(), strict=False):
-            above[first : first + count] = np.sort(
-                rank[self.rows[first : first + count]]
-            ) - np.arange(count)
+            entries = slice(first, first + count)
+            above[entries] = np.sort(rank[self.rows[entries]]) - np.arange(count)
         return above
 
 
@@ -192,9 +192,8 @@ class QueryRanking:
     @property
     def ranks(self) -> Longs:
         ranks = np.empty(self.rows.size, dtype=np.int64)
-        ranks[self.rows] = (
-            np.arange(self.rows.size) - np.repeat(self._starts[:-1], np.diff(self._starts)) + 1
-        )
+        first = np.repeat(self._starts[:-1], np.diff(self._starts))
+        ranks[self.rows] = np.arange(1, self.rows.size + 1) - first
         return ranks
 
     def __len__(self) -> int:
@@ -229,11 +228,7 @@ class QueryRanking:
                 f"documents has {counted(len(documents), 'names')} where {self.rows.size} are "
                 "needed"
             )
-        names = (
-            [str(row) for row in range(self.rows.size)]
-            if documents is None
-            else [str(one) for one in documents]
-        )
+        names = [str(name) for name in (range(self.rows.size) if documents is None else documents)]
         for name in [*names, *map(str, self.queries.tolist()), tag]:
             if not name or name.split() != [name]:
                 raise InputError(
@@ -244,7 +239,6 @@ class QueryRanking:
             for place in range(1, strict.size):
                 if strict[place] >= strict[place - 1]:
                     strict[place] = np.nextafter(strict[place - 1], -np.inf)
-            for place, (row, score) in enumerate(
-                zip(rows.tolist(), strict.tolist(), strict=True), 1
-            ):
+            scored = zip(rows.tolist(), strict.tolist(), strict=True)
+            for place, (row, score) in enumerate(scored, 1):
                 yield f"{query} Q0 {names[row]} {place} {score!r} {tag}"

@@ -40,9 +40,13 @@ from shortlist.encoders import load_encoder
 from shortlist.errors import InputError, installing
 from shortlist.text.vectorizer import TextVectorizer
 
-METHODS = ("cosine", "tfidf", "bm25", "dirichlet", "jelinek_mercer")
-BATCH = 10_000  # texts read at a time
-K1, B, K3, MU, LAMBDA = 1.2, 0.75, 7.0, 2500.0, 0.4
+RETRIEVAL_METHODS = ("cosine", "tfidf", "bm25", "dirichlet", "jelinek_mercer")
+TEXTS_AT_ONCE = 10_000  # texts read at a time
+K1 = 1.2
+B = 0.75
+K3 = 7.0
+MU = 2500.0
+LAMBDA = 0.4
 
 
 class RetrievalIndex:
@@ -77,19 +81,20 @@ class RetrievalIndex:
         stop: bool = False,
         encoder: str | Callable[[list[str]], ArrayLike] | None = None,
     ) -> None:
-        self._stem, self._stop = stem, stop
+        self._stem = stem
+        self._stop = stop
         self._encoder = load_encoder(encoder) if isinstance(encoder, str) else encoder
         if self._encoder is not None:
             texts = list(texts)
             self._vectors = self._encoded(texts)
         counts, terms = self._count(texts)
         self._column = {term: column for column, term in enumerate(dict.fromkeys(terms))}
-        merge = (
-            np.ones(len(terms)),
-            (np.arange(len(terms)), [self._column[term] for term in terms]),
+        columns = [self._column[term] for term in terms]
+        term_of_word = scipy.sparse.csr_array(
+            (np.ones(len(terms)), (np.arange(len(terms)), columns)),
+            shape=(len(terms), len(self._column)),
         )
-        merged = counts @ scipy.sparse.csr_array(merge, shape=(len(terms), len(self._column)))
-        self._counts = scipy.sparse.csc_array(merged)
+        self._counts = scipy.sparse.csc_array(counts @ term_of_word)
         self._length = self._counts.sum(axis=1)
         self._documents_with = np.diff(self._counts.indptr)
         self._share = self._counts.sum(axis=0) / max(1.0, self._length.sum())
@@ -103,25 +108,24 @@ class RetrievalIndex:
 
     def scores(self, queries: Iterable[str], method: str) -> Floats:
         """The score of every document for each query, queries × documents; ``method`` is one of
-        ``METHODS``.
+        ``RETRIEVAL_METHODS``.
 
         With an encoder it may be "meaning", too.
         """
         if method == "meaning":
             vectors = self._encoded(list(queries))
-            return (
-                vectors @ self._vectors.T
-                if vectors.size and len(self)
-                else np.zeros((len(vectors), len(self)))
-            )
-        score = getattr(self, f"_{as_choice(method, 'method', METHODS)}")
+            if not vectors.size or not len(self):
+                return np.zeros((len(vectors), len(self)))
+            return vectors @ self._vectors.T
+        score = getattr(self, f"_{as_choice(method, 'method', RETRIEVAL_METHODS)}")
         counts, words = self._count(queries)
         columns = np.array([self._column.get(word, -1) for word in words], dtype=np.int64)
         scores = np.zeros((counts.shape[0], len(self)))
         for i in range(counts.shape[0]):
             of_query = slice(counts.indptr[i], counts.indptr[i + 1])
-            found = columns[counts.indices[of_query]]
-            q = np.bincount(found[found >= 0], weights=counts.data[of_query][found >= 0])
+            of_words = columns[counts.indices[of_query]]
+            is_known = of_words >= 0
+            q = np.bincount(of_words[is_known], weights=counts.data[of_query][is_known])
             terms = np.flatnonzero(q)
             scores[i] = score(terms, q[terms], self._counts[:, terms].toarray())
             if method != "cosine":
@@ -134,9 +138,8 @@ class RetrievalIndex:
         # 1 + log tf, and 0 for 0
         document = np.log(tf, where=tf > 0, out=np.full(tf.shape, -1.0)) + 1.0
         lengths = self._norm * np.sqrt(query @ query)
-        return np.divide(
-            (document * idf) @ query, lengths, where=lengths > 0, out=np.zeros(len(self))
-        )
+        products = (document * idf) @ query
+        return np.divide(products, lengths, where=lengths > 0, out=np.zeros(len(self)))
 
     def _tfidf(self, terms: NDArray[np.int64], q: Floats, tf: Floats) -> Floats:
         idf = np.log((len(self) + 1) / (self._documents_with[terms] + 0.5))
@@ -181,16 +184,11 @@ class RetrievalIndex:
         may share a term.
         """
         vectorizer = TextVectorizer(min_length=1, stop_words="english" if self._stop else None)
-        counts = vectorizer.fit_counts(_batches(texts)).all().to_matrix()
+        texts = iter(texts if isinstance(texts, Iterator) else as_texts(texts))
+        batches = iter(lambda: list(islice(texts, TEXTS_AT_ONCE)), [])
+        counts = vectorizer.fit_counts(batches).all().to_matrix()
         words = vectorizer.names(range(counts.shape[1]))
         return counts, _stems(words) if self._stem else words
-
-
-def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    if not isinstance(texts, Iterator):
-        texts = iter(as_texts(texts))
-    while batch := list(islice(texts, BATCH)):
-        yield batch
 
 
 def _stems(words: list[str]) -> list[str]:

@@ -70,28 +70,30 @@ def solve(
     ``worst_plane`` is a sum over queries, so it may be computed in parts that are added up.
     If ``max_iter`` passes do not suffice the gap that was reached is returned all the same.
     """
-    w = np.zeros(n_features)
-    normals, heights = [w], np.zeros(1)
+    w = best_w = np.zeros(n_features)
+    normals = [w]
+    heights = np.zeros(1)
     gram = np.zeros((1, 1))
     alpha = np.array([C])
     unused = np.zeros(1, dtype=np.int64)
-    best, best_w, dual, planes = np.inf, w, 0.0, 0
+    best = np.inf
+    dual = 0.0
+    planes = 0
     for passes in range(1, max_iter + 1):
         normal, height = worst_plane(w)
         primal = 0.5 * inner(w, w) + C * max(0.0, height - inner(w, normal))
         if primal < best:
-            best, best_w = primal, w
+            best = primal
+            best_w = w
         if best - dual <= tol or passes == max_iter:
             break
         # Line 9 of Algorithm 1: the new constraint joins the working set.
-        row = np.array([inner(normal, other) for other in normals])
-        gram = np.block([[gram, row[:, None]], [row[None, :], np.array([[inner(normal, normal)]])]])
         normals.append(normal)
-        heights, alpha, unused = (
-            np.append(heights, height),
-            np.append(alpha, 0.0),
-            np.append(unused, 0),
-        )
+        gram = np.pad(gram, (0, 1))
+        gram[-1] = gram[:, -1] = [inner(normal, other) for other in normals]
+        heights = np.append(heights, height)
+        alpha = np.append(alpha, 0.0)
+        unused = np.append(unused, 0)
         planes += 1
         # Line 10: optimise over the working set.
         solve_dual(gram, heights, alpha, 0.5 * (best - dual), STEPS_PER_PASS)
@@ -106,10 +108,11 @@ def solve(
         if not keep.all():
             normals = [normals[k] for k in np.flatnonzero(keep)]
             gram = gram[np.ix_(keep, keep)]
-            heights, alpha, unused = heights[keep], alpha[keep], unused[keep]
-    return Solution(
-        best_w, best, max(0.0, best - dual), passes, planes, int(np.count_nonzero(alpha[1:]))
-    )
+            heights = heights[keep]
+            alpha = alpha[keep]
+            unused = unused[keep]
+    active = int(np.count_nonzero(alpha[1:]))
+    return Solution(best_w, best, max(0.0, best - dual), passes, planes, active)
 
 
 def inner(a: Floats, b: Floats) -> float:
@@ -127,7 +130,9 @@ class RankingRisk:
 
     def __init__(self, rows: Rows, pairs: Pairs, search: Search, loss: Loss) -> None:
         self._rows = rows
-        self._pairs, self._search, self._loss = pairs, search, loss
+        self._pairs = pairs
+        self._search = search
+        self._loss = loss
         largest = float(np.abs(rows.data).max()) if rows.data.size else 0.0
         # in which normals are added up
         self._unit = float(np.ldexp(1.0, max(int(np.frexp(largest)[1]) - 59, -1000)))
@@ -136,9 +141,8 @@ class RankingRisk:
         self._is_relevant = relevant
         self._block = 2 * np.repeat(np.arange(sizes.size), sizes) + ~relevant
         products = pairs.relevant * (sizes - pairs.relevant)
-        self._scale = np.repeat(2.0 * pairs.weight / products, sizes) * np.where(
-            relevant, 1.0, -1.0
-        )
+        scale = np.repeat(2.0 * pairs.weight / products, sizes)
+        self._scale = np.where(relevant, scale, -scale)
 
     def __call__(self, w: Floats) -> Plane:
         """The plane that touches R at w; its normal and height are added up in whole numbers of
@@ -152,11 +156,9 @@ class RankingRisk:
         above = self._search(scores[order], starts, relevant)
         losses = self._loss(above, starts, relevant)
         counts = above + self._relevant_after(above)
-        coefficients = np.bincount(
-            rows[order], weights=self._scale * counts, minlength=self._rows.n_rows
-        )
-        factors = coefficients.astype(np.float64, copy=False)
-        add_rows(self._rows.indptr, self._rows.indices, self._rows.data, factors, self._unit, sums)
+        indptr, indices, data, _ = self._rows
+        coefficients = np.bincount(rows[order], self._scale * counts, self._rows.n_rows)
+        add_rows(indptr, indices, data, coefficients.astype(np.float64), self._unit, sums)
         height = np.rint(weight * losses / HEIGHT_UNIT).astype(np.int64).sum()
         return sums.astype(np.float64) * self._unit, float(height) * HEIGHT_UNIT
 
@@ -169,11 +171,10 @@ class RankingRisk:
         sizes = np.diff(starts)
         # A relevant document with a others before it stands after the first a of them, and before
         # number a.
-        passed = np.cumsum(
-            np.bincount((starts[:-1] + relevant)[group] + above[entry], minlength=above.size + 1)
-        )
-        after = np.repeat(relevant + passed[starts[:-1]], sizes) - passed[:-1]
-        return np.where(self._is_relevant, 0, after)
+        place = (starts[:-1] + relevant)[group] + above[entry]
+        passed = np.cumsum(np.bincount(place, minlength=above.size + 1))
+        n_after = np.repeat(relevant + passed[starts[:-1]], sizes) - passed[:-1]
+        return np.where(self._is_relevant, 0, n_after)
 
 
 @kernel
@@ -181,8 +182,8 @@ def scores_of(rows: Rows, w: Floats) -> Floats:
     """w·φ of each document, each row added up in an order of its own (data/rows.py)."""
     scores = np.empty(rows.indptr.size - 1)
     for i in range(scores.size):
-        first, last = rows.indptr[i], rows.indptr[i + 1]
-        scores[i] = inner_of_row(rows.indices[first:last], rows.data[first:last], w)
+        entries = slice(rows.indptr[i], rows.indptr[i + 1])
+        scores[i] = inner_of_row(rows.indices[entries], rows.data[entries], w)
     return scores
 
 
@@ -198,14 +199,16 @@ def add_rows(
     """
     units = 1.0 / unit  # in 1; both are powers of two, and multiplying by them is exact
     for i in range(coefficients.size):
-        first, last = indptr[i], indptr[i + 1]
+        first = indptr[i]
+        last = indptr[i + 1]
         if coefficients[i] == 0.0:
             continue
         if is_full(indices[first:last]):
             for j in range(first, last):
                 sums[j - first] += np.int64(np.rint(coefficients[i] * data[j] * units))
         else:
-            value, summand = 0.0, np.int64(0)
+            value = 0.0
+            summand = np.int64(0)
             for j in range(first, last):
                 if data[j] != value:  # the indicators of a row are all 1
                     value = data[j]
@@ -240,18 +243,24 @@ def solve_dual(gram: Floats, heights: Floats, alpha: Floats, tol: float, max_ste
             gap += alpha[k] * (gradient[up] - gradient[k])
         if gap <= tol:
             break
-        down, step, best = -1, 0.0, 0.0
+        down = -1
+        step = 0.0
+        best = 0.0
         for k in range(m):
             slope = gradient[up] - gradient[k]
             if alpha[k] > 0 and slope > 0:
                 curvature = gram[up, up] + gram[k, k] - 2 * gram[up, k]
-                length = alpha[k] if slope >= curvature * alpha[k] else slope / curvature
+                length = alpha[k]
+                if slope < curvature * length:
+                    length = slope / curvature
                 gain = length * (slope - 0.5 * length * curvature)
                 if gain > best:
-                    down, step, best = k, length, gain
+                    down = k
+                    step = length
+                    best = gain
         if down < 0:
             break  # what is left is rounding error
         alpha[up] += step
-        alpha[down] = alpha[down] - step if step < alpha[down] else 0.0
+        alpha[down] = max(0.0, alpha[down] - step)
         for k in range(m):
             gradient[k] -= step * (gram[k, up] - gram[k, down])

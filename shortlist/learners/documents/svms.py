@@ -105,7 +105,8 @@ def most_violated_map(scores: Floats, starts: Longs, relevant: Longs, harmonic: 
     """
     above = np.zeros(scores.size, dtype=np.int64)
     for q in range(relevant.size):
-        first, R = starts[q], relevant[q]
+        first = starts[q]
+        R = relevant[q]
         s = scores[first : first + R]
         s_bar = scores[first + R : starts[q + 1]]
         opt = place_each(s, s_bar, harmonic)
@@ -122,7 +123,8 @@ def place_each(s: Floats, s_bar: Floats, harmonic: Floats) -> Longs:
     """opt_j in 1..R+1 of every non-relevant document, s float64[R], s_bar float64[N], both
     falling.
     """
-    R, N = s.size, s_bar.size
+    R = s.size
+    N = s_bar.size
     prefix = np.zeros(R + 1)
     prefix[1:] = np.cumsum(s)
     opt = np.empty(N + 1, dtype=np.int64)
@@ -134,8 +136,10 @@ def place_each(s: Floats, s_bar: Floats, harmonic: Floats) -> Longs:
     while stride > 1:
         stride //= 2
         for j in range(stride, N + 1, 2 * stride):
-            best_k, best = 0, -np.inf
-            for k in range(opt[j - stride], (opt[j + stride] if j + stride <= N else R + 1) + 1):
+            best_k = 0
+            best = -np.inf
+            last_k = opt[j + stride] if j + stride <= N else R + 1
+            for k in range(opt[j - stride], last_k + 1):
                 precision = (
                     harmonic[j + R]
                     - harmonic[j + k - 1]
@@ -144,7 +148,8 @@ def place_each(s: Floats, s_bar: Floats, harmonic: Floats) -> Longs:
                 score = prefix[R] - prefix[k - 1] - (R - k + 1) * s_bar[j - 1]
                 delta = precision - 2.0 * score / N  # R times δ_j(k, R+1)
                 if delta > best:
-                    best_k, best = k, delta
+                    best_k = k
+                    best = delta
             opt[j] = best_k
     return opt[1:]
 
@@ -200,9 +205,8 @@ class RocSVM(StructuralRanker):
 
     def _loss(self, above: Longs, starts: Longs, relevant: Longs) -> Floats:
         group, _, entry = relevant_entries(starts, relevant)
-        return np.bincount(group, above[entry], relevant.size) / (
-            relevant * (np.diff(starts) - relevant)
-        )
+        n_pairs = relevant * (np.diff(starts) - relevant)
+        return np.bincount(group, above[entry], relevant.size) / n_pairs
 
 
 @kernel
@@ -272,12 +276,11 @@ def most_violated_mrr(scores: Floats, starts: Longs, relevant: Longs) -> Longs:
     """The most violated rankings, as those of ``most_violated_map``."""
     above = np.zeros(scores.size, dtype=np.int64)
     for q in range(relevant.size):
-        first, R = starts[q], relevant[q]
-        s, s_bar, before = (
-            scores[first : first + R],
-            scores[first + R : starts[q + 1]],
-            above[first : first + R],
-        )
+        first = starts[q]
+        R = relevant[q]
+        s = scores[first : first + R]
+        s_bar = scores[first + R : starts[q + 1]]
+        n_above = above[first : first + R]
         N = s_bar.size
         prefix = np.zeros(N + 1)
         prefix[1:] = np.cumsum(s_bar)
@@ -286,22 +289,25 @@ def most_violated_mrr(scores: Floats, starts: Longs, relevant: Longs) -> Longs:
         for i in range(R):
             while j < N and s_bar[j] > s[i]:
                 j += 1
-            before[i] = j
+            n_above[i] = j
             if i > 0:
                 later += prefix[j] - j * s[i]
-        best_t, best = 0, -np.inf
-        i, sum_s = 1, 0.0  # documents 2..i have c ≤ t, and sum_s is the sum of their scores
+        best_t = 0
+        best = -np.inf
+        i = 1  # documents 2..i have c ≤ t,
+        sum_s = 0.0  # and this is the sum of their scores
         for t in range(N + 1):
-            while i < R and before[i] <= t:
-                later -= prefix[before[i]] - before[i] * s[i]
+            while i < R and n_above[i] <= t:
+                later -= prefix[n_above[i]] - n_above[i] * s[i]
                 sum_s += s[i]
                 i += 1
             value = -1.0 / (t + 1) + 2.0 / (R * N) * (i * prefix[t] - t * (s[0] + sum_s) + later)
             if value > best:
-                best_t, best = t, value
-        before[0] = best_t
+                best_t = t
+                best = value
+        n_above[0] = best_t
         for i in range(1, R):
-            before[i] = max(best_t, before[i])
+            n_above[i] = max(best_t, n_above[i])
     return above
 
 
@@ -377,7 +383,7 @@ class NdcgSVM(StructuralRanker):
     def _discounts(self, starts: Longs) -> Floats:
         """D(1), D(2), … as far as it counts."""
         places = min(as_whole(self.k, "k", least=1), int(np.diff(starts).max()))
-        return 1.0 / binary_logs(1.0 + np.arange(1, places + 1))
+        return discounts(places)
 
     def _pairs(
         self, relevance: Floats, queries: Queries, *, both: bool
@@ -393,14 +399,17 @@ class NdcgSVM(StructuralRanker):
 
     def _grades(self, relevance: Floats) -> list[tuple[NDArray[np.bool_], float]]:
         """The grades above the lowest, each with its share of the query's IDCG."""
-        k, gains = as_whole(self.k, "k", least=1), 2.0**relevance - 1.0
+        k = as_whole(self.k, "k", least=1)
+        gains = 2.0**relevance - 1.0
         levels = np.unique(np.append(gains, 0.0))
-        atleast = gains >= levels[1:, None]
-        lengths = np.minimum(k, atleast.sum(1))
-        ideal = np.diff(levels) * [
-            (1.0 / binary_logs(1.0 + np.arange(1, n + 1))).sum() for n in lengths
-        ]
-        return list(zip(atleast, ideal / ideal.sum(), strict=True))
+        good = gains >= levels[1:, None]
+        ideal = np.diff(levels) * [discounts(min(k, n)).sum() for n in good.sum(axis=1)]
+        return list(zip(good, ideal / ideal.sum(), strict=True))
+
+
+def discounts(n: int) -> Floats:
+    """D(1), …, D(n)."""
+    return 1.0 / binary_logs(1.0 + np.arange(1, n + 1))
 
 
 @kernel
@@ -410,12 +419,11 @@ def most_violated_ndcg(scores: Floats, starts: Longs, relevant: Longs, discounts
     """
     above = np.zeros(scores.size, dtype=np.int64)
     for p in range(relevant.size):
-        first, R = starts[p], relevant[p]
-        s, s_bar, before = (
-            scores[first : first + R],
-            scores[first + R : starts[p + 1]],
-            above[first : first + R],
-        )
+        first = starts[p]
+        R = relevant[p]
+        s = scores[first : first + R]
+        s_bar = scores[first + R : starts[p + 1]]
+        n_above = above[first : first + R]
         N = s_bar.size
         k = min(discounts.size, R + N)
         ideal = discounts[: min(k, R)].sum()
@@ -427,13 +435,15 @@ def most_violated_ndcg(scores: Floats, starts: Longs, relevant: Longs, discounts
         for i in range(R):
             while j < N and s_bar[j] > s[i]:
                 j += 1
-            before[i] = j
+            n_above[i] = j
 
         # value[i, a]: the best that i relevant and a non-relevant documents on the first i + a
         # places can be worth.
         value = np.zeros((min(k, R) + 1, min(k, N) + 1))
         took_relevant = np.zeros(value.shape, dtype=np.bool_)
-        best_i, best_a, best = 0, 0, -np.inf
+        best_i = 0
+        best_a = 0
+        best = -np.inf
         for i in range(value.shape[0]):
             for a in range(min(k - i, N) + 1):
                 if i > 0:
@@ -449,17 +459,19 @@ def most_violated_ndcg(scores: Floats, starts: Longs, relevant: Longs, discounts
                 if i + a == k:
                     total = value[i, a]
                     for rest in range(i, R):
-                        b = max(a, before[rest])
+                        b = max(a, n_above[rest])
                         total += scale * (prefix[b] - b * s[rest])
                     if total > best:
-                        best_i, best_a, best = i, a, total
+                        best_i = i
+                        best_a = a
+                        best = total
 
         for rest in range(best_i, R):
-            before[rest] = max(best_a, before[rest])
+            n_above[rest] = max(best_a, n_above[rest])
         while best_i > 0:
             if took_relevant[best_i, best_a]:
                 best_i -= 1
-                before[best_i] = best_a
+                n_above[best_i] = best_a
             else:
                 best_a -= 1
     return above

@@ -6,6 +6,7 @@ index_learner.py   what all learners of an index share
 feature_focus.py   the learner of paper 004
 independent.py     the learner of its forerunner
 tuned_index.py     the default learner, which counts and corrects
+vectors.py         dense vectors beside the words of an index
 training.py        its learning loop
 vector_share.py    how much a vector counts beside words
 replay_buffer.py   the last examples of a stream, which it learns again

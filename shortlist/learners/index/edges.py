@@ -3,7 +3,7 @@
 Each feature f holds a list of edges (label c, w′_fc), heaviest first, and its total w′_f; the
 weight of an edge is w_fc = w′_fc / w′_f. All lists live in one flat pool: feature f owns the slots
 start .. start+capacity−1 and uses the first ``length`` of them. Learners fill the index, each in
-its own way; retrieval.py ranks with it.
+its own way; scoring.py ranks with it.
 
 The fields of a feature, or of an edge, are adjacent in memory: an example visits a hundred features
 all over the index, and most of the time goes into fetching them.
@@ -37,16 +37,20 @@ FEATURE = np.dtype(
     ],
     align=True,
 )
-# w′_fc, c and u_fc (tuning.py). Labels are unsigned, so that Numba does not check whether they
+# w′_fc, c and u_fc (training.py). Labels are unsigned, so that Numba does not check whether they
 # count from the end.
 EDGE = np.dtype([("weight", np.float32), ("label", np.uint32), ("tuned", np.float32)])
-LEAST_WEIGHT, MOST_WEIGHT = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+LEAST_WEIGHT = float(np.finfo(np.float32).tiny)
+MOST_WEIGHT = float(np.finfo(np.float32).max)
 ALMOST_ALL = 1 - 2.0**-20  # a share of 1, less rounding errors
 MUCH = 4096.0  # a weight this many times as large as what is added loses too much of it in rounding
-PRIME, SPREAD = np.uint64(2**29 - 3), np.uint64(331804471)  # below 2²⁹; about 0.618 of it
+# below 2²⁹; about 0.618 of it
+PRIME = np.uint64(2**29 - 3)
+SPREAD = np.uint64(331804471)
 BEYOND = np.uint64(2**29 - 1)  # the bits of a float64 that a float32 has no room for
 # entries of Index.used: edges in the index; slots of the pool that have been given out
-EDGES, END = 0, 1
+EDGES = 0
+END = 1
 MOST_SEEN = np.iinfo(np.uint32).max
 MOST_SLOTS = MOST_SEEN - 1  # a free block holds the place of the next one where edges have a label
 SIZES = 80  # sizes that a block of slots can have: 1, 2, 3, 4, 6, 8, 12, 16, ...
@@ -131,13 +135,13 @@ class Index(NamedTuple):
         """
         feature, edges = self.all_edges()
         weights = edges["weight"][edges["label"] == label].astype(np.float64)
-        own = feature[edges["label"] == label]
-        shares = weights / self.features["total"][own]
+        features = feature[edges["label"] == label]
+        shares = weights / self.features["total"][features]
         everywhere = weights.sum() / max(self.features["total"].sum(), np.finfo(np.float64).tiny)
-        says = shares * (shares * self.features["seen"][own]) * (shares - everywhere)
-        best = np.lexsort((own, -says))[:n]
+        says = shares * (shares * self.features["seen"][features]) * (shares - everywhere)
+        best = np.lexsort((features, -says))[:n]
         return list(
-            zip(own[best].tolist(), shares[best].tolist(), says[best].tolist(), strict=True)
+            zip(features[best].tolist(), shares[best].tolist(), says[best].tolist(), strict=True)
         )
 
     def leaks(self, n: int, least_seen: int = 10) -> list[tuple[int, float]]:
@@ -145,10 +149,11 @@ class Index(NamedTuple):
         predict nothing.
         """
         feature, edges = self.all_edges()
-        total, seen = self.features["total"], self.features["seen"]
-        kept = np.bincount(feature, edges["weight"], minlength=total.size)
+        total = self.features["total"]
+        seen = self.features["seen"]
+        kept_weight = np.bincount(feature, edges["weight"], minlength=total.size)
         with np.errstate(invalid="ignore"):
-            leak = np.where(seen >= least_seen, 1 - kept / total, np.nan)
+            leak = np.where(seen >= least_seen, 1 - kept_weight / total, np.nan)
         worst = np.lexsort((-seen, -leak))[:n]
         return [
             (f, lost)
@@ -158,8 +163,8 @@ class Index(NamedTuple):
 
     def edges_touched(self, rows: Rows, max_edges: int) -> float:
         """d, the mean number of edges that vote for each active feature of some rows."""
-        known = rows.indices[rows.indices < self.features.size]
-        touched = np.minimum(self.features["length"][known], max_edges)
+        columns = rows.indices[rows.indices < self.features.size]
+        touched = np.minimum(self.features["length"][columns], max_edges)
         return float(touched.sum(dtype=np.int64)) / max(rows.indices.size, 1)
 
     def to_arrays(self, n_features: int) -> dict[str, Any]:
@@ -180,11 +185,10 @@ class Index(NamedTuple):
     @classmethod
     def from_arrays(cls, state: State, n_features: int, n_labels: int) -> Index:
         """Read an index from a model file; refuse what a kernel could not trust."""
-        length, total = state.array("length", np.int32), state.array("total", np.float64)
-        seen, weights = (
-            state.array("seen", np.int64),
-            state.array("edge_weight", np.float32).astype(np.float64),
-        )
+        length = state.array("length", np.int32)
+        total = state.array("total", np.float64)
+        seen = state.array("seen", np.int64)
+        weights = state.array("edge_weight", np.float32).astype(np.float64)
         labels = state.array("edge_label", np.int32)
         sizes = {length.size, total.size, seen.size}
         state.require(sizes == {n_features}, "each feature has a length, a total and a count")
@@ -193,8 +197,8 @@ class Index(NamedTuple):
             int(length.sum(dtype=np.int64)) == labels.size == weights.size, "lists and edges agree"
         )
         state.require(labels.size <= MOST_SLOTS, "there are not too many edges")
-        known = not labels.size or (labels.min() >= 0 and labels.max() < n_labels)
-        state.require(known, "edges lead to known labels")
+        is_known = not labels.size or (labels.min() >= 0 and labels.max() < n_labels)
+        state.require(is_known, "edges lead to known labels")
         offsets = np.append(0, np.cumsum(length, dtype=np.int64))
         state.require(
             not labels.size or not repeats(offsets, labels), "no list has two edges to a label"
@@ -221,10 +225,8 @@ def shortened(array: Later, bits: int) -> Later:
     almost nothing.
     """
     dropped = np.uint32(23 - bits)
-    half, mask = (
-        np.uint32(1) << (dropped - np.uint32(1)),
-        ~((np.uint32(1) << dropped) - np.uint32(1)),
-    )
+    half = np.uint32(1) << (dropped - np.uint32(1))
+    mask = ~((np.uint32(1) << dropped) - np.uint32(1))
 
     def pieces() -> Iterator[Array]:
         for piece in array.pieces():
@@ -235,7 +237,8 @@ def shortened(array: Later, bits: int) -> Later:
 
 def make_edges(labels: Ints, weights: Floats) -> NDArray[Any]:
     edges = np.zeros(labels.size, dtype=EDGE)
-    edges["label"], edges["weight"] = labels, np.clip(weights, LEAST_WEIGHT, MOST_WEIGHT)
+    edges["label"] = labels
+    edges["weight"] = np.clip(weights, LEAST_WEIGHT, MOST_WEIGHT)
     return edges
 
 
@@ -244,7 +247,8 @@ def make_index(length: Ints, edges: NDArray[Any], total: Floats, seen: Longs) ->
     features = np.zeros(length.size, dtype=FEATURE)
     features["start"] = np.cumsum(length, dtype=np.int64) - length
     features["length"] = features["capacity"] = length
-    features["total"], features["seen"] = total, np.minimum(seen, MOST_SEEN)
+    features["total"] = total
+    features["seen"] = np.minimum(seen, MOST_SEEN)
     nothing_free = np.full(SIZES, -1, dtype=np.int64)
     return Index(features, edges, nothing_free, np.array([edges.size, edges.size], dtype=np.int64))
 
@@ -257,15 +261,29 @@ def added(one: Index, other: Index, times: float, n_labels: int) -> Index:
     one, other = (
         index._replace(features=grown(index.features, n, doubled=False)) for index in (one, other)
     )
-    length, place = np.zeros(n, dtype=np.int32), np.full(n_labels, -1, dtype=np.int64)
+    length = np.zeros(n, dtype=np.int32)
+    place = np.full(n_labels, -1, dtype=np.int64)
     edges = np.zeros(one.n_edges + other.n_edges, dtype=EDGE)
     n_edges = add_lists(one, other, times, place, length, edges)
     total, seen = (one.features[name] + times * other.features[name] for name in ("total", "seen"))
     return make_index(length, edges[:n_edges], total, seen.astype(np.int64))
 
 
+def edges_copied(index: Index, label: int, copy: int) -> Index:
+    """An index that has only the edges to one label, as edges to another label, the copy."""
+    feature, edges = index.all_edges()
+    is_label = edges["label"] == label
+    n_features = index.features.size
+    lengths = np.bincount(feature[is_label], minlength=n_features).astype(np.int32)
+    copies = edges[is_label]
+    copies["label"] = copy
+    return make_index(lengths, copies, np.zeros(n_features), np.zeros(n_features, dtype=np.int64))
+
+
 def empty_index() -> Index:
-    ints, longs, floats = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64), np.zeros(0)
+    ints = np.zeros(0, dtype=np.int32)
+    longs = np.zeros(0, dtype=np.int64)
+    floats = np.zeros(0)
     return make_index(ints, make_edges(ints, floats), floats, longs)
 
 
@@ -284,9 +302,9 @@ def lay_end_to_end(index: Index, begin: int, end: int, edges: NDArray[Any]) -> N
 
 @kernel
 def add_lists(
-    one: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]
+    index: Index, other: Index, times: float, place: Longs, length: Ints, edges: NDArray[Any]
 ) -> int:
-    """The lists of one + times·other, feature after feature, heaviest edge first; gives the number
+    """The lists of one + times·other, feature after feature, heaviest index first; gives the number
     of edges.
 
     place: int64[labels], all −1; length: int32[features]; edges: zeros, with room for the edges of
@@ -296,9 +314,9 @@ def add_lists(
     for f in range(length.size):
         begin = end
         for e in range(
-            one.features[f]["start"], one.features[f]["start"] + one.features[f]["length"]
+            index.features[f]["start"], index.features[f]["start"] + index.features[f]["length"]
         ):
-            edges[end] = one.edges[e]
+            edges[end] = index.edges[e]
             place[edges[end]["label"]] = end
             end += 1
         for e in range(
@@ -307,13 +325,17 @@ def add_lists(
             c = other.edges[e]["label"]
             if place[c] < 0:
                 place[c] = end
-                edges[end]["label"], edges[end]["weight"], edges[end]["tuned"] = c, 0.0, 0.0
+                edges[end]["label"] = c
+                edges[end]["weight"] = 0.0
+                edges[end]["tuned"] = 0.0
                 end += 1
             edges[place[c]]["weight"] += times * np.float64(other.edges[e]["weight"])
             edges[place[c]]["tuned"] += times * other.edges[e]["tuned"]
         kept = begin
         for e in range(begin, end):
-            c, w, u = edges[e]["label"], edges[e]["weight"], edges[e]["tuned"]
+            c = edges[e]["label"]
+            w = edges[e]["weight"]
+            u = edges[e]["tuned"]
             place[c] = -1
             if w > 0.0:
                 at = kept
@@ -321,7 +343,9 @@ def add_lists(
                 while at > begin and edges[at - 1]["weight"] < w:
                     edges[at] = edges[at - 1]
                     at -= 1
-                edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, w, u
+                edges[at]["label"] = c
+                edges[at]["weight"] = w
+                edges[at]["tuned"] = u
                 kept += 1
         end = kept
         length[f] = end - begin
@@ -341,8 +365,10 @@ def slots_of(size: int) -> int:
 @part
 def move_to_more_room(f: int, wanted: int, index: Index) -> None:
     """Move the full list of feature f to a free or new block of at least so many slots."""
-    feature, edges = index.features[f], index.edges
-    old, n = feature["start"], feature["length"]
+    feature = index.features[f]
+    edges = index.edges
+    old = feature["start"]
+    n = feature["length"]
     size = 0
     while slots_of(size) <= n:
         size += 1
@@ -394,7 +420,9 @@ def put_in_place(
     while at > first and edges[at - 1]["weight"] < own:
         edges[at] = edges[at - 1]
         at -= 1
-    edges[at]["label"], edges[at]["weight"], edges[at]["tuned"] = c, own, tuned
+    edges[at]["label"] = c
+    edges[at]["weight"] = own
+    edges[at]["tuned"] = tuned
 
 
 @part
@@ -404,7 +432,9 @@ def cut_tail(
     """Drop the edges of a feature, beyond ``keep``, whose share is below min_weight: they are
     the last of its list.
     """
-    first, n, dropped = feature["start"], feature["length"], 0.0
+    first = feature["start"]
+    n = feature["length"]
+    dropped = 0.0
     while n > keep and edges[first + n - 1]["weight"] / feature["total"] < min_weight:
         n -= 1
         used[EDGES] -= 1
@@ -437,7 +467,8 @@ def drop_weakest(index: Index, keep: int, rare: int, leakage: bool) -> None:
     n_dropped = index.n_edges - keep
     if n_dropped <= 0:
         return
-    limit, n_equal = np.inf, 0
+    limit = np.inf
+    n_equal = 0
     if keep > 0:
         strength = np.empty(index.n_edges)
         list_strengths(index, rare, strength)
@@ -469,7 +500,8 @@ def with_slots(index: Index, n_slots: int, most_edges: int) -> Index:
     """
     if index.used[END] + n_slots > 2 * most_edges:
         pack(index)
-    size, needed = index.edges.size, int(index.used[END]) + n_slots
+    size = index.edges.size
+    needed = int(index.used[END]) + n_slots
     if needed <= size:
         return index
     enough = 2 * size if size <= most_edges // 2 else 2 * most_edges
@@ -537,7 +569,8 @@ def cut(index: Index, limit: float, n_equal: int, rare: int, leakage: bool) -> N
         feature = index.features[f]
         rating = 1.0 if feature["seen"] >= rare else feature["seen"] / rare
         first = feature["start"]
-        kept, dropped = 0, 0.0
+        kept = 0
+        dropped = 0.0
         for e in range(first, first + feature["length"]):
             strength = index.edges[e]["weight"] / feature["total"] * rating
             if strength < limit or (strength == limit and n_equal > 0):
@@ -620,7 +653,8 @@ def check_lengths(
         )
     if squares.size and squares.max() > MOST / step:
         longest = int(np.argmax(squares))
-        length, most = math.sqrt(squares[longest]), math.sqrt(MOST / step)
+        length = math.sqrt(squares[longest])
+        most = math.sqrt(MOST / step)
         raise InputError(
             f"{called(longest)} has the length {length:.4g}, and with step={step:g} corrections of "
             "rows longer "
@@ -644,7 +678,7 @@ def are_rows(values: str, step: float, squares: Floats, n_entries: Longs) -> boo
     return bool((squares <= most).all())
 
 
-def check_finite(values: str, bias: Floats) -> None:
+def check_finite_biases(values: str, bias: Floats) -> None:
     """Refuse to go on after weights have overflowed."""
     if not np.isfinite(bias).all():
         how = "a smaller step"

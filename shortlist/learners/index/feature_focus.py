@@ -135,12 +135,13 @@ class FeatureFocus(IndexLearner):
             as_real(self.memory, "memory", least=1)
             as_real(self.min_weight, "min_weight (where there is a memory)", least=LEAST_LIGHT)
 
-    def _learn_some(
+    def learn_until_full(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
         n_labels = len(self.label_index_)
-        scores, touched = np.zeros(n_labels), room_for_touched(n_labels)
-        rules = Rules(
+        scores = np.zeros(n_labels)
+        touched = room_for_touched(n_labels)
+        rules = FocusRules(
             self.max_edges,
             self.least_share(),
             float(self.margin),
@@ -153,7 +154,7 @@ class FeatureFocus(IndexLearner):
         return learn(rows, labels, order, done, first_pass, self.index_, scores, touched, rules)
 
 
-class Rules(NamedTuple):
+class FocusRules(NamedTuple):
     """The parameters of FeatureFocus that the loop needs."""
 
     max_edges: int
@@ -179,7 +180,7 @@ def learn(
     index: Index,
     scores: Floats,
     touched: Ints,
-    rules: Rules,
+    rules: FocusRules,
 ) -> tuple[int, int, int]:
     """Learn the examples order[position:]. Stops early, before an example, where the index has too
     little room for it.
@@ -189,7 +190,8 @@ def learn(
     """
     for t in range(position, order.size):
         i = order[t]
-        first_label, last_label = labels.indptr[i], labels.indptr[i + 1]
+        first_label = labels.indptr[i]
+        last_label = labels.indptr[i + 1]
         why, slots = room_for(rows, labels, i, index, rules.cap)
         if why != DONE:
             return t, why, slots
@@ -266,9 +268,11 @@ def update(
     The share of one edge grows and those of all others shrink alike, so a list stays sorted if this
     edge moves up.
     """
-    feature, edges = index.features[f], index.edges
+    feature = index.features[f]
+    edges = index.edges
     feature["total"] += v
-    first, n = feature["start"], feature["length"]
+    first = feature["start"]
+    n = feature["length"]
     at = first
     while at < first + n and edges[at]["label"] != c:
         at += 1

@@ -18,17 +18,18 @@ import scipy
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Floats, Ints, Longs
-from shortlist.concurrency import reading, writing
-from shortlist.data.label_input import LabelsLike
+from shortlist.data.batch import RowBatch
 from shortlist.data.labels import LabelSets, NumberedLabels
 from shortlist.data.rows import MatrixLike, Rows
 from shortlist.data.validation import MOST_AMOUNT, as_real
 from shortlist.estimators import clone
 from shortlist.files.store import State
 from shortlist.learners.additive import AdditiveLearner, as_indicator
-from shortlist.learners.category_learner import Made, Watch, added, at_once, is_true
+from shortlist.learners.category_learner import Made, added
 from shortlist.learners.index import scoring
 from shortlist.learners.index.edges import Index, make_edges, make_index
+from shortlist.learners.port import Observer
+from shortlist.learners.predictions import are_hits
 
 CANDIDATES = [n / 100 for n in (*range(1, 10), *range(10, 65, 5))]
 HELD_OUT = 0.2
@@ -82,66 +83,69 @@ class IndependentIndex(AdditiveLearner):
         self.n_jobs = n_jobs
 
     def begin(self) -> None:
-        given = CANDIDATES[0] if self.threshold is None else self.threshold
-        self.threshold_ = as_real(given, "threshold", least=0, most=1)
+        threshold = CANDIDATES[0] if self.threshold is None else self.threshold
+        self.threshold_ = as_real(threshold, "threshold", least=0, most=1)
         super().begin()
 
-    def fit_passes(self, rows: Any, Y: Any, watch: Watch = at_once) -> Iterator[int]:
-        yield from super().fit_passes(rows, Y, watch)
-        if self.threshold is None and rows.n_rows > 1:
-            held_out = self.held_out(rows.n_rows)
-            own = as_indicator(self.label_index_.learn(Y, rows.n_rows), len(self.label_index_))[
-                held_out
-            ]
-            tried, labels = rows.take(held_out), LabelSets(own.indptr.astype(np.int64), own.indices)
-            numbered = NumberedLabels(self.label_index_.names, labels)
-            self.choose_threshold(
-                self.hits(tried, numbered, clone(self).learn_rows(tried, numbered))
-            )
+    def learn_passes(self, batch: RowBatch, observer: Observer | None = None) -> Iterator[int]:
+        yield from super().learn_passes(batch, observer)
+        if self.threshold is None and batch.rows.n_rows > 1:
+            self._choose_threshold_on_held_out_rows(batch)
+
+    def _choose_threshold_on_held_out_rows(self, batch: RowBatch) -> None:
+        rows, labels = batch
+        which = self.held_out(rows.n_rows)
+        label_sets = self.label_index_.learn(labels, rows.n_rows)
+        indicator = as_indicator(label_sets, len(self.label_index_))[which]
+        held_out_sets = LabelSets(indicator.indptr.astype(np.int64), indicator.indices)
+        held_out_labels = NumberedLabels(self.label_index_.names, held_out_sets)
+        held_out = RowBatch(rows.take(which), held_out_labels)  # type: ignore[union-attr]
+        learned_alone = clone(self).learn_batch(held_out)
+        self.choose_threshold(self.hits(held_out, learned_alone))
 
     def held_out(self, n_rows: int) -> Longs:
         """The numbers of the rows, of so many, on which the threshold is chosen."""
         order = np.random.default_rng(self.random_state).permutation(n_rows)
         return order[: max(1, round(HELD_OUT * n_rows))]
 
-    @writing
-    def hits(self, rows: Rows, Y: LabelsLike, held_out: IndependentIndex) -> Longs:
+    def hits(self, batch: RowBatch, held_out: IndependentIndex) -> Longs:
         """For each candidate, the number of these rows ranked rightly by the counts without the
         held-out rows.
 
         ``held_out`` has learned all held-out rows, and this learner those and all others.
         """
-        n_labels = len(self.label_index_)
-        numbers = self.label_index_.learn(
-            [[name] for name in held_out.label_index_.names], len(held_out.label_index_)
-        ).ids
-        theirs = self.renumbered(held_out, numbers)
-        theirs.resize(self.label_sums().shape)
-        counts, seen = self.label_sums() - theirs, added(self.totals, -held_out.totals)
+        rows = self.prepare(batch.rows)  # type: ignore[arg-type]
+        names = [[name] for name in held_out.label_index_.names]
+        numbers = self.label_index_.learn(names, len(names)).ids
+        held_out_counts = self.renumbered(held_out, numbers)
+        held_out_counts.resize(self.label_sums().shape)
+        counts = self.label_sums() - held_out_counts
         counts.eliminate_zeros()
-        truth = self.label_index_.learn(Y, rows.n_rows)
-        found = []
-        for candidate in CANDIDATES:
-            ids, scores = np.full((rows.n_rows, 1), -1, dtype=np.int32), np.empty((rows.n_rows, 1))
+        seen = added(self.totals_, -held_out.totals_)
+        truth = self.label_index_.learn(batch.labels, rows.n_rows)
+        biases = np.zeros(len(self.label_index_))
+        hits = np.zeros(len(CANDIDATES), dtype=np.int64)
+        for n, candidate in enumerate(CANDIDATES):
+            ids = np.full((rows.n_rows, 1), -1, dtype=np.int32)
+            scores = np.empty((rows.n_rows, 1))
             index = proportions(counts, seen, candidate)
-            scoring.rank(self.prepare(rows), index, np.zeros(n_labels), ALL_EDGES, 0, ids, scores)
-            found.append(is_true(ids[:, 0], truth).sum())
-        return np.array(found, dtype=np.int64)
+            scoring.rank(rows, index, biases, ALL_EDGES, 0, ids, scores)
+            hits[n] = are_hits(ids[:, 0], truth).sum()
+        return hits
 
-    @writing
     def choose_threshold(self, hits: Longs) -> None:
         """Take the candidate with the most hits on all held-out rows; the smallest of equals."""
         self.threshold_ = CANDIDATES[int(np.argmax(hits))]
-        self.derived = Made()
+        self.derived_ = Made()
 
     def prepare(self, rows: Rows) -> Rows:
         return rows._replace(data=np.ones_like(rows.data))
 
     def _made_of_sums(self) -> Index:
-        return proportions(self.label_sums(), self.totals, self.threshold_)
+        return proportions(self.label_sums(), self.totals_, self.threshold_)
 
     def index_(self) -> Index:
-        return self.derived.of(self, self._made_of_sums)
+        return self.derived_.of(self._made_of_sums)
 
     def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
         scoring.rank(
@@ -158,7 +162,6 @@ class IndependentIndex(AdditiveLearner):
             row, self.index_(), np.zeros(len(self.label_index_)), label, ALL_EDGES, 0
         )
 
-    @reading
     def edges_touched(self, X: MatrixLike) -> float:
         """d, the mean number of edges that vote for each active feature of some rows: the work
         of ranking them.
@@ -166,7 +169,6 @@ class IndependentIndex(AdditiveLearner):
         return self.index_().edges_touched(self.check_rows(X), ALL_EDGES)
 
     @property
-    @reading
     def n_edges_(self) -> int:
         """The number of edges that are used for ranking."""
         return self.index_().n_edges
@@ -179,9 +181,9 @@ class IndependentIndex(AdditiveLearner):
         threshold = state.array("threshold", np.float64)
         state.require(threshold.size == 1, "there is one threshold")
         self.threshold_ = as_real(threshold[0], "threshold", least=0, most=1)
-        most = np.repeat(self.totals, np.diff(self.label_sums().indptr))
+        most = np.repeat(self.totals_, np.diff(self.label_sums().indptr))
         state.require(bool((self.label_sums().data <= most).all()), "shares are at most 1")
-        state.require(bool((self.totals <= MOST_AMOUNT).all()), "counts can be counted up from")
+        state.require(bool((self.totals_ <= MOST_AMOUNT).all()), "counts can be counted up from")
 
 
 def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -> Index:
@@ -189,9 +191,13 @@ def proportions(counts: scipy.sparse.csr_array, seen: Longs, threshold: float) -
     to the lower label.
     """
     counts = counts.tocoo()
-    feature, label, number = counts.row, counts.col, counts.data
-    kept = number / seen[feature] >= threshold
-    feature, label, number = feature[kept], label[kept], number[kept]
+    feature = counts.row
+    label = counts.col
+    number = counts.data
+    is_kept = number / seen[feature] >= threshold
+    feature = feature[is_kept]
+    label = label[is_kept]
+    number = number[is_kept]
     order = np.lexsort((label, -number, feature))
     length = np.bincount(feature, minlength=seen.size).astype(np.int32)
     weights = number[order].astype(np.float64)

@@ -10,29 +10,31 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Floats, Ints, Longs, kernel, scale_to_unit_length
-from shortlist.concurrency import learning, reading, runs, spread
+from shortlist.concurrency import runs, spread
 from shortlist.data.label_input import Label
-from shortlist.data.labels import LabelSets
+from shortlist.data.labels import LabelIndex, LabelSets
 from shortlist.data.rows import MatrixLike, Rows, RowStore
 from shortlist.data.validation import MOST_AMOUNT, as_choice, as_real, as_whole
 from shortlist.files.store import State
-from shortlist.learners.category_learner import Allowed, MergingLearner, PartedLearner
+from shortlist.learners.category_learner import MergingLearner
 from shortlist.learners.index import scoring
 from shortlist.learners.index.edges import (
     ALMOST_ALL,
     UNLIMITED,
     Index,
     added,
-    check_finite,
+    bound_weights,
+    check_finite_biases,
     check_lengths,
     drop_light,
     drop_weakest,
+    edges_copied,
     empty_index,
     forget_features,
     full,
@@ -42,15 +44,20 @@ from shortlist.learners.index.edges import (
     with_slots,
 )
 from shortlist.learners.index.scoring import Dense
+from shortlist.learners.port import Allowed
 from shortlist.learners.top_labels import DONE, WANTS_EDGES, WANTS_SLOTS
 
-LEAST_VALUE, MOST_VALUE = 1e-25, 1e25  # values are clipped to the range of float32 weights
-PIECE = 2048  # rows of a store that are made at a time
-WEIGHT_BITS, TUNED_BITS = 10, 10  # of the mantissas of a compact file
+# values are clipped to the range of float32 weights
+LEAST_VALUE = 1e-25
+MOST_VALUE = 1e25
+ROWS_AT_A_TIME = 2048  # made of a store
+# of the mantissas of a compact file
+WEIGHT_BITS = 10
+TUNED_BITS = 10
 
 
-class IndexLearner(MergingLearner, PartedLearner):
-    """Base class of the learners of an index, which define ``_learn_some``."""
+class IndexLearner(MergingLearner):
+    """Base class of the learners of an index, which define ``learn_until_full``."""
 
     nonnegative = True
     takes_pieces = True
@@ -60,16 +67,18 @@ class IndexLearner(MergingLearner, PartedLearner):
     rare: int
     values: str
     max_total_edges: int | None
-    edges_dropped_: int  # to stay within the cap, since fit or since the model was loaded
-    _most_edges = UNLIMITED
-    _ahead = scoring.NOBODY  # the rankings wanted of the next rows
+    edges_dropped_ = 0  # to stay within the cap, since fit or since the model was loaded
+    edge_limit_ = UNLIMITED  # beside max_total_edges; ``max_memory`` sets it
+    wanted_rankings_ = scoring.NO_RANKINGS  # of the rows that are learned next
 
     @abstractmethod
-    def _learn_some(
+    def learn_until_full(
         self, rows: Rows, labels: LabelSets, order: Longs, done: int, first_pass: bool, cap: int
     ) -> tuple[int, int, int]:
-        """Learn the examples order[done:] while the index has room. Returns how many of ``order``
-        are done, why it stopped (best.py), and how many free slots are wanted.
+        """Learn the examples order[done:] while the index has room.
+
+        Returns how many of ``order`` are done, why it stopped (top_labels.py), and how many free
+        slots are wanted.
         """
 
     def begin(self) -> None:
@@ -96,38 +105,43 @@ class IndexLearner(MergingLearner, PartedLearner):
     def check_learnable(
         self, rows: Rows | RowStore, called: Callable[[int], str] = "row {}".format
     ) -> None:
-        # 0: no corrections
-        check_lengths(rows, self.values, float(getattr(self, "step", 0.0)), called)
+        step = float(getattr(self, "step", 0.0))  # 0: the learner makes no corrections
+        check_lengths(rows, self.values, step, called)
 
     def update(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs, first_pass: bool
     ) -> None:
-        cap = self._cap()
-        self._begin_pass(order.size, first_pass)
+        cap = self.edge_cap()
+        self.begin_pass(order.size, first_pass)
         self.index_ = self.index_.for_features(rows.n_features)
         if self.index_.n_edges == 0:
             # of this piece; the pool grows for others
-            most = int(rows.lengths() @ np.diff(labels.indptr))
-            self.index_ = reserved(self.index_, most, cap)
+            most_edges = int(rows.lengths() @ np.diff(labels.indptr))
+            self.index_ = reserved(self.index_, most_edges, cap)
         try:
-            for some_rows, some_labels, some in self._pieces(rows, labels, order):
-                done, why = 0, WANTS_SLOTS
-                while why != DONE:
-                    done, why, slots = self._learn_some(
-                        some_rows, some_labels, some, done, first_pass, cap
-                    )
-                    if why == WANTS_SLOTS:
-                        self.index_ = with_slots(self.index_, slots, cap)
-                    elif why == WANTS_EDGES:
-                        self._drop_weakest(full(cap))
+            for piece in self.pieces(rows, labels, order):
+                self._learn_piece(*piece, first_pass, cap)
         finally:
-            self.__dict__.pop("_ahead", None)
-        check_finite(self.values, self.label_biases())
+            self.wanted_rankings_ = scoring.NO_RANKINGS
+        check_finite_biases(self.values, self.label_biases())
 
-    def _begin_pass(self, n_rows: int, first_pass: bool) -> None:
+    def _learn_piece(
+        self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool, cap: int
+    ) -> None:
+        """Learn examples, and make room in the index whenever it is full."""
+        done = 0
+        why = WANTS_SLOTS
+        while why != DONE:
+            done, why, n_slots = self.learn_until_full(rows, labels, order, done, first_pass, cap)
+            if why == WANTS_SLOTS:
+                self.index_ = with_slots(self.index_, n_slots, cap)
+            elif why == WANTS_EDGES:
+                self._drop_weakest(full(cap))
+
+    def begin_pass(self, n_rows: int, first_pass: bool) -> None:
         """Called before each pass over so many examples."""
 
-    def _pieces(
+    def pieces(
         self, rows: Rows | RowStore, labels: LabelSets, order: Longs
     ) -> Iterator[tuple[Rows, LabelSets, Longs]]:
         """Yield what a pass learns, in that order: rows as they are, those of a store some at a
@@ -142,12 +156,11 @@ class IndexLearner(MergingLearner, PartedLearner):
             return run, self.prepare(rows.chosen(order[run]))
 
         # Threads make rows ahead of the thread that learns.
-        ahead = self._ahead
-        for run, some in spread(made, runs(order.size, PIECE), self.n_threads()):
-            self._ahead = ahead._replace(
-                place=ahead.place[order[run]] if ahead.place.size else ahead.place
-            )
-            yield some, labels.chosen(order[run]), np.arange(run.stop - run.start)
+        rankings = self.wanted_rankings_
+        for run, piece in spread(made, runs(order.size, ROWS_AT_A_TIME), self.n_threads()):
+            place = rankings.place[order[run]] if rankings.place.size else rankings.place
+            self.wanted_rankings_ = rankings._replace(place=place)
+            yield piece, labels.chosen(order[run]), np.arange(run.stop - run.start)
 
     # Ranking.
 
@@ -155,87 +168,72 @@ class IndexLearner(MergingLearner, PartedLearner):
         """The score of each label before any vote (float64[labels])."""
         return np.zeros(len(self.label_index_))
 
-    def _features(self, rows: Rows) -> tuple[Rows, Dense | None]:
+    def words_and_vectors(self, rows: Rows) -> tuple[Rows, Dense | None]:
         """The words of rows, and their vectors with weights, if any."""
         return rows, None
 
-    def best_labels(
-        self, rows: Rows, ids: Ints, scores: Floats, allowed: Allowed = scoring.ALL
-    ) -> None:
-        words, dense = self._features(rows)
-        scoring.rank(
-            words,
-            self.index_,
-            self.label_biases(),
-            self._width(),
-            self.rare,
-            ids,
-            scores,
-            allowed,
-            dense,
-        )
+    def best_labels(self, rows: Rows, ids: Ints, scores: Floats) -> None:
+        self.best_allowed_labels(rows, scoring.ALL, ids, scores)
 
-    def _rank_allowed(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
-        self.best_labels(rows, ids, scores, allowed)
+    def best_allowed_labels(self, rows: Rows, allowed: Allowed, ids: Ints, scores: Floats) -> None:
+        words, dense = self.words_and_vectors(rows)
+        biases = self.label_biases()
+        scoring.rank(
+            words, self.index_, biases, self.max_edges, self.rare, ids, scores, allowed, dense
+        )
 
     def all_scores(self, rows: Rows) -> Floats:
-        words, dense = self._features(rows)
-        return scoring.all_scores(
-            words, self.index_, self.label_biases(), self._width(), self.rare, dense
-        )
+        words, dense = self.words_and_vectors(rows)
+        biases = self.label_biases()
+        return scoring.all_scores(words, self.index_, biases, self.max_edges, self.rare, dense)
 
     def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
-        words, dense = self._features(row)
-        return scoring.votes(
-            words, self.index_, self.label_biases(), label, self._width(), self.rare, dense
-        )
+        words, dense = self.words_and_vectors(row)
+        biases = self.label_biases()
+        return scoring.votes(words, self.index_, biases, label, self.max_edges, self.rare, dense)
 
     # Bounds.
-
-    def _width(self) -> int:
-        """The number of edges of a list that vote."""
-        return self.max_edges
 
     def least_share(self) -> float:
         """The least share of its feature's weight that an edge may have."""
         return min(float(self.min_weight), ALMOST_ALL)
 
-    def _cap(self) -> int:
+    def edge_cap(self) -> int:
         """The most edges that the index may hold."""
-        return min(
-            UNLIMITED if self.max_total_edges is None else self.max_total_edges, self._most_edges
-        )
+        if self.max_total_edges is None:
+            return self.edge_limit_
+        return min(self.max_total_edges, self.edge_limit_)
 
-    @learning
     def limit_edges(self, most: int) -> None:
         """Set another cap on the edges beside ``max_total_edges``, as ``max_memory`` does."""
-        self._most_edges = max(1, most)
-        self._drop_weakest(self._cap())
+        self.edge_limit_ = max(1, most)
+        self._drop_weakest(self.edge_cap())
 
     def _drop_weakest(self, keep: int) -> None:
-        before = self.index_.n_edges
+        n_before = self.index_.n_edges
         drop_weakest(self.index_, keep, self.rare, self.leakage)
-        self.edges_dropped_ += before - self.index_.n_edges
+        self.edges_dropped_ += n_before - self.index_.n_edges
 
-    @reading
+    def replay_bytes(self, n_vector: int) -> int:
+        """The most memory that examples take which are learned again."""
+        return 0
+
     def times_seen(self) -> Longs:
         """In how many examples each column was seen."""
-        seen = self.index_.for_features(self.n_features_in_).features["seen"][: self.n_features_in_]
-        return seen.astype(np.int64)
+        features = self.index_.for_features(self.n_features_in_).features
+        return features["seen"][: self.n_features_in_].astype(np.int64)
 
-    @reading
     def has_seen(self, columns: Ints) -> NDArray[np.bool_]:
         """Which of these columns some example had."""
         features = self.index_.features
-        known = columns < features.size
-        known[known] = features["seen"][columns[known]] > 0
-        return known
+        is_known = columns < features.size
+        is_known[is_known] = features["seen"][columns[is_known]] > 0
+        return is_known
 
-    @learning
-    def forget_columns(self, kept: NDArray[np.bool_]) -> None:
+    def forget_columns(self, is_kept: NDArray[np.bool_]) -> None:
         """Forget all columns but those kept, which are renumbered in their order."""
-        self.index_ = forget_features(self.index_.for_features(kept.size), kept)
-        self.n_features_in_ = int(kept.sum())
+        self.index_ = forget_features(self.index_.for_features(is_kept.size), is_kept)
+        self.n_features_in_ = int(is_kept.sum())
 
     # Merging.
 
@@ -243,19 +241,47 @@ class IndexLearner(MergingLearner, PartedLearner):
         """Running sums w′, totals and counts add; then min_weight and the cap hold again."""
         edges = other.index_.lists()
         edges["label"] = numbers[edges["label"]]
-        theirs = other.index_.with_edges(edges)
-        self.index_ = self._within_limits(added(self.index_, theirs, 1.0, len(self.label_index_)))
+        renumbered = other.index_.with_edges(edges)
+        n_labels = len(self.label_index_)
+        self.index_ = self._within_limits(added(self.index_, renumbered, 1.0, n_labels))
 
-    def shard(self, n: int) -> Any:
+    def after_label_merge(self, earlier: Self, numbers: Ints) -> None:
+        self.edge_limit_ = earlier.edge_limit_
+        self.edges_dropped_ = earlier.edges_dropped_
+        bound_weights(self.index_)  # weights copied by a split are in no total
+
+    def with_label_split(self, label: Label, new: Label) -> Self:
+        """A copy with a new label, which begins with a copy of the weights of another one.
+
+        If the two are merged again, both count.
+        """
+        number = self.label_index_.find(label)
+        n_labels = len(self.label_index_) + 1
+        changed = copy.copy(self)
+        changed.label_index_ = LabelIndex([*self.label_index_.names, new])
+        changed.label_columns_ = None
+        counts = self.all_label_counts()
+        changed.counts_by_label_ = np.append(counts, counts[number])
+        changed.index_ = added(
+            self.index_, edges_copied(self.index_, number, n_labels - 1), 1.0, n_labels
+        )
+        if not self.leakage:
+            # so that edges dropped later are subtracted from a total that holds them
+            total_up(changed.index_)
+        return changed
+
+    def shard(self, n: int) -> Self:
         """A copy that learns one of n parts of a pass, and shares nothing that learning changes."""
         shard = copy.copy(self)
         shard.index_ = self.index_.copy()
-        shard._most_edges = max(1, self._cap() // n)  # so that together they keep within the cap
+        # so that together they keep within the cap
+        shard.edge_limit_ = max(1, self.edge_cap() // n)
         return shard
 
     def mix_shards(self, shards: list[Any]) -> None:
         """W + Σ_s (W_s − W): add what all shards have added to the running sums during the pass."""
-        mixed, n_labels = shards[0].index_, len(self.label_index_)
+        n_labels = len(self.label_index_)
+        mixed = shards[0].index_
         for shard in shards[1:]:
             mixed = added(mixed, shard.index_, 1.0, n_labels)
         if self.index_.features.size:
@@ -266,11 +292,12 @@ class IndexLearner(MergingLearner, PartedLearner):
         """Drop the edges that are too light, and those beyond the cap."""
         if not self.leakage:
             total_up(index)  # each part has reduced its own totals by what it dropped
-        self._drop_light(index)
-        drop_weakest(index, self._cap(), self.rare, self.leakage)
+        self.drop_light(index)
+        drop_weakest(index, self.edge_cap(), self.rare, self.leakage)
         return index
 
-    def _drop_light(self, index: Index) -> None:
+    def drop_light(self, index: Index) -> None:
+        """Drop the edges that are too light for their feature."""
         drop_light(index, self.least_share(), self.leakage)
 
     # What was learned.
@@ -278,11 +305,12 @@ class IndexLearner(MergingLearner, PartedLearner):
     def to_arrays(self) -> dict[str, Any]:
         return self.index_.to_arrays(self.n_features_in_)
 
-    def _compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
-        kept = {"edge_weight": WEIGHT_BITS, "edge_tuned": TUNED_BITS}
-        return arrays | {
-            name: shortened(arrays[name], bits) for name, bits in kept.items() if name in arrays
+    def compacted(self, arrays: dict[str, Any]) -> dict[str, Any]:
+        bits = {"edge_weight": WEIGHT_BITS, "edge_tuned": TUNED_BITS}
+        compact = {
+            name: shortened(arrays[name], bits[name]) for name in bits.keys() & arrays.keys()
         }
+        return arrays | compact
 
     def from_arrays(self, state: State) -> None:
         self.index_ = Index.from_arrays(state, self.n_features_in_, len(self.label_index_))
@@ -292,26 +320,22 @@ class IndexLearner(MergingLearner, PartedLearner):
         """|W|, the number of edges in the index."""
         return self.index_.n_edges
 
-    @reading
     def edges_touched(self, X: MatrixLike) -> float:
-        """d, the mean number of edges that vote for each active feature of some rows: the work
-        of ranking them.
+        """d, the mean number of edges that vote for each active feature of some rows: the work of
+        ranking them.
         """
-        return self.index_.edges_touched(self.check_rows(X), self._width())
+        return self.index_.edges_touched(self.check_rows(X), self.max_edges)
 
-    @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[int, float]]:
         """The n features that speak for a label the most, by weight and by how often they were
         seen; their weights.
         """
         return [(column, weight) for column, weight, _ in self.strongest_votes(label, n)]
 
-    @reading
     def strongest_votes(self, label: Label, n: int) -> list[tuple[int, float, float]]:
         """The same, with the evidence of each."""
         return self.index_.strongest(self.label_index_.find(label), n)
 
-    @reading
     def leaks(self, n: int = 10) -> list[tuple[int, float]]:
         """The n features that leak the most of their weight: seen with everything, they predict
         nothing.

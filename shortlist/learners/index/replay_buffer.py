@@ -26,10 +26,14 @@ from shortlist.learners.index.edges import are_rows
 from shortlist.learners.index.scoring import Vectors
 
 AGAIN = 4  # examples that are learned again with a new one
-SLOTS, MOST_ENTRIES = 1 << 9, 1 << 17  # examples that are kept, and entries of their rows
+# examples that are kept, and entries of their rows
+SLOTS = 1 << 9
+MOST_ENTRIES = 1 << 17
 MOST_EXAMPLES = 1 << 14  # of a stream: ``fit`` goes through more only twice
 # entries of span: numbers of the oldest example and of the next, and where that begins
-OLDEST, NEXT, END = 0, 1, 2
+OLDEST = 0
+NEXT = 1
+END = 2
 
 
 class Ring(NamedTuple):
@@ -78,18 +82,18 @@ def ring_of(rows: Rows, vectors: Vectors, labels: LabelSets) -> Ring:
     return ring
 
 
-def joined(one: Ring, other: Ring, numbers: Ints) -> Ring:
+def joined(ring: Ring, other: Ring, numbers: Ints) -> Ring:
     """The ring of two streams, the other one last; its label i has the number numbers[i] here."""
-    (rows, vectors, labels), (other_rows, other_vectors, other_labels) = (
-        one.examples(),
-        other.examples(),
-    )
+    (rows, vectors, labels) = ring.examples()
+    (other_rows, other_vectors, other_labels) = other.examples()
     width = max(vectors.shape[1], other_vectors.shape[1])  # where one is empty, it has none
-    theirs = other_labels._replace(ids=numbers[other_labels.ids].astype(np.int32))
-    all_vectors = np.zeros((labels.n_rows + theirs.n_rows, width), dtype=np.float32)
+    renumbered = other_labels._replace(ids=numbers[other_labels.ids].astype(np.int32))
+    all_vectors = np.zeros((labels.n_rows + renumbered.n_rows, width), dtype=np.float32)
     all_vectors[: labels.n_rows, : vectors.shape[1]] = vectors
     all_vectors[labels.n_rows :, : other_vectors.shape[1]] = other_vectors
-    return ring_of(Rows.stack([rows, other_rows]), all_vectors, LabelSets.stack([labels, theirs]))
+    return ring_of(
+        Rows.stack([rows, other_rows]), all_vectors, LabelSets.stack([labels, renumbered])
+    )
 
 
 def without_label(ring: Ring, label: int) -> Ring:
@@ -99,13 +103,13 @@ def without_label(ring: Ring, label: int) -> Ring:
     return ring_of(rows.take(stays), vectors[stays], labels.chosen(stays))
 
 
-def with_columns(ring: Ring, kept: NDArray[np.bool_]) -> Ring:
+def with_columns(ring: Ring, is_kept: NDArray[np.bool_]) -> Ring:
     """The ring with some columns only, renumbered in their order."""
     rows, vectors, labels = ring.examples()
-    rows = rows.only(kept[rows.indices])
-    numbers = (np.cumsum(kept) - 1).astype(np.int32)
+    rows = rows.only(is_kept[rows.indices])
+    numbers = (np.cumsum(is_kept) - 1).astype(np.int32)
     return ring_of(
-        rows._replace(indices=numbers[rows.indices], n_features=int(kept.sum())), vectors, labels
+        rows._replace(indices=numbers[rows.indices], n_features=int(is_kept.sum())), vectors, labels
     )
 
 
@@ -122,8 +126,8 @@ def to_arrays(ring: Ring) -> dict[str, Any]:
     if rows.n_rows == 0:
         return {}
     data = rows.data.astype(np.float32)
-    found = dict(zip(ARRAYS, (rows.indptr[1:], rows.indices, data, labels.ids), strict=False))
-    return found | ({"recent_vectors": vectors} if vectors.shape[1] else {})
+    arrays = dict(zip(ARRAYS, (rows.indptr[1:], rows.indices, data, labels.ids), strict=False))
+    return arrays | ({"recent_vectors": vectors} if vectors.shape[1] else {})
 
 
 def from_arrays(
@@ -134,9 +138,11 @@ def from_arrays(
     """
     if ARRAYS[0] not in state.arrays:
         return NO_RING
-    ends, columns = state.array("recent_ends", np.int64), state.array("recent_columns", np.int32)
+    ends = state.array("recent_ends", np.int64)
+    columns = state.array("recent_columns", np.int32)
     data = state.array("recent_values", np.float32).astype(np.float64)
-    ids, n = state.array("recent_labels", np.int32), ends.size
+    ids = state.array("recent_labels", np.int32)
+    n = ends.size
     vectors = np.zeros((ends.size, 0), dtype=np.float32)
     if n_vector:
         vectors = state.array("recent_vectors", np.float32, ndim=2)
@@ -161,8 +167,8 @@ def from_arrays(
         bool(((ids >= 0) & (ids < n_labels)).all()), "its last examples have labels of its own"
     )
     squares = np.square(vectors, dtype=np.float64).sum(axis=1)
-    known = vectors.shape[1] == n_vector and bool(np.isfinite(squares).all())
-    state.require(known, "its last examples have vectors as long as its own")
+    have_length = vectors.shape[1] == n_vector and bool(np.isfinite(squares).all())
+    state.require(have_length, "its last examples have vectors as long as its own")
     starts = np.append(0, ends).astype(np.int64)
     row = np.repeat(np.arange(n), np.diff(starts))
     squares += np.bincount(row, data * data, n)
@@ -188,7 +194,8 @@ def longest_lag(ring: Ring) -> int:
     """2^k, the largest power of 2 that is not above the number of examples; 0 where there are
     none.
     """
-    n, lag = ring.span[NEXT] - ring.span[OLDEST], 1
+    n = ring.span[NEXT] - ring.span[OLDEST]
+    lag = 1
     while 2 * lag <= n:
         lag *= 2
     return lag if n > 0 else 0
@@ -199,12 +206,17 @@ def keep(ring: Ring, rows: Rows, vectors: Vectors, labels: LabelSets, i: int) ->
     """Keep example i as the last one, if it was judged completely, has one label, and is not
     too large.
     """
-    span, begin, first = ring.span, rows.indptr[i], labels.indptr[i]
-    n, room = rows.indptr[i + 1] - begin, ring.rows.indices.size
+    span = ring.span
+    begin = rows.indptr[i]
+    first = labels.indptr[i]
+    n = rows.indptr[i + 1] - begin
+    room = ring.rows.indices.size
     if n > room or labels.indptr[i + 1] - first != 1 or not is_complete(labels.partial, i):
         return
     at = span[END] if span[END] + n <= room else 0
-    starts, label_starts, slot = ring.rows.indptr, ring.labels.indptr, span[NEXT] % SLOTS
+    starts = ring.rows.indptr
+    label_starts = ring.labels.indptr
+    slot = span[NEXT] % SLOTS
     while span[OLDEST] < span[NEXT]:
         oldest = 2 * (span[OLDEST] % SLOTS)
         # Entries from END to the end of the array are given up where the row begins at 0.
@@ -216,15 +228,15 @@ def keep(ring: Ring, rows: Rows, vectors: Vectors, labels: LabelSets, i: int) ->
             break
         span[OLDEST] += 1
     for j in range(n):
-        ring.rows.indices[at + j], ring.rows.data[at + j] = (
-            rows.indices[begin + j],
-            rows.data[begin + j],
-        )
-    starts[2 * slot], starts[2 * slot + 1] = at, at + n
+        ring.rows.indices[at + j] = rows.indices[begin + j]
+        ring.rows.data[at + j] = rows.data[begin + j]
+    starts[2 * slot] = at
+    starts[2 * slot + 1] = at + n
     for g in range(vectors.shape[1]):
         ring.vectors[slot, g] = vectors[i, g]
     ring.labels.ids[slot] = labels.ids[first]
-    label_starts[2 * slot], label_starts[2 * slot + 1] = slot, slot + 1
+    label_starts[2 * slot] = slot
+    label_starts[2 * slot + 1] = slot + 1
     span[NEXT] += 1
     span[END] = at + n
 

@@ -3,8 +3,8 @@ words of an example.
 
 Signed values cannot be counted, and their lists would not be sparse. So each column g of a vector
 has a weight U_gc for every label, and adds v[g]·U_gc to the score of each label that was learned.
-The errors are those of words and vector together (tuning.py), and both are corrected by them: U_gc
-+= η·v[g]·e_c.
+The errors are those of words and vector together (training.py), and both are corrected by them:
+U_gc += η·v[g]·e_c.
 
 If an example has both, the squares of its words sum to 1 − share and those of its vector to
 ``share``, so that the row has unit length. A stream begins with SHARE; ``fit`` compares words and
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from shortlist.compiled.kernels import Floats, Ints, Longs, fetch, kernel, loop, part
 from shortlist.data.rows import Rows
 from shortlist.errors import InputError
-from shortlist.learners.category_learner import BIAS, Allowed
 from shortlist.learners.index.edges import Index
 from shortlist.learners.index.vector_share import least_harmful_share
+from shortlist.learners.port import BIAS, Allowed
 from shortlist.learners.top_labels import LEAST, Scratch, keep_best, room_for_touched
 
 Vectors = NDArray[np.float32]  # rows × columns; a row of zeros where an example has none
@@ -34,10 +34,14 @@ MORE = 0.2  # of the vector, at most
 AHEAD = 1.2  # errors of words for one of the vector, from which on the vector gets more
 ASSUMED = 6.5, 5.0  # errors of words and of the vector before any was counted
 # examples by which they are compared, and examples times labels, at most
-SAMPLE, CELLS = 16_384, 1 << 22
-TINY, SMALLEST = 1e-12, 1e-70  # a vector whose square is not above that cannot be scaled in float32
+SAMPLE = 16_384
+CELLS = 1 << 22
+# a vector whose square is not above that cannot be scaled in float32
+TINY = 1e-12
+SMALLEST = 1e-70
 # the length of the initial weights of a label by its name; in ``fit`` with examples
-NAMED, NAMED_IN_FIT = 5.0, 2.0
+NAMED = 5.0
+NAMED_IN_FIT = 2.0
 # times the mean length of learned weights: examples with one label each, and with several
 NAMED_BESIDE = 0.8, 0.15
 MOST_WEIGHTS = 1 << 30  # 4 GiB
@@ -49,10 +53,10 @@ def no_vectors(n_rows: int) -> Vectors:
     return np.zeros((n_rows, 0), dtype=np.float32)
 
 
-def unit(own: Vectors) -> Vectors:
+def unit(vectors: Vectors) -> Vectors:
     """The vectors scaled to unit length; zeros stay zeros."""
-    length = np.linalg.norm(own, axis=1, keepdims=True)
-    return (own / np.where(length > 0.0, length, 1.0)).astype(np.float32)
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(length > 0.0, length, 1.0)).astype(np.float32)
 
 
 def split(rows: Rows, n_vector: int) -> tuple[Rows, Vectors]:
@@ -74,14 +78,16 @@ def _split(rows: Rows, vectors: Vectors) -> tuple[Longs, Ints, Floats]:
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             n += rows.indices[j] >= n_vector
         indptr[i + 1] = indptr[i] + n
-    indices, data = np.empty(indptr[n_rows], dtype=np.int32), np.empty(indptr[n_rows])
+    indices = np.empty(indptr[n_rows], dtype=np.int32)
+    data = np.empty(indptr[n_rows])
     for i in range(n_rows):
         at = indptr[i]
         for j in range(rows.indptr[i], rows.indptr[i + 1]):
             if rows.indices[j] < n_vector:
                 vectors[i, rows.indices[j]] = rows.data[j]
             else:
-                indices[at], data[at] = rows.indices[j], rows.data[j]
+                indices[at] = rows.indices[j]
+                data[at] = rows.data[j]
                 at += 1
     return indptr, indices, data
 
@@ -111,8 +117,10 @@ def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
     """
     import scipy.sparse  # takes a quarter of a second
 
-    _, own, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    members = scipy.sparse.csr_array((np.ones(own.size), (own, np.arange(own.size))))
+    _, label_of_row, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    members = scipy.sparse.csr_array(
+        (np.ones(label_of_row.size), (label_of_row, np.arange(label_of_row.size)))
+    )
     of_words = scipy.sparse.csr_array(
         (words.data, words.indices, words.indptr), (words.n_rows, words.n_features)
     )
@@ -121,26 +129,29 @@ def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
     # by one thread, in a fixed order
     by_vectors = np.einsum("ij,kj->ik", of_vectors, members @ of_vectors)
     wrong = [
-        float((~are_nearest(one, own))[counts[own] > 1].sum()) for one in (by_words, by_vectors)
+        float((~are_nearest(products, label_of_row))[counts[label_of_row] > 1].sum())
+        for products in (by_words, by_vectors)
     ]
     ratio = (wrong[0] + ASSUMED[0]) / (wrong[1] + ASSUMED[1])
-    share = least_harmful_share(of_words, of_vectors, own, SHARE)
+    share = least_harmful_share(of_words, of_vectors, label_of_row, SHARE)
     if share < SHARE:
         return share
     return SHARE + min(MORE, max(0.0, ratio - AHEAD))
 
 
-def are_nearest(products: Floats, own: Longs) -> NDArray[np.bool_]:
+def are_nearest(products: Floats, label_of_row: Longs) -> NDArray[np.bool_]:
     """Whether each row is nearest to the mean of its own label, without itself.
 
     products: of each row, which has unit length, with the sum of each label's rows.
     """
-    at = np.arange(own.size)
-    mine = products[at, own]
-    squares = np.bincount(own, mine)  # of the lengths of the sums
+    at = np.arange(label_of_row.size)
+    own_product = products[at, label_of_row]
+    squares = np.bincount(label_of_row, own_product)  # of the lengths of the sums
     cosines = products / np.sqrt(np.maximum(squares, TINY))
-    cosines[at, own] = (mine - 1.0) / np.sqrt(np.maximum(squares[own] - 2.0 * mine + 1.0, TINY))
-    nearest: NDArray[np.bool_] = cosines.argmax(axis=1) == own
+    cosines[at, label_of_row] = (own_product - 1.0) / np.sqrt(
+        np.maximum(squares[label_of_row] - 2.0 * own_product + 1.0, TINY)
+    )
+    nearest: NDArray[np.bool_] = cosines.argmax(axis=1) == label_of_row
     return nearest
 
 
@@ -188,9 +199,10 @@ def add_vector_votes(
     not 0. met: bool[labels]; all others get ``less``. Empty for ranking, where nobody does.
     """
     for g in range(vector.size):
-        v, own = np.float64(vector[g]), weights[g]
+        v = np.float64(vector[g])
+        weights_of_column = weights[g]
         for c in range(scores.size):
-            scores[c] += v * own[c]
+            scores[c] += v * weights_of_column[c]
     n = 0
     for c in range(scores.size):
         if bias[c] != 0.0 or scores[c] != 0.0:
@@ -207,7 +219,8 @@ def correct_vector(vector: Vectors, weights: Weights, scratch: Scratch, n: int, 
     """U_gc += η·v[g]·e_c for those of the first n touched labels whose error, stored as a
     score, is not 0.
     """
-    wrong, n_wrong = scratch.rising, 0
+    wrong = scratch.rising
+    n_wrong = 0
     for c in scratch.touched[:n]:
         wrong[n_wrong] = c
         n_wrong += scratch.scores[c] != 0.0
@@ -220,7 +233,9 @@ def correct_vector(vector: Vectors, weights: Weights, scratch: Scratch, n: int, 
 # Ranking with an index (paper 004, section 3.2, RankedRetrieval).
 
 
-LINES, EDGES_IN_LINE = 4, 5  # cache lines of each list that are prefetched, and edges in one
+# cache lines of each list that are prefetched, and edges in one
+LINES = 4
+EDGES_IN_LINE = 5
 ALL = Allowed(np.zeros(0, dtype=np.bool_))  # every label may be ranked
 NONE = np.zeros(0)
 
@@ -248,7 +263,8 @@ def rank(
     """
     factors = NONE if allowed.factors is None else allowed.factors
     dense = dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
-    own, touched = np.zeros(bias.size), room_for_touched(bias.size)
+    label_scores = np.zeros(bias.size)
+    touched = room_for_touched(bias.size)
     best_labels(
         rows,
         dense,
@@ -258,7 +274,7 @@ def rank(
         rare,
         allowed.labels,
         factors,
-        own,
+        label_scores,
         touched,
         ids,
         scores,
@@ -271,18 +287,16 @@ def all_scores(
     """The scores of all labels, n × labels. A label not retrieved has 0, or the lowest score if
     that is less.
     """
-    all_of_them, dense = (
-        np.zeros((rows.n_rows, bias.size)),
-        dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS),
-    )
+    all_of_them = np.zeros((rows.n_rows, bias.size))
+    dense = dense or Dense(no_vectors(rows.n_rows), NO_WEIGHTS)
     touched = room_for_touched(bias.size)
     for i, scores in enumerate(all_of_them):
         retrieved = touched[
             : retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)
         ]
-        own = scores[retrieved] + bias[retrieved]
-        scores[:] = min(0.0, own.min(initial=0.0))
-        scores[retrieved] = own
+        retrieved_scores = scores[retrieved] + bias[retrieved]
+        scores[:] = min(0.0, retrieved_scores.min(initial=0.0))
+        scores[retrieved] = retrieved_scores
     return all_of_them
 
 
@@ -300,7 +314,8 @@ def votes(
     """
     out = np.zeros(row.indices.size)
     _votes(row, index, label, max_edges, rare, out)
-    columns, out = row.indices[out != 0], out[out != 0]
+    columns = row.indices[out != 0]
+    out = out[out != 0]
     is_retrieved = out.size > 0  # a bias alone does not retrieve a label
     if dense is not None and dense.vectors.any():
         of_vector = dense.vectors[0].astype(np.float64) * dense.weights[:, label]
@@ -371,19 +386,21 @@ def add_votes(
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
         if rows.indices[j] >= index.features.size or index.features[rows.indices[j]]["length"] == 0:
             continue
-        feature, x = index.features[rows.indices[j]], rows.data[j]
-        share, first = share_of(feature, x, rare), feature["start"]
-        own = index.edges[first : first + min(feature["length"], max_edges)]
+        feature = index.features[rows.indices[j]]
+        x = rows.data[j]
+        share = share_of(feature, x, rare)
+        first = feature["start"]
+        voting_edges = index.edges[first : first + min(feature["length"], max_edges)]
         if n == scores.size:
-            for edge in own:
+            for edge in voting_edges:
                 scores[edge["label"]] += share * edge["weight"] + x * edge["tuned"]
             continue
-        for edge in own:
+        for edge in voting_edges:
             c = edge["label"]
-            before = scores[c]
+            score_before = scores[c]
             touched[np.uint64(n)] = c  # to be overwritten by the next one, unless c is new
-            n += before == 0.0
-            score = before + (share * edge["weight"] + x * edge["tuned"])
+            n += score_before == 0.0
+            score = score_before + (share * edge["weight"] + x * edge["tuned"])
             scores[c] = score if score != 0.0 else LEAST
     if n == scores.size:
         for c in range(n):
@@ -413,20 +430,22 @@ def best_labels(
     (float64[labels], or empty). scores: float64[labels], all 0; touched: int32[labels + 1].
     """
     for i in range(rows.indptr.size - 1):
-        found = touched[: retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)]
+        retrieved = touched[
+            : retrieve(rows, i, dense, index, bias, max_edges, rare, scores, touched)
+        ]
         n = 0
-        for a in range(found.size):
-            c = found[a]
+        for a in range(retrieved.size):
+            c = retrieved[a]
             scores[c] += bias[c]
             if factors.size and scores[c] > 0.0:
                 scores[c] *= factors[c]
             if allowed.size == 0 or allowed[c]:
-                found[n] = c
+                retrieved[n] = c
                 n += 1
             else:
                 scores[c] = 0.0
-        keep_best(found[:n], scores, ids[i], best[i])
-        for c in found[:n]:
+        keep_best(retrieved[:n], scores, ids[i], best[i])
+        for c in retrieved[:n]:
             scores[c] = 0.0
 
 
@@ -437,7 +456,8 @@ def _votes(row: Rows, index: Index, label: int, max_edges: int, rare: int, out: 
         if row.indices[j] >= index.features.size or index.features[row.indices[j]]["length"] == 0:
             continue
         feature = index.features[row.indices[j]]
-        share, first = share_of(feature, row.data[j], rare), feature["start"]
+        share = share_of(feature, row.data[j], rare)
+        first = feature["start"]
         for e in range(first, first + min(feature["length"], max_edges)):
             if index.edges[e]["label"] == label:
                 out[j] = share * index.edges[e]["weight"] + row.data[j] * index.edges[e]["tuned"]
@@ -472,7 +492,7 @@ def room_for_rankings(n_rows: int, which: Longs, k: int, unit_length: bool) -> A
     )
 
 
-NOBODY = room_for_rankings(0, np.zeros(0, dtype=np.int64), 0, unit_length=False)
+NO_RANKINGS = room_for_rankings(0, np.zeros(0, dtype=np.int64), 0, unit_length=False)
 
 
 @part
@@ -482,18 +502,21 @@ def rank_ahead(
     """Write the ranking of row i, which has votes for n labels, if it is wanted."""
     if ahead.place.size == 0 or ahead.place[i] < 0:
         return
-    at, known, square = ahead.place[i], 0, 0.0
-    first, last = rows.indptr[i], rows.indptr[i + 1]
+    at = ahead.place[i]
+    n_known = 0
+    square = 0.0
+    first = rows.indptr[i]
+    last = rows.indptr[i + 1]
     for j in range(first, last):
         if index.features[rows.indices[j]]["seen"] > 0:
-            known += 1
+            n_known += 1
             square += rows.data[j] * rows.data[j]
     length = 1.0
-    if known < last - first:
-        ahead.known[at] = known / (last - first)
+    if n_known < last - first:
+        ahead.known[at] = n_known / (last - first)
         if ahead.unit_length and square > 0.0:
             length = np.sqrt(square)
-    found = scratch.touched[:n]
-    for c in found:
+    retrieved = scratch.touched[:n]
+    for c in retrieved:
         scratch.kept[c] = scratch.scores[c] / length + bias[c]
-    keep_best(found, scratch.kept, ahead.ids[at], ahead.scores[at])
+    keep_best(retrieved, scratch.kept, ahead.ids[at], ahead.scores[at])

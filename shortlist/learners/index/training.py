@@ -30,10 +30,15 @@ x[f], w′_f += x[f], with a new edge where there was none. In a contest the bes
 edges too, of next to no weight, since a feature can vote against a label only through an edge. A
 list has at most ``max_edges`` edges: the lightest one makes room for a new one.
 
-Seen again, in a further pass of ``fit`` or replayed in a stream (replay_buffer.py), an example
-only corrects. η is at most half the step; in ``fit`` it falls evenly to 0. In a contest it is
-multiplied by 1 − (s_c − s_y), down to 0, while a wrong label c still scores higher: an example that
-is misranked after it was learned is likely to be mislabelled.
+Seen again, in a further pass of ``fit``, an example only corrects: η is at most half the step, and
+falls evenly to 0. In a contest it is multiplied by 1 − (s_c − s_y), down to 0, while a wrong label
+c still scores higher: an example that is misranked after it was learned is likely to be
+mislabelled.
+
+In a stream, each example of a contest, new or replayed (replay_buffer.py), takes the step times a
+factor: the largest of 1/4, 25 / (25 + n) and 2m − 1, for a label with n examples so far that missed
+the share m of the last six or so; for a feature that was seen k times at least 50 / (50 + k). The
+full step is right for what is new, and wrong for what is known.
 
 Labels that were not judged (data/rows.py) count as not retrieved: nothing about them changes. In a
 contest, labels that no example had yet, which may have the vector of their name for weights
@@ -81,6 +86,10 @@ BIAS_RATE = 0.04  # a bias learns like a feature that every row has with the val
 DOUBT = 1.0  # by how much the step shrinks if the true label is behind by 1
 UNCOUNTED = 1e-9  # the weight, for x = 1, of an edge that was never counted
 EXAMPLES, LABELS = 0, 1  # entries of counts
+SEEN, MISSED = 0, 1  # columns of progress
+LEAST_RATE_FACTOR = 0.25  # the share of the step that a well-known label keeps
+KNOWN_AFTER, KNOWN_FEATURE_AFTER = 25.0, 50.0  # examples after which the factor has halved
+RECENT = 6.0  # over so many examples of a label the misses are averaged
 
 
 class Learned(NamedTuple):
@@ -90,9 +99,10 @@ class Learned(NamedTuple):
     weights: Weights  # float32[columns of a vector, labels or more]
     bias: Floats
     met: NDArray[np.bool_]  # the labels that some example had; empty for all
+    progress: Floats  # float64[labels or more, 2]: examples of each label; how many are missed
 
 
-class Rules(NamedTuple):
+class TuningRules(NamedTuple):
     """The parameters of a TunedIndex that the loop needs."""
 
     max_edges: int
@@ -100,6 +110,7 @@ class Rules(NamedTuple):
     rare: int
     cap: int
     step: float
+    in_stream: bool
 
 
 @loop
@@ -113,7 +124,7 @@ def learn(
     learned: Learned,
     counts: Floats,
     to_come: Floats,
-    rules: Rules,
+    rules: TuningRules,
     ahead: Ahead,
     ring: Ring,
     scratch: Scratch,
@@ -163,7 +174,7 @@ def learn(
                         ring.labels,
                         a,
                         again,
-                        FURTHER,
+                        1.0,
                         contest,
                         least,
                         learned,
@@ -211,14 +222,14 @@ def learn_one(
     contest: bool,
     least: float,
     learned: Learned,
-    rules: Rules,
+    rules: TuningRules,
     ahead: Ahead,
     scratch: Scratch,
 ) -> None:
     """Score example i, find the errors, and correct; count it, too, if this is the ``first``
     time.
     """
-    index, weights, bias, met = learned
+    index, weights, bias, met, progress = learned
     own, scores = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.scores
     for c in own[: met.size]:  # none where met is empty
         met[c] = True
@@ -236,24 +247,29 @@ def learn_one(
         scratch.touched[n] = c
         n += scores[c] == 0.0  # a true label that was not retrieved has the score b_c
     found, rival, eta = scratch.touched[:n], -1, rules.step * share
+    rate_factor = 1.0
     if contest and own.size > 0:
         rival, behind = contend(bias, scratch, own, found)
         eta *= 1.0 if first else 1.0 - DOUBT * behind
+        if first:
+            note_progress(progress, own, behind > 0.0)
+        if rules.in_stream:
+            rate_factor = rate_factor_of(progress, own)
     else:
         each_for_itself(bias, scratch, own, found)
     errors = scores  # which are not needed any more
     wrong = has_error(found, errors)
     if first and wrong:
-        count_and_correct(rows, labels, i, index, scratch, rival, least, rules, eta)
+        count_and_correct(rows, labels, i, index, scratch, rival, least, rules, eta, rate_factor)
     elif first:
         for f in rows.indices[rows.indptr[i] : rows.indptr[i + 1]]:
             see(index.features[f])
     elif wrong and eta > 0.0:
-        correct(rows, i, index, errors, eta)
+        correct(rows, i, index, errors, eta, rate_factor)
     if with_vector and wrong:
-        correct_vector(vector, weights, scratch, n, eta)
+        correct_vector(vector, weights, scratch, n, eta * rate_factor)
     for c in found:
-        bias[c] += BIAS_RATE * eta * errors[c]
+        bias[c] += BIAS_RATE * eta * rate_factor * errors[c]
         errors[c] = 0.0
 
 
@@ -360,12 +376,15 @@ def only_judged(labels: LabelSets, i: int, scratch: Scratch, n: int) -> int:
 
 
 @part
-def correct(rows: Rows, i: int, index: Index, errors: Floats, eta: float) -> None:
+def correct(
+    rows: Rows, i: int, index: Index, errors: Floats, eta: float, rate_factor: float
+) -> None:
     """u_fc += η·x[f]·e_c on all edges; where c has no error this adds 0, which is faster than a
     branch.
     """
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        feature, shift = index.features[rows.indices[j]], eta * rows.data[j]
+        feature = index.features[rows.indices[j]]
+        shift = eta * rows.data[j] * rate_factor_of_feature(rate_factor, feature["seen"])
         first = feature["start"]
         for edge in index.edges[first : first + feature["length"]]:
             edge["tuned"] += shift * errors[edge["label"]]
@@ -380,8 +399,9 @@ def count_and_correct(
     scratch: Scratch,
     rival: int,
     least: float,
-    rules: Rules,
+    rules: TuningRules,
     eta: float,
+    rate_factor: float,
 ) -> None:
     """Correct, and count the true labels that have an error, in one pass over each list.
 
@@ -389,8 +409,9 @@ def count_and_correct(
     """
     edges, errors = index.edges, scratch.scores
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        f, x, shift = rows.indices[j], rows.data[j], eta * rows.data[j]
+        f, x = rows.indices[j], rows.data[j]
         feature = index.features[f]
+        shift = eta * x * rate_factor_of_feature(rate_factor, feature["seen"])
         see(feature)
         scratch.clock[0] += 1
         first, n = feature["start"], feature["length"]
@@ -423,7 +444,7 @@ def count_and_correct(
 
 @part
 def add_edge(
-    f: int, c: int | np.int64, weight: float, tuned: float, index: Index, rules: Rules
+    f: int, c: int | np.int64, weight: float, tuned: float, index: Index, rules: TuningRules
 ) -> None:
     """Add an edge; in a full list it replaces the lightest one."""
     feature, edges = index.features[f], index.edges
@@ -438,3 +459,34 @@ def add_edge(
         feature["length"] = n + 1
         index.used[EDGES] += 1
     put_in_place(edges, feature["start"], feature["start"] + n, c, weight, tuned)
+
+
+# The learning-rate factor of a stream: the share of the step that an example takes.
+
+
+@part
+def note_progress(progress: Floats, own: Ints, missed: bool) -> None:
+    """Count an example of these labels, and whether another label was ranked above them."""
+    for c in own:
+        progress[c, SEEN] += 1.0
+        progress[c, MISSED] *= 1.0 - 1.0 / RECENT
+        if missed:
+            progress[c, MISSED] += 1.0 / RECENT
+
+
+@part
+def rate_factor_of(progress: Floats, own: Ints) -> float:
+    """The largest factor of an example's labels. It is 1 for a label without examples, and again
+    for one whose last examples were all missed.
+    """
+    rate_factor = LEAST_RATE_FACTOR
+    for c in own:
+        by_count = KNOWN_AFTER / (KNOWN_AFTER + progress[c, SEEN])
+        rate_factor = max(rate_factor, by_count, 2.0 * progress[c, MISSED] - 1.0)
+    return rate_factor
+
+
+@part
+def rate_factor_of_feature(rate_factor: float, seen: int) -> float:
+    """The factor of a feature that was seen so often: that of the labels, or more if it is rare."""
+    return max(rate_factor, KNOWN_FEATURE_AFTER / (KNOWN_FEATURE_AFTER + seen))

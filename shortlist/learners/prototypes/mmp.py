@@ -45,10 +45,10 @@ from shortlist.data.rows import is_complete
 from shortlist.data.validation import as_choice, as_real
 from shortlist.errors import InputError
 from shortlist.learners.prototypes.prototype_learner import (
-    KNOWN,
-    SEEN,
+    EXAMPLES_SEEN,
+    LABELS_KNOWN,
     OnlinePrototypes,
-    Stream,
+    TrainingStream,
     against,
     below,
     clear_changes,
@@ -61,9 +61,9 @@ from shortlist.learners.prototypes.prototype_learner import (
 from shortlist.learners.prototypes.weights import LISTED, Prototypes, score
 from shortlist.learners.top_labels import CHANGES, DONE, IS_FULL, WANTS_SLOTS, Scratch
 
-STEPS = ("paper", "passive-aggressive")
+STEP_NAMES = ("paper", "passive-aggressive")
 PAPER, PASSIVE_AGGRESSIVE, PERCEPTRONS = range(3)
-LOSSES = (1, 2, 3, "AP")
+LOSS_NAMES = (1, 2, 3, "AP")
 AVERAGE_PRECISION = 4
 
 
@@ -143,18 +143,21 @@ class MMP(OnlinePrototypes):
         self.n_jobs = n_jobs
 
     def begin(self) -> None:
-        as_choice(self.loss, "loss", LOSSES)
+        as_choice(self.loss, "loss", LOSS_NAMES)
         margin = as_real(self.margin, "margin", least=0)
         as_real(self.C, "C", least=0)
-        if as_choice(self.step, "step", STEPS) == "passive-aggressive" and margin == 0:
+        if as_choice(self.step, "step", STEP_NAMES) == "passive-aggressive" and margin == 0:
             raise InputError("the passive-aggressive step needs a margin above 0; 1 is usual")
         super().begin()
 
-    def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
+    def _run(self, stream: TrainingStream, position: int, scratch: Scratch) -> tuple[int, int, int]:
         rule = Rule(
-            STEPS.index(self.step), LOSSES.index(self.loss) + 1, float(self.margin), float(self.C)
+            STEP_NAMES.index(self.step),
+            LOSS_NAMES.index(self.loss) + 1,
+            float(self.margin),
+            float(self.C),
         )
-        return learn(stream, position, self.prototypes, scratch, rule)
+        return learn(stream, position, self.prototypes_, scratch, rule)
 
 
 class Rule(NamedTuple):
@@ -171,7 +174,7 @@ class Rule(NamedTuple):
 
 @kernel
 def learn(
-    stream: Stream, position: int, prototypes: Prototypes, scratch: Scratch, rule: Rule
+    stream: TrainingStream, position: int, prototypes: Prototypes, scratch: Scratch, rule: Rule
 ) -> tuple[int, int, int]:
     """Learn the examples order[position:]. Stops before an example for which something must be done
     first.
@@ -183,7 +186,7 @@ def learn(
             return t, IS_FULL, 0
         i = stream.order[t]
         m = mark_relevant(stream, i, scratch)
-        if rule.step == PERCEPTRONS or (m > 0 and stream.counts[KNOWN] > m):
+        if rule.step == PERCEPTRONS or (m > 0 and stream.counts[LABELS_KNOWN] > m):
             n, shared = score(stream.read, i, prototypes, scratch, m)
             n, crowd = against(stream, i, scratch, m, n, shared)
             note_losses(stream, t, scratch, m, n, crowd, shared)
@@ -205,11 +208,11 @@ def learn(
                 if stream.stops:
                     clear_changes(scratch, n)
                     return t, CHANGES, 0
-                time = float(stream.counts[SEEN]) if stream.average else 0.0
+                time = float(stream.counts[EXAMPLES_SEEN]) if stream.average else 0.0
                 slots = write(stream.write, i, prototypes, scratch, n, shared_step, time)
                 if slots > 0:
                     return t, WANTS_SLOTS, slots
-        stream.counts[SEEN] += 1
+        stream.counts[EXAMPLES_SEEN] += 1
     return stream.order.size, DONE, 0
 
 
@@ -260,7 +263,12 @@ def paper_steps(
         c = scratch.touched[a]
         above[a] = erring[below(lows, scratch.scores[c] - rule.margin)]
         scratch.change[c] = above[a]
-    share = 1.0 / (1 if rule.loss == 2 else m * (n - m + crowd) if rule.loss == 3 else pairs)
+    c_of_loss = pairs
+    if rule.loss == 2:
+        c_of_loss = 1
+    elif rule.loss == 3:
+        c_of_loss = m * (n - m + crowd)
+    share = 1.0 / c_of_loss
     # 1 − AP, a pair that errs counting as one in the wrong order
     if rule.loss == AVERAGE_PRECISION:
         above.sort()  # n_r, from the highest relevant label down
@@ -275,7 +283,7 @@ def paper_steps(
 
 @kernel
 def passive_aggressive_steps(
-    stream: Stream,
+    stream: TrainingStream,
     scratch: Scratch,
     m: int,
     n: int,
@@ -299,7 +307,7 @@ def passive_aggressive_steps(
     s = -1
     if crowd > 0:
         s = 0
-        while scratch.mark[s] == scratch.clock[0] or stream.known[s] == 0:
+        while scratch.mark[s] == scratch.clock[0] or stream.is_known[s] == 0:
             s += 1
         scratch.scores[s] = shared
         scratch.touched[n] = s
@@ -312,8 +320,8 @@ def passive_aggressive_steps(
         ):
             s = c
     if square > 0.0:
-        tau = min(
-            rule.longest, (rule.margin - scratch.scores[r] + scratch.scores[s]) / (2.0 * square)
-        )
-        scratch.change[r], scratch.change[s] = tau, -tau
+        loss = rule.margin - scratch.scores[r] + scratch.scores[s]
+        tau = min(rule.longest, loss / (2.0 * square))
+        scratch.change[r] = tau
+        scratch.change[s] = -tau
     return n + 1 if crowd > 0 else n

@@ -62,18 +62,22 @@ class Rocchio(AdditiveLearner, PrototypeLearner):
         super().begin()
 
     def _hypothesis(self) -> Prototypes:
-        return self.derived.of(self, self._made_of_sums)
+        return self.derived_.of(self._made_of_sums)
 
     def _made_of_sums(self) -> Prototypes:
         sums = self.label_sums().tocoo()
-        term, label = sums.row, sums.col
+        term = sums.row
+        label = sums.col
         with_label = self.label_counts_[label]
         # where there are none, their sum is 0
         without = np.maximum(self.n_examples_ - with_label, 1)
-        rest = self.totals[term] - sums.data
+        rest = self.totals_[term] - sums.data
         weight = np.maximum(0.0, self.beta / with_label * sums.data - self.gamma / without * rest)
         norm = np.sqrt(np.bincount(label, weight**2, minlength=len(self.label_index_)))
-        kept = weight > 0
-        term, label, weight = term[kept], label[kept], weight[kept]
-        nothing = np.zeros(weight.size), np.zeros(self.totals.size), np.zeros(self.totals.size)
-        return pack(term.astype(np.int64), label, weight / norm[label], *nothing)
+        positive = weight > 0
+        term = term[positive].astype(np.int64)
+        label = label[positive]
+        weight = weight[positive] / norm[label]
+        no_moments = np.zeros(weight.size)
+        n_terms = self.totals_.size
+        return pack(term, label, weight, no_moments, np.zeros(n_terms), np.zeros(n_terms))

@@ -13,7 +13,7 @@ negative example of every label. With a partial judgement, only the labels judge
 from __future__ import annotations
 
 from shortlist.learners.prototypes.mmp import PERCEPTRONS, Rule, learn
-from shortlist.learners.prototypes.prototype_learner import OnlinePrototypes, Stream
+from shortlist.learners.prototypes.prototype_learner import OnlinePrototypes, TrainingStream
 from shortlist.learners.top_labels import Scratch
 
 
@@ -70,5 +70,5 @@ class TopicPerceptron(OnlinePrototypes):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _run(self, stream: Stream, position: int, scratch: Scratch) -> tuple[int, int, int]:
-        return learn(stream, position, self.prototypes, scratch, Rule(PERCEPTRONS))
+    def _run(self, stream: TrainingStream, position: int, scratch: Scratch) -> tuple[int, int, int]:
+        return learn(stream, position, self.prototypes_, scratch, Rule(PERCEPTRONS))

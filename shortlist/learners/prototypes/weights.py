@@ -26,14 +26,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Floats, Ints, Longs, kernel
-from shortlist.concurrency import reading
 from shortlist.data.rows import MatrixLike, Rows, grown
 from shortlist.files.store import State
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.learners.top_labels import Scratch, keep_best, make_scratch
 
-LISTED, END = 0, 1  # entries of Prototypes.used
-ROOM = 1 << 16  # free slots that are always worth having
+# entries of Prototypes.used
+LISTED = 0
+SLOTS_USED = 1
+SPARE_SLOTS = 1 << 16  # that are always worth having
 
 
 class Prototypes(NamedTuple):
@@ -73,7 +74,7 @@ class Prototypes(NamedTuple):
         slots in use.
         """
         packed = pack(*self.entries(), self.background, self.background_moment)
-        size = packed.label.size + max(n_slots + ROOM, packed.label.size)
+        size = packed.label.size + max(n_slots + SPARE_SLOTS, packed.label.size)
         per_slot = ("label", "weight", "moment")
         return packed._replace(**{name: grown(getattr(packed, name), size) for name in per_slot})
 
@@ -84,12 +85,12 @@ class Prototypes(NamedTuple):
         feature, labels, weights, moments = self.entries()
         size = np.abs(weights)
         limit = np.partition(size, size.size - keep)[size.size - keep]
-        kept = size > limit
+        stays = size > limit
         equal = np.flatnonzero(size == limit)
         # a feature's list has no order of its own
         order = np.lexsort((labels[equal], feature[equal]))
-        kept[equal[order[: keep - np.count_nonzero(kept)]]] = True
-        parts = feature[kept], labels[kept], weights[kept], moments[kept]
+        stays[equal[order[: keep - np.count_nonzero(stays)]]] = True
+        parts = feature[stays], labels[stays], weights[stays], moments[stays]
         return pack(*parts, self.background, self.background_moment)
 
     def entries(self) -> tuple[Longs, Ints, Floats, Floats]:
@@ -129,10 +130,10 @@ class Prototypes(NamedTuple):
         cls, state: State, n_features: int, n_labels: int, prefix: str = ""
     ) -> Prototypes:
         """Read prototypes from a model file; refuse what a kernel could not trust."""
-        background, weight = (
-            state.array(prefix + name, np.float64) for name in ("background", "weight")
-        )
-        length, label = (state.array(prefix + name, np.int32) for name in ("length", "label"))
+        background = state.array(prefix + "background", np.float64)
+        weight = state.array(prefix + "weight", np.float64)
+        length = state.array(prefix + "length", np.int32)
+        label = state.array(prefix + "label", np.int32)
         state.require(
             background.size == length.size == n_features, "each feature has a background and a list"
         )
@@ -140,24 +141,23 @@ class Prototypes(NamedTuple):
         state.require(
             int(length.sum(dtype=np.int64)) == label.size == weight.size, "lists and weights agree"
         )
-        known = not label.size or (label.min() >= 0 and label.max() < n_labels)
-        state.require(known, "weights belong to known labels")
+        are_known = not label.size or (label.min() >= 0 and label.max() < n_labels)
+        state.require(are_known, "weights belong to known labels")
         feature = np.repeat(np.arange(n_features), length)
         once = np.diff(feature * max(n_labels, 1) + label) > 0
         state.require(bool(once.all()), "a feature lists each label once")
+        background_moment = np.zeros(n_features)
+        moment = np.zeros(label.size)
         if prefix + "moment" in state.arrays:
-            moments = [
-                state.array(prefix + name, np.float64) for name in ("background_moment", "moment")
-            ]
+            background_moment = state.array(prefix + "background_moment", np.float64)
+            moment = state.array(prefix + "moment", np.float64)
             state.require(
-                moments[0].size == n_features and moments[1].size == label.size,
+                background_moment.size == n_features and moment.size == label.size,
                 "each weight has a moment",
             )
-        else:
-            moments = [np.zeros(n_features), np.zeros(label.size)]
-        finite = all(np.isfinite(array).all() for array in (background, weight, *moments))
-        state.require(finite, "weights are finite")
-        return pack(feature, label, weight, moments[1], background, moments[0])
+        for array in (background, weight, background_moment, moment):
+            state.require(bool(np.isfinite(array).all()), "weights are finite")
+        return pack(feature, label, weight, moment, background, background_moment)
 
 
 def pack(
@@ -186,10 +186,10 @@ def pack(
 
 
 def no_prototypes() -> Prototypes:
+    """Prototypes without features."""
+    no_ids = np.zeros(0, dtype=np.int32)
     nothing = np.zeros(0)
-    return pack(
-        np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), nothing, nothing, nothing, nothing
-    )
+    return pack(no_ids.astype(np.int64), no_ids, nothing, nothing, nothing, nothing)
 
 
 # Reading
@@ -234,30 +234,32 @@ def rank(rows: Rows, prototypes: Prototypes, scratch: Scratch, ids: Ints, best: 
     """The k best labels of each row (ids int32[n,k], best float64[n,k]); ties to the lower
     number.
     """
-    n_labels, k = scratch.scores.size, ids.shape[1]
+    n_labels = scratch.scores.size
+    k = ids.shape[1]
     for i in range(rows.indptr.size - 1):
         scratch.clock[0] += 1
         n, shared = score(rows, i, prototypes, scratch, 0)
-        c, wanted = 0, k
-        while c < n_labels and wanted > 0:  # of the crowd only the first k can matter: they tie
+        c = 0
+        missing = k
+        while c < n_labels and missing > 0:  # of the crowd only the first k can matter: they tie
             if scratch.mark[c] != scratch.clock[0]:
                 scratch.scores[c] = shared
                 scratch.touched[n] = c
                 n += 1
-                wanted -= 1
+                missing -= 1
             c += 1
         keep_best(scratch.touched[:n], scratch.scores, ids[i], best[i])
 
 
 @kernel
-def all_scores(rows: Rows, prototypes: Prototypes, scratch: Scratch, found: Floats) -> None:
-    """The scores of all labels, float64[n, labels]."""
+def all_scores(rows: Rows, prototypes: Prototypes, scratch: Scratch, scores: Floats) -> None:
+    """Write the scores of all labels, float64[n, labels]."""
     for i in range(rows.indptr.size - 1):
         scratch.clock[0] += 1
         n, shared = score(rows, i, prototypes, scratch, 0)
-        found[i] = shared
+        scores[i] = shared
         for a in range(n):
-            found[i, scratch.touched[a]] = scratch.scores[scratch.touched[a]]
+            scores[i, scratch.touched[a]] = scratch.scores[scratch.touched[a]]
 
 
 def votes_for(row: Rows, prototypes: Prototypes, label: int) -> Floats:
@@ -267,8 +269,8 @@ def votes_for(row: Rows, prototypes: Prototypes, label: int) -> Floats:
         if f < prototypes.background.size:
             votes[j] = row.data[j] * prototypes.background[f]
             listed = slice(prototypes.start[f], prototypes.start[f] + prototypes.length[f])
-            own = prototypes.label[listed] == label
-            votes[j] += row.data[j] * prototypes.weight[listed][own].sum()
+            of_label = prototypes.label[listed] == label
+            votes[j] += row.data[j] * prototypes.weight[listed][of_label].sum()
     return votes
 
 
@@ -286,26 +288,24 @@ class PrototypeLearner(CategoryLearner):
         rank(rows, self._hypothesis(), make_scratch(len(self.label_index_)), ids, scores)
 
     def all_scores(self, rows: Rows) -> Floats:
-        found = np.empty((rows.n_rows, len(self.label_index_)))
-        all_scores(rows, self._hypothesis(), make_scratch(len(self.label_index_)), found)
-        return found
+        scores = np.empty((rows.n_rows, len(self.label_index_)))
+        all_scores(rows, self._hypothesis(), make_scratch(len(self.label_index_)), scores)
+        return scores
 
     def votes(self, row: Rows, label: int) -> tuple[Ints, Floats]:
         votes = votes_for(row, self._hypothesis(), label)
         return row.indices[votes != 0], votes[votes != 0]
 
-    @reading
     def edges_touched(self, X: MatrixLike) -> float:
         """d of paper 004: the mean number of labels whose weights each active feature of some
         rows brings in.
         """
-        rows, listed = self.prepare(self.check_rows(X)), self._hypothesis().length
-        return float(listed[rows.indices[rows.indices < listed.size]].sum()) / max(
-            rows.indices.size, 1
-        )
+        features = self.prepare(self.check_rows(X)).indices
+        n_listed = self._hypothesis().length
+        n_labels = n_listed[features[features < n_listed.size]].sum()
+        return float(n_labels) / max(features.size, 1)
 
     @property
-    @reading
     def n_weights_(self) -> int:
         """How many weights the prototypes hold, the shared ones counted once."""
         return self._hypothesis().n_weights
@@ -315,40 +315,39 @@ class PrototypeLearner(CategoryLearner):
 # averaged.
 
 
-def mixed(parts: list[Prototypes], began: Prototypes, time: int, n_labels: int) -> Prototypes:
-    """The mean of prototypes that learned apart, each from where they all ``began`` at that
-    time.
-    """
-    n, size = len(parts), max(part.background.size for part in parts)
-    every = [part.for_features(size) for part in (*parts, began)]
-    entries = [one.entries() for one in every]
-    key = np.concatenate([feature * n_labels + label for feature, label, _, _ in entries])
-    found, at = np.unique(key, return_inverse=True)
+def mixed(parts: list[Prototypes], start: Prototypes, time: int, n_labels: int) -> Prototypes:
+    """The mean of prototypes that learned apart, each from ``start`` at that time."""
+    n = len(parts)
+    n_features = max(part.background.size for part in parts)
+    everything = [part.for_features(n_features) for part in (*parts, start)]
+    entries = [prototypes.entries() for prototypes in everything]
+    keys = np.concatenate([feature * n_labels + label for feature, label, _, _ in entries])
+    key, entry = np.unique(keys, return_inverse=True)
 
-    def summed(values: list[Floats], factors: list[float]) -> Floats:
-        scaled = np.concatenate(
-            [factor * value for factor, value in zip(factors, values, strict=True)]
-        )
-        return np.bincount(at, scaled, minlength=found.size).astype(np.float64, copy=False)
+    def summed(factors: list[float], values: list[Floats]) -> Floats:
+        pairs = zip(factors, values, strict=True)
+        scaled = np.concatenate([factor * value for factor, value in pairs])
+        return np.bincount(entry, scaled, key.size).astype(np.float64, copy=False)
 
-    mean, change, noted = [1 / n] * n + [0.0], [1 / n] * n + [-1.0], [1.0] * n + [1.0 - n]
+    # by what the parts and the start are multiplied
+    mean = [1 / n] * n + [0.0]
+    change = [1 / n] * n + [-1.0]
+    gain = [1.0] * n + [1.0 - n]
     weights = [weight for _, _, weight, _ in entries]
-    moment = summed([moment for _, _, _, moment in entries], noted) - (n - 1) * time * summed(
-        weights, change
-    )
-    backgrounds, moments = (
-        [one.background for one in every],
-        [one.background_moment for one in every],
-    )
-    background_moment = _weighted(noted, moments) - (n - 1) * time * _weighted(change, backgrounds)
-    feature, label = np.divmod(found, max(n_labels, 1))
+    moments = [moment for _, _, _, moment in entries]
+    backgrounds = [prototypes.background for prototypes in everything]
+    background_moments = [prototypes.background_moment for prototypes in everything]
+    late = (n - 1) * time  # every part noted its changes at the times of one
+    feature, label = np.divmod(key, max(n_labels, 1))
     return pack(
         feature,
         label,
-        summed(weights, mean),
-        moment,
-        _weighted(mean, backgrounds),
-        background_moment,
+        weights=summed(mean, weights),
+        moments=summed(gain, moments) - late * summed(change, weights),
+        background=_weighted(mean, backgrounds),
+        background_moment=(
+            _weighted(gain, background_moments) - late * _weighted(change, backgrounds)
+        ),
     )
 
 

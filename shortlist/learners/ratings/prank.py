@@ -67,25 +67,26 @@ class PRank(RatingLearner):
         return 1, n_steps - 1
 
     def update(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
-        self.clock = update(rows, order, y, self.weights, self.biases, self.clock, rated)
+        self.clock_ = update(rows, order, y, self.weights_, self.biases_, self.clock_, rated)
 
-    def _open_step(self, at: int) -> None:
+    def _open_step(self, number: int) -> None:
         """Insert a new step; at an end it is as wide as the average step, rounded up.
 
         Thresholds stay whole numbers, or lemma 1 would not hold. The new threshold has the moments
         of its neighbour, so that the averaged thresholds are opened by the same width.
         """
-        b = self.biases
+        b = self.biases_
         n = b.shape[1]
         if n == 0:
             new = np.zeros(2)
-        elif 0 < at <= n:
-            new = b[:, at - 1]
+        elif 0 < number <= n:
+            new = b[:, number - 1]
         else:
-            end, outward = (b[:, 0], -1.0) if at == 0 else (b[:, -1], 1.0)
-            wide = np.ceil((b[0, -1] - b[0, 0]) / max(n - 1, 1))
-            new = end + np.array([outward * wide, 0.0])
-        self.biases = np.insert(b, min(at, n), new, axis=1)
+            width = [np.ceil((b[0, -1] - b[0, 0]) / max(n - 1, 1)), 0.0]
+            new = b[:, -1] + width
+            if number == 0:
+                new = b[:, 0] - width
+        self.biases_ = np.insert(b, min(number, n), new, axis=1)
 
 
 # Figure 2: the rounds of PRank, for the examples of `order` in turn.
@@ -95,18 +96,21 @@ class PRank(RatingLearner):
 def update(
     rows: Rows, order: Longs, y: Longs, W: Floats, B: Floats, clock: int, rated: Longs
 ) -> int:
-    """y int64[n] from 0; W[2, 1, m] and B[2, k−1]: the rule and its moments (see learner.py);
+    """y int64[n] from 0; W[2, 1, m] and B[2, k−1]: the rule and its moments (rating_learner.py);
     clock: examples so far.
 
     rated int64[len(order)] receives each prediction, made before the update. Gives the clock after
     the last example.
     """
-    w, w_moment = W[0, 0], W[1, 0]
-    b, b_moment = B[0], B[1]
+    w = W[0, 0]
+    w_moment = W[1, 0]
+    b = B[0]
+    b_moment = B[1]
     for t in range(order.size):
         i = order[t]
-        first, last = rows.indptr[i], rows.indptr[i + 1]
-        indices, data = rows.indices[first:last], rows.data[first:last]
+        entries = slice(rows.indptr[i], rows.indptr[i + 1])
+        indices = rows.indices[entries]
+        data = rows.data[entries]
         score = inner(indices, data, w)
         rank = 0
         while rank < b.size and score - b[rank] >= 0:  # ŷ = min{r : w·x − b_r < 0}

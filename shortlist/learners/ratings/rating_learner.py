@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist.compiled.kernels import Floats, Ints, Longs, step
-from shortlist.concurrency import learning, reading, runs, snapshot, stop_here, writing
+from shortlist.concurrency import not_interrupted, runs, stop_here
 from shortlist.data.ranking import Explanation
 from shortlist.data.rows import MatrixLike, Rows, is_full
 from shortlist.data.validation import (
@@ -39,9 +39,10 @@ from shortlist.files.store import State, save_learner
 from shortlist.learners.ratings.scale import Ratings, as_ratings, as_steps, open_for, step_numbers
 
 HYPOTHESES = ("last", "averaged")
-ENOUGH, MOST_PASSES = 2000, 20  # rows for each column over all passes; largest number of passes
-RUN = 16  # rows that stay together when a pass is shuffled
-LARGEST = 1e100  # value of a row
+ROWS_A_COLUMN = 2000  # over all passes, where ``passes`` is None
+MOST_PASSES = 20
+ROWS_TOGETHER = 16  # when a pass is shuffled
+LARGEST_RATED_VALUE = 1e100  # of a row
 
 
 class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
@@ -68,9 +69,9 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
     save = save_learner
     classes_: NDArray[Any]
     n_features_in_: int
-    weights: Floats
-    biases: Floats
-    clock = 0  # how many examples were learned, counted again in each pass
+    weights_: Floats
+    biases_: Floats
+    clock_ = 0  # how many examples were learned, counted again in each pass
 
     def __init__(
         self,
@@ -98,8 +99,8 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         """
 
     @abstractmethod
-    def _open_step(self, at: int) -> None:
-        """Insert a new step with number ``at`` into weights and biases."""
+    def _open_step(self, number: int) -> None:
+        """Insert a new step with that number into weights and biases."""
 
     def _edges(self, biases: Floats) -> Floats:
         """The thresholds [k−1] of the scores, from the biases of the rule."""
@@ -111,35 +112,36 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     # Learning.
 
-    @writing
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Forget everything and learn all rows, in ``passes`` passes."""
         if self.passes is not None:
             as_whole(self.passes, "passes", least=1)
         seed = as_seed(self.random_state)
-        before = dict(self.__dict__)  # fitting makes new arrays and leaves the old ones unchanged
+        state_before = dict(self.__dict__)  # learning anew leaves the old arrays unchanged
         try:
             rows, numbers = self.prepare(X, y, afresh=True)
-            passes = self.passes or min(
-                max(1, -(-ENOUGH * rows.n_features // rows.n_rows)), MOST_PASSES
-            )
-            generator = None if seed is None else np.random.default_rng(seed)
-            # move the rows into random order; later passes shuffle runs of them
-            if generator is not None:
+            passes = self.passes
+            if passes is None:
+                enough = -(-ROWS_A_COLUMN * rows.n_features // rows.n_rows)
+                passes = min(max(1, enough), MOST_PASSES)
+            if seed is not None:
+                # move the rows into random order; later passes shuffle runs of them
+                generator = np.random.default_rng(seed)
                 shuffled = np.arange(rows.n_rows, dtype=np.int64)
                 generator.shuffle(shuffled)
-                rows, numbers = rows.take(shuffled), numbers[shuffled]
-            order = None
+                rows = rows.take(shuffled)
+                numbers = numbers[shuffled]
             for number in range(passes):
-                if generator is not None and number > 0:
+                order = None
+                if seed is not None and number > 0:
                     order = in_runs(rows.n_rows, generator)
                 self._run(rows, numbers, order)
         except BaseException:
-            self.__dict__ = before
+            self.__dict__ = state_before
             raise
         return self
 
-    @learning
+    @not_interrupted
     def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn more rows, once, in the order given.
 
@@ -149,7 +151,7 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         self._run(*self.prepare(X, y, classes))
         return self
 
-    @learning
+    @not_interrupted
     def predict_and_learn(self, X: MatrixLike, y: ArrayLike) -> Ratings:
         """``partial_fit`` that returns the rating that the last rule predicted for each row
         before learning it.
@@ -167,39 +169,36 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
             raise InputError("this learner requires y to be passed, but the target y is None")
         rows = checked_rows(X)
         ratings = as_ratings(y, rows.n_rows)
-        named = (
-            ratings
-            if classes is None
-            else open_for(as_ratings(classes, np.size(classes)), ratings)[0]
-        )
-        if afresh or self.clock == 0:
+        named = ratings
+        if classes is not None:
+            named, _ = open_for(as_ratings(classes, np.size(classes)), ratings)
+        if afresh or self.clock_ == 0:
             as_choice(self.hypothesis, "hypothesis", HYPOTHESES)
             steps = np.unique(named) if self.scale is None else as_steps(self.scale)
             numbers = step_numbers(steps, ratings)
             look_at(self, X, reset=True, width=True)
             n_vectors, n_biases = self._shape(steps.size)
-            self.weights, self.biases = (
-                np.zeros((2, n_vectors, rows.n_features)),
-                np.zeros((2, n_biases)),
-            )
-            self.classes_, self.clock = steps, 0
+            self.weights_ = np.zeros((2, n_vectors, rows.n_features))
+            self.biases_ = np.zeros((2, n_biases))
+            self.classes_ = steps
+            self.clock_ = 0
         else:
-            steps, arrived = (
-                (self.classes_, []) if self.scale is not None else open_for(self.classes_, named)
-            )
+            steps = self.classes_
+            new_steps: list[int] = []
+            if self.scale is None:
+                steps, new_steps = open_for(steps, named)
             numbers = step_numbers(steps, ratings)
             look_at(self, X, reset=rows.n_features > self.n_features_in_, width=True)
-            self._grow(rows.n_features, steps, arrived)
+            self._grow(rows.n_features, steps, new_steps)
         return rows, numbers
 
-    def _grow(self, n_features: int, steps: NDArray[Any], arrived: list[int]) -> None:
-        """Make room for new columns, and for the steps with the numbers ``arrived``."""
-        for at in arrived:
-            self._open_step(at)
+    def _grow(self, n_features: int, steps: NDArray[Any], new_steps: list[int]) -> None:
+        """Make room for new columns and new steps."""
+        for number in new_steps:
+            self._open_step(number)
         self.classes_ = steps
-        self.weights = np.pad(
-            self.weights, ((0, 0), (0, 0), (0, n_features - self.weights.shape[2]))
-        )
+        n_new = n_features - self.weights_.shape[2]
+        self.weights_ = np.pad(self.weights_, ((0, 0), (0, 0), (0, n_new)))
 
     def _run(self, rows: Rows, y: Longs, order: Longs | None = None) -> Longs:
         """Learn the rows once; return the step number predicted for each before it was learned."""
@@ -213,13 +212,11 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
 
     # Predicting.
 
-    @reading
     def predict(self, X: MatrixLike) -> Ratings:
         """The rating of each row."""
-        rated = self._rate(X)
+        rated = self._rate(X)  # refuses a learner that has learned nothing
         return self.classes_[rated]
 
-    @reading
     def distances(self, X: MatrixLike) -> Floats:
         """The distance of each row above each threshold, n × (k − 1): w·x − b_r, falling with
         r; negative if below.
@@ -227,7 +224,6 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         weights, biases = self._rule()
         return self._products(X, weights) - self._edges(biases)
 
-    @reading
     def neighbour_distances(self, X: MatrixLike) -> Floats:
         """The distance of each row to the threshold below and to the one above, n × 2; ∞ at the
         ends.
@@ -236,11 +232,10 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         ends = np.full((distances.shape[0], 1), np.inf)
         fenced = np.hstack([ends, distances, -ends])
         rated = (distances >= 0).sum(axis=1)[:, None]
-        return np.hstack(
-            [np.take_along_axis(fenced, rated, 1), -np.take_along_axis(fenced, rated + 1, 1)]
-        )
+        below = np.take_along_axis(fenced, rated, 1)
+        above = np.take_along_axis(fenced, rated + 1, 1)
+        return np.hstack([below, -above])
 
-    @reading
     def decision_function(self, X: MatrixLike) -> Floats:
         """The distance of each row inside the interval of each rating, n × k: negative outside,
         largest at the rating.
@@ -256,25 +251,23 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         ends = np.full((distances.shape[0], 1), np.inf)
         return np.minimum(np.hstack([ends, distances]), np.hstack([-distances, ends]))
 
-    @reading
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the ranking loss: −mean |ŷ − y|, counted in steps of the scale, so that higher
         is better.
         """
         rated = self.predict(X)
         ratings = as_ratings(y, rated.size)
-        steps = self.classes_ if self.scale is not None else open_for(self.classes_, ratings)[0]
+        steps = self.classes_
+        if self.scale is None:
+            steps, _ = open_for(steps, ratings)
         distances = np.abs(step_numbers(steps, rated) - step_numbers(steps, ratings))
-        weights = (
-            None
-            if sample_weight is None
-            else as_numbers(sample_weight, "sample_weight", length=rated.size)
-        )
-        if weights is not None and not (weights.min() >= 0 < weights.max()):
+        if sample_weight is None:
+            return -float(np.mean(distances))
+        weights = as_numbers(sample_weight, "sample_weight", length=rated.size)
+        if not weights.min() >= 0 < weights.max():
             raise InputError("sample_weight must hold numbers of at least 0, not all of them 0")
         return -float(np.average(distances, weights=weights))
 
-    @reading
     def explain(self, x: MatrixLike, names: Sequence[str | int] | None = None) -> Explanation:
         """What each column, by its name or number, adds to the score of one row, and the rating of
         the row.
@@ -282,7 +275,8 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         The score is w·x, or that of the rating if each rating has weights of its own.
         """
         weights, biases = self._rule()
-        x = x if getattr(x, "ndim", 0) == 2 else np.atleast_2d(np.asarray(x))
+        if getattr(x, "ndim", 0) != 2:
+            x = np.atleast_2d(np.asarray(x))
         row = checked_rows(x).to_matrix().toarray()
         if row.shape[0] != 1:
             raise InputError(f"explain takes one row, not {row.shape[0]}")
@@ -293,26 +287,24 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
                 "column needs its own"
             )
         rule = number if len(weights) > 1 else 0
-        voters, votes = (
-            list(range(row.shape[1]) if names is None else names),
-            weights[rule] * row[0],
-        )
+        voters = list(range(row.shape[1]) if names is None else names)
+        votes = weights[rule] * row[0]
         if self.adds_biases:
-            voters, votes = [*voters, "(any row)"], np.append(votes, biases[rule])
+            voters.append("(any row)")
+            votes = np.append(votes, biases[rule])
         heaviest = [n for n in np.argsort(-np.abs(votes), kind="stable").tolist() if votes[n] != 0]
         pairs = [(voters[n], float(votes[n])) for n in heaviest]
-        return Explanation(
-            self.classes_[number].item(), float(sum(vote for _, vote in pairs)), pairs
-        )
+        score = float(sum(vote for _, vote in pairs))
+        return Explanation(self.classes_[number].item(), score, pairs)
 
     def _rule(self) -> tuple[Floats, Floats]:
         """The weights [q, m] and biases [p] of the chosen hypothesis."""
         check_is_fitted(self)
+        weights, weight_moments = self.weights_
+        biases, bias_moments = self.biases_
         if as_choice(self.hypothesis, "hypothesis", HYPOTHESES) == "last":
-            return self.weights[0], self.biases[0]
-        return self.weights[0] - self.weights[1] / self.clock, self.biases[0] - self.biases[
-            1
-        ] / self.clock
+            return weights, biases
+        return weights - weight_moments / self.clock_, biases - bias_moments / self.clock_
 
     def _products(self, X: MatrixLike, weights: Floats) -> Floats:
         """The inner products w·x of the rows with the weights [q, m], n × q."""
@@ -322,41 +314,36 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         return products
 
     @property
-    @reading
     def coef_(self) -> Floats:
         """The weights w of the rule."""
         return self._rule()[0][0]
 
     @property
-    @reading
     def thresholds_(self) -> Floats:
         """The thresholds b_1 ≤ … ≤ b_{k−1} of the rule."""
         return self._edges(self._rule()[1])
 
     # Model files. ``from_state`` checks everything that kernels rely on.
 
-    @snapshot
     def to_state(self) -> State:
         """The state of a fitted learner."""
         check_is_fitted(self)
-        if not np.isfinite(self.weights).all() or not np.isfinite(self.biases).all():
+        if not np.isfinite(self.weights_).all() or not np.isfinite(self.biases_).all():
             raise InputError(
                 f"this {type(self).__name__} cannot be saved: its weights are no longer finite "
-                "numbers; learn again "
-                "from smaller values or with a smaller step"
+                "numbers; learn again from smaller values or with a smaller step"
             )
         # NumPy's numbers and arrays, which a user may have given, as JSON has them.
         parameters = json.loads(json.dumps(self.get_params(), default=lambda value: value.tolist()))
         settings = {
             "parameters": parameters,
             "n_features": self.n_features_in_,
-            "clock": self.clock,
+            "clock": self.clock_,
         }
-        classes = text_to_array(self.classes_.tolist())
         arrays: dict[str, NDArray[Any]] = {
-            "classes": classes,
-            "weights": self.weights,
-            "biases": self.biases,
+            "classes": text_to_array(self.classes_.tolist()),
+            "weights": self.weights_,
+            "biases": self.biases_,
         }
         return State(type(self).__name__, settings, arrays)
 
@@ -366,23 +353,21 @@ class RatingLearner(ClassifierMixin, Estimator, BaseEstimator, ABC):
         learner = cls(**state.settings["parameters"])
         learner.n_features_in_ = as_whole(state.settings["n_features"], "n_features", least=1)
         learner.classes_ = as_steps(state.names("classes"), least=1)
-        learner.clock = as_whole(state.settings["clock"], "clock", least=1, most=MOST_AMOUNT)
-        learner.weights, learner.biases = (
-            state.array("weights", np.float64, 3),
-            state.array("biases", np.float64, 2),
-        )
+        learner.clock_ = as_whole(state.settings["clock"], "clock", least=1, most=MOST_AMOUNT)
+        learner.weights_ = state.array("weights", np.float64, 3)
+        learner.biases_ = state.array("biases", np.float64, 2)
         n_vectors, n_biases = learner._shape(learner.classes_.size)
         shape = 2, n_vectors, learner.n_features_in_
-        state.require(learner.weights.shape == shape, "its weights have another shape")
-        state.require(learner.biases.shape == (2, n_biases), "its biases have another shape")
-        finite = np.isfinite(learner.weights).all() and np.isfinite(learner.biases).all()
+        state.require(learner.weights_.shape == shape, "its weights have another shape")
+        state.require(learner.biases_.shape == (2, n_biases), "its biases have another shape")
+        finite = np.isfinite(learner.weights_).all() and np.isfinite(learner.biases_).all()
         state.require(finite, "a weight is not a finite number")
         return learner
 
     # For scikit-learn.
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self.clock > 0
+        return self.clock_ > 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -402,12 +387,12 @@ def move(indices: Ints, data: Floats, size: float, time: int, w: Floats, moment:
             moment[j] += later * data[j]
         return
     for j in range(indices.size):
-        column, value = indices[j], data[j]
-        w[column] += size * value
-        moment[column] += later * value
+        w[indices[j]] += size * data[j]
+        moment[indices[j]] += later * data[j]
 
 
 def checked_rows(X: MatrixLike) -> Rows:
+    """The rows of X, of which there is at least one, with values of a size that can be learned."""
     rows = as_rows(X)
     if rows.n_rows == 0:
         raise InputError("X has 0 rows; at least one is needed")
@@ -417,13 +402,12 @@ def checked_rows(X: MatrixLike) -> Rows:
 def check_size(rows: Rows) -> Rows:
     """The same rows, refused if a value is too large for sums of products."""
     data = rows.data
-    if data.size and max(data.max(), -data.min()) > LARGEST:
+    if data.size and max(data.max(), -data.min()) > LARGEST_RATED_VALUE:
         place = int(np.argmax(np.abs(data)))
         row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
         raise InputError(
             f"the value {data[place]:g} in row {row}, column {rows.indices[place]}, is too large; "
-            "scale the columns so "
-            f"that no value is beyond {LARGEST:g}"
+            f"scale the columns so that no value is beyond {LARGEST_RATED_VALUE:g}"
         )
     return rows
 
@@ -433,6 +417,8 @@ def in_runs(n: int, generator: np.random.Generator) -> Longs:
 
     Single rows far apart in memory would be read more slowly than they are learned.
     """
-    starts = generator.permutation(np.arange(0, n, RUN, dtype=np.int64))
-    order = generator.permuted(starts[:, None] + np.arange(RUN, dtype=np.int64), axis=1).reshape(-1)
+    starts = generator.permutation(np.arange(0, n, ROWS_TOGETHER, dtype=np.int64))
+    order = generator.permuted(
+        starts[:, None] + np.arange(ROWS_TOGETHER, dtype=np.int64), axis=1
+    ).reshape(-1)
     return order[order < n]

@@ -53,11 +53,11 @@ def as_steps(scale: ArrayLike, *, least: int = 2) -> Steps:
 
 def open_for(steps: Steps, ratings: Ratings) -> tuple[Steps, list[int]]:
     """The scale with new ratings inserted, and the step numbers of these, ascending."""
-    arrived = np.unique(ratings)
-    if _is_text(steps) != _is_text(arrived):
-        kinds = ("text", "numbers") if _is_text(steps) else ("numbers", "text")
-        raise InputError(f"the scale so far holds {kinds[0]}, but these ratings are {kinds[1]}")
-    wider = np.union1d(steps, arrived)
+    if _is_text(steps) != _is_text(ratings):
+        raise InputError(
+            f"the scale so far holds {_kind(steps)}, but these ratings are {_kind(ratings)}"
+        )
+    wider = np.union1d(steps, ratings)
     return wider, np.flatnonzero(~np.isin(wider, steps)).tolist()
 
 
@@ -74,51 +74,60 @@ def step_numbers(steps: Steps, ratings: Ratings) -> Longs:
         row = int(np.argmax(outside))
         raise InputError(
             f"the rating {ratings[row]!s} of row {row} is outside the scale "
-            f"{', '.join(map(str, steps))}; "
-            "correct it, or give a scale that has it"
+            f"{', '.join(map(str, steps))}; correct it, or give a scale that has it"
         )
     return numbers
 
 
-def _numbers_or_texts(array: NDArray[Any], what: str) -> NDArray[Any]:
+def _numbers_or_texts(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.dtype == object:
-        kinds = {str if isinstance(one, str) else type(one) for one in array.reshape(-1).tolist()}
-        if kinds <= {str}:
+        values = array.reshape(-1).tolist()
+        if all(isinstance(value, str) for value in values):
             return array.astype(str)
+        kinds = set(map(type, values))
         if kinds <= {int, float, bool}:
             try:
                 array = array.astype(np.float64 if float in kinds else np.int64)
             except OverflowError:
                 raise InputError(
-                    f"the {what} must hold numbers below 2**63, and one of these is larger"
+                    f"the {name} must hold numbers below 2**63, and one of these is larger"
                 ) from None
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        where = int(np.argmin(np.isfinite(array.reshape(-1))))
-        value = "NaN" if np.isnan(array.reshape(-1)[where]) else "infinity"
-        raise InputError(f"{what} {where} is {value}, which has no place on a scale")
+        number = int(np.argmin(np.isfinite(array.reshape(-1))))
+        value = "NaN" if np.isnan(array.reshape(-1)[number]) else "infinity"
+        raise InputError(f"{name} {number} is {value}, which has no place on a scale")
     if array.dtype.kind not in "biufU":
         raise InputError(
-            f"the {what} must hold numbers only or text only, not {array.dtype} or a mixture"
+            f"the {name} must hold numbers only or text only, not {array.dtype} or a mixture"
         )
-    # −0 becomes 0: which of two equal ratings stays after sorting depends on the processor.
-    return array + 0.0 if array.dtype.kind == "f" else array
+    if array.dtype.kind == "f":
+        # −0 becomes 0: which of two equal ratings stays after sorting depends on the processor.
+        array = array + 0.0
+    return array
 
 
 def _is_text(array: NDArray[Any]) -> bool:
     return array.dtype.kind == "U"
 
 
+def _kind(array: NDArray[Any]) -> str:
+    return "text" if _is_text(array) else "numbers"
+
+
 def as_values(ratings: Sequence[str], scale: ArrayLike | None) -> Ratings:
     """Ratings read from a file as text, in the type of the scale: numbers if all are numbers,
     otherwise text.
     """
-    steps = [] if scale is None else np.asarray(scale, dtype=object).tolist()
-    if not all(isinstance(step, (int, float, np.number)) for step in steps):
-        return np.array(ratings, dtype=object if not ratings else str)
+    if scale is not None:
+        steps = np.asarray(scale, dtype=object).tolist()
+        if not all(isinstance(step, (int, float, np.number)) for step in steps):
+            return np.array(ratings, dtype=str if ratings else object)
     try:
         numbers = np.array(ratings, dtype=np.float64)
     except ValueError as problem:
         if scale is not None:
             raise InputError(f"the ratings of the model are numbers: {problem}") from None
         return np.array(ratings)
-    return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
+    if (numbers == np.round(numbers)).all():
+        return numbers.astype(np.int64)
+    return numbers

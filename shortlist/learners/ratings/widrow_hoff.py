@@ -25,7 +25,7 @@ from shortlist.errors import InputError
 from shortlist.learners.ratings.rating_learner import RatingLearner, move
 
 # a score beyond it, times a value of a row (index/lists.py), could be more than a float64 holds
-FAR = 1e150
+LARGEST_SCORE = 1e150
 
 
 class WidrowHoff(RatingLearner):
@@ -90,40 +90,38 @@ class WidrowHoff(RatingLearner):
 
     def update(self, rows: Rows, order: Longs, y: Longs, rated: Longs) -> None:
         eta = as_real(self.learning_rate, "learning_rate", least=0.0)
-        eta_intercept = (
-            eta if as_choice(self.fit_intercept, "fit_intercept", (True, False)) else 0.0
-        )
-        wanted = self.clock + order.size
+        fit_intercept = as_choice(self.fit_intercept, "fit_intercept", (True, False))
+        clock_after = self.clock_ + order.size
         with np.errstate(over="ignore", invalid="ignore"):  # reported below
-            self.clock = update(
+            self.clock_ = update(
                 rows,
                 order,
                 y,
                 self._positions(),
                 self._edges(np.zeros(1)),
                 eta,
-                eta_intercept,
-                self.weights,
-                self.biases,
-                self.clock,
+                eta if fit_intercept else 0.0,
+                self.weights_,
+                self.biases_,
+                self.clock_,
                 rated,
             )
-        if self.clock < wanted:
+        if self.clock_ < clock_after:
             raise InputError(
                 f"the weights grew past all numbers: learning_rate={eta:g} is too large for these "
-                "rows; "
-                "take a smaller one or scale the columns of X, and fit anew"
+                "rows; take a smaller one or scale the columns of X, and fit anew"
             )
 
-    def _open_step(self, at: int) -> None:
+    def _open_step(self, number: int) -> None:
         """Nothing to do: ratings are not stored in weights or biases."""
 
     def _positions(self) -> Floats:
         """The number that stands for each rating."""
-        steps = self.classes_
-        if steps.dtype.kind != "U" and (np.diff(steps.astype(np.float64)) > 0).all():
-            return steps.astype(np.float64)
-        return np.arange(1.0, steps.size + 1)
+        if self.classes_.dtype.kind != "U":
+            positions = self.classes_.astype(np.float64)
+            if (np.diff(positions) > 0).all():
+                return positions
+        return np.arange(1.0, self.classes_.size + 1)
 
     def _edges(self, biases: Floats) -> Floats:
         positions = self._positions()
@@ -153,16 +151,18 @@ def update(
     Gives the clock after the last example learned: it stops before a score that has grown too far
     to take a step by.
     """
-    w, w_moment = W[0, 0], W[1, 0]
+    w = W[0, 0]
+    w_moment = W[1, 0]
     for t in range(order.size):
         i = order[t]
-        first, last = rows.indptr[i], rows.indptr[i + 1]
-        indices, data = rows.indices[first:last], rows.data[first:last]
+        entries = slice(rows.indptr[i], rows.indptr[i + 1])
+        indices = rows.indices[entries]
+        data = rows.data[entries]
         value = inner(indices, data, w) + B[0, 0]
-        if not abs(value) <= FAR:  # nor is NaN
+        if not abs(value) <= LARGEST_SCORE:  # nor is NaN
             largest = 1.0
-            for x in data:
-                largest = max(largest, abs(x))
+            for number in data:
+                largest = max(largest, abs(number))
             if not np.isfinite(2 * value * largest):
                 return clock
         rank = 0

@@ -20,7 +20,7 @@ from papers.query_scaler import QueryScaler
 from papers.score_bins import ScoreBins
 from shortlist import InputError, MapSVM, ModelFileError, RetrievalIndex
 from shortlist.data.validation import as_rows
-from shortlist.learners.documents.retrieval_index import METHODS
+from shortlist.learners.documents.retrieval_index import RETRIEVAL_METHODS
 from tests.learners.documents.routing import needs_routing_through_pipelines
 from tests.reference.documents import retrieval_score
 
@@ -136,7 +136,7 @@ def test_query_reaches_accuracy_svm_in_prediction_too(data):
 TEXTS = ["the wing in the flow", "flows of heat and heat", "", "a plate, a wing: a WING"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", RETRIEVAL_METHODS)
 @pytest.mark.parametrize(
     "query", ["wing", "heat flow the the", "wing plate wing unheard", "unheard", ""]
 )

@@ -51,5 +51,5 @@ def rated_rows(n_rows=300, n_features=4, k=5, seed=0):
 def same_state(one, other):
     """Two learners know the same, to the last bit."""
     assert one.classes_.tolist() == other.classes_.tolist()
-    for name in ("weights", "biases", "clock"):
+    for name in ("weights_", "biases_", "clock_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
 from shortlist import InputError, PRank, WidrowHoff
-from shortlist.learners.ratings.rating_learner import RUN, in_runs
+from shortlist.learners.ratings.rating_learner import ROWS_TOGETHER, in_runs
 from tests.learners.ratings.streams import rated_rows, same_state
 
 LEARNERS = {
@@ -106,7 +106,7 @@ def test_the_seed_decides_the_order(learner):
     )
     once = learner(passes=3, random_state=5).fit(X, y)
     again = learner(passes=3, random_state=6).fit(X, y)
-    assert not np.array_equal(once.weights, again.weights)
+    assert not np.array_equal(once.weights_, again.weights_)
     generator, moved, by_hand = np.random.default_rng(5), np.arange(len(X)), learner()
     generator.shuffle(moved)  # the first pass; later ones take runs of what it left together
     for number in range(3):
@@ -115,15 +115,17 @@ def test_the_seed_decides_the_order(learner):
     same_state(once, by_hand)
 
 
-@pytest.mark.parametrize("n", [1, RUN - 1, RUN, RUN + 1, 10 * RUN + 3])
+@pytest.mark.parametrize(
+    "n", [1, ROWS_TOGETHER - 1, ROWS_TOGETHER, ROWS_TOGETHER + 1, 10 * ROWS_TOGETHER + 3]
+)
 def test_runs_are_shuffled_and_each_run_within(n):
     order = in_runs(n, np.random.default_rng(0))
     assert sorted(order) == list(range(n))
-    changes = np.flatnonzero(np.diff(order // RUN))
-    assert changes.size == (n - 1) // RUN, "each run stays in one piece"
-    if n > 2 * RUN:
-        assert (order[np.append(-1, changes) + 1] % RUN).any()
-        assert not (np.diff(order // RUN) >= 0).all()
+    changes = np.flatnonzero(np.diff(order // ROWS_TOGETHER))
+    assert changes.size == (n - 1) // ROWS_TOGETHER, "each run stays in one piece"
+    if n > 2 * ROWS_TOGETHER:
+        assert (order[np.append(-1, changes) + 1] % ROWS_TOGETHER).any()
+        assert not (np.diff(order // ROWS_TOGETHER) >= 0).all()
 
 
 # Hypotheses.

@@ -7,7 +7,7 @@ import pytest
 
 import shortlist as sl
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
-from shortlist.learners.ratings.rating_learner import LARGEST
+from shortlist.learners.ratings.rating_learner import LARGEST_RATED_VALUE
 from tests.learners.ratings.streams import same_state
 
 X = np.random.default_rng(0).normal(size=(50, 3))
@@ -22,7 +22,7 @@ def with_one(value):
 
 
 @every_learner
-@pytest.mark.parametrize("value", [1e300, -1e300, 1.01 * LARGEST])
+@pytest.mark.parametrize("value", [1e300, -1e300, 1.01 * LARGEST_RATED_VALUE])
 def test_too_large_a_value_is_refused(learner, value):
     said = rf"the value {value:g} in row 7, column 1, is too large".replace("+", r"\+")
     fitted = learner().fit(X, Y)
@@ -52,15 +52,15 @@ def test_the_largest_values_are_learned_and_stay_finite(learner):
         warnings.simplefilter("error")
         fitted = (
             learner(passes=3)
-            .fit(with_one(LARGEST), Y)
-            .partial_fit(-LARGEST * np.ones((4, 3)), [0, 2, 0, 2])
+            .fit(with_one(LARGEST_RATED_VALUE), Y)
+            .partial_fit(-LARGEST_RATED_VALUE * np.ones((4, 3)), [0, 2, 0, 2])
         )
-        fitted.predict(with_one(-LARGEST))
-    assert np.isfinite(fitted.weights).all()
+        fitted.predict(with_one(-LARGEST_RATED_VALUE))
+    assert np.isfinite(fitted.weights_).all()
 
 
 def test_widrow_hoff_stops_before_its_weights_are_infinite():
     fitted = sl.WidrowHoff().fit(X, Y)
     with pytest.raises(sl.InputError, match="the weights grew past all numbers"):
-        fitted.partial_fit(np.full((9, 3), LARGEST), [0] * 9)
-    assert np.isfinite(fitted.weights).all()
+        fitted.partial_fit(np.full((9, 3), LARGEST_RATED_VALUE), [0] * 9)
+    assert np.isfinite(fitted.weights_).all()

@@ -161,8 +161,8 @@ def test_agrees_exactly_with_the_twin_on_integers(stream, passes):
     np.testing.assert_array_equal(last.thresholds_, slow.b)
     assert last.predict(X).tolist() == [slow.predict(x) for x in X.tolist()]
     w, b = slow.average_sums()
-    np.testing.assert_array_equal(averaged.weights[0, 0] * n_examples - averaged.weights[1, 0], w)
-    np.testing.assert_array_equal(averaged.biases[0] * n_examples - averaged.biases[1], b)
+    np.testing.assert_array_equal(averaged.weights_[0, 0] * n_examples - averaged.weights_[1, 0], w)
+    np.testing.assert_array_equal(averaged.biases_[0] * n_examples - averaged.biases_[1], b)
     np.testing.assert_allclose(averaged.coef_ * n_examples, w, atol=1e-9)
 
 
@@ -174,8 +174,8 @@ def test_fit_is_passes_times_the_loop_of_partial_fit(stream, passes):
     for _ in range(passes):
         for row in range(len(X)):
             pieces.partial_fit(X[row : row + 1], y[row : row + 1])
-    np.testing.assert_array_equal(whole.weights, pieces.weights)
-    np.testing.assert_array_equal(whole.biases, pieces.biases)
+    np.testing.assert_array_equal(whole.weights_, pieces.weights_)
+    np.testing.assert_array_equal(whole.biases_, pieces.biases_)
 
 
 @pytest.mark.parametrize("k", range(2, 6))
@@ -205,7 +205,7 @@ def test_a_step_between_two_others_changes_no_prediction_and_keeps_the_order():
 def test_a_step_at_the_end_lies_an_average_step_further_out():
     learner = PRank(hypothesis="last").fit([[0.0]], [1])
     learner.partial_fit([[0.0], [0.0], [0.0]], [2, 3, 4])
-    learner.biases[0] = [1.0, 2.0, 5.0]
+    learner.biases_[0] = [1.0, 2.0, 5.0]
     learner._grow(1, np.array([0, 1, 2, 3, 4, 5]), [0, 5])
     assert learner.thresholds_.tolist() == [-1.0, 1.0, 2.0, 5.0, 7.0]
 
@@ -235,5 +235,5 @@ def test_thresholds_stay_in_order_whatever_ratings_arrive(stream, batch):
         for hypothesis in ("last", "averaged"):
             thresholds = learner.set_params(hypothesis=hypothesis).thresholds_
             assert (np.diff(thresholds) >= -1e-9).all()
-        assert (learner.biases[0] == np.round(learner.biases[0])).all()
+        assert (learner.biases_[0] == np.round(learner.biases_[0])).all()
         build(learner.to_state())

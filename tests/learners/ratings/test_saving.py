@@ -102,7 +102,7 @@ def test_a_learner_that_has_diverged_is_not_saved(tmp_path):
     learner = WidrowHoff().fit([[1.0], [2.0]], [1, 2])
     learner.save(tmp_path / "m.shortlist")
     before = (tmp_path / "m.shortlist").read_bytes()
-    learner.weights[1] = np.inf
+    learner.weights_[1] = np.inf
     with pytest.raises(InputError, match="cannot be saved"):
         learner.save(tmp_path / "m.shortlist")
     assert (tmp_path / "m.shortlist").read_bytes() == before

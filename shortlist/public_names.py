@@ -83,11 +83,15 @@ def _classes(rooms: tuple[str, ...]) -> dict[str, type]:
     import inspect  # not above: they load a dozen modules that ``import shortlist`` has no need of
     import pkgutil
 
-    found: dict[str, type] = {}
+    classes_of_rooms: dict[str, type] = {}
     for room in rooms:
         package = import_module(room)
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             classes = inspect.getmembers(import_module(module.name), inspect.isclass)
-            own = [(name, one) for name, one in classes if one.__module__ == module.name]
-            found.update((name, one) for name, one in own if not inspect.isabstract(one))
-    return found
+            defined_here = [
+                (name, member) for name, member in classes if member.__module__ == module.name
+            ]
+            classes_of_rooms.update(
+                (name, member) for name, member in defined_here if not inspect.isabstract(member)
+            )
+    return classes_of_rooms

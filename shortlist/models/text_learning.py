@@ -1,0 +1,426 @@
+"""How a model of texts learns: texts become rows, rows are learned, and the confidence watches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any, Self, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from shortlist.concurrency import (
+    learning,
+    nothing_if_refused,
+    prefetch,
+    stop_here,
+    writing,
+)
+from shortlist.confidence.confidence import Confidence
+from shortlist.confidence.observers import FirstPass, StreamObserver
+from shortlist.data.batch import RowBatch, TextBatch
+from shortlist.data.label_input import Label, LabelsLike, class_list
+from shortlist.data.labels import NumberedLabels, judged, numbered
+from shortlist.data.texts import Document, Vectors
+from shortlist.estimators import clone
+from shortlist.label_vocabulary import LabelVocabulary
+from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.port import TakesVectors
+from shortlist.learners.row_ranker import n_examples
+from shortlist.models import encoding
+from shortlist.models.category_model import CategoryModel
+from shortlist.models.encoding import VectorPart, suited, vectors_of_names
+from shortlist.models.memory import Bound
+from shortlist.models.text_batches import (
+    LabelBatches,
+    TextsAndLabels,
+    behind,
+    default_text,
+    texts_and_labels,
+)
+from shortlist.models.text_features import TextFeatures
+from shortlist.text.vectorizer import TextVectorizer
+
+TextsLike: TypeAlias = Sequence[Document]
+
+
+class TextLearner(CategoryModel[TextsLike]):
+    """Base class of the Categorizer: its parts, and how they learn."""
+
+    learner: CategoryLearner | str | None
+    text: TextVectorizer | None
+    max_memory: str | int | None
+    encoder: encoding.Encoder | None
+    text_: TextVectorizer
+    encoder_name_: str | None = None  # of the encoder whose vectors were learned
+    encoder_digest_: str | None = None  # of the weights of that encoder
+    bound_: Bound | None = None
+
+    # Learning from a stream.
+
+    def learn(
+        self,
+        text: Document,
+        labels: Label | Collection[Label],
+        wrong: Collection[Label] = (),
+        complete: bool | None = None,
+        *,
+        vector: ArrayLike | None = None,
+    ) -> Self:
+        """Learn one text with its label or list of labels. New words and labels may come at any
+        time.
+
+        A text may have several fields, ``{"title": …, "body": …, "author": ["Smith"], "price":
+        12.5}`` (data/texts.py), and a vector; then all texts must have one. Labels given as
+        ``wrong`` are corrected down, and labels that are neither right nor wrong are left alone,
+        unless ``complete`` is true. Without ``wrong``, all other labels count as wrong.
+        """
+        Y: LabelsLike = [labels]
+        if len(wrong) or complete is not None:
+            Y = judged(Y, 1, [wrong] if len(wrong) else None, complete)
+        return self._learn(TextBatch.of(encoding.one_with_vector(text, vector), Y))
+
+    def learn_many(
+        self,
+        texts: TextsLike,
+        Y: LabelsLike,
+        wrong: LabelsLike | None = None,
+        complete: bool | Sequence[bool | None] | None = None,
+        *,
+        vectors: ArrayLike | None = None,
+    ) -> Self:
+        """Learn more texts in the order given; ``vectors`` has a row for each.
+
+        ``wrong`` and ``complete`` are as in ``learn``, for each text; ``complete`` may be one value
+        for all.
+        """
+        texts = encoding.with_vectors(texts, vectors)
+        if wrong is not None or complete is not None:
+            Y = judged(Y, len(texts), wrong, complete)
+        return self._learn(TextBatch.of(texts, Y))
+
+    def partial_fit(
+        self,
+        texts: TextsLike,
+        Y: LabelsLike,
+        classes: Iterable[Label] | None = None,
+        vectors: ArrayLike | None = None,
+    ) -> Self:
+        """``learn_many`` under scikit-learn's name. ``classes`` names labels that need not occur in
+        Y.
+        """
+        batch = TextBatch.of(encoding.with_vectors(texts, vectors), Y)
+        return self._learn(batch, [] if classes is None else class_list(classes))
+
+    def learn_batches(self, batches: Iterable[TextsAndLabels]) -> Self:
+        """``learn_many`` of one batch after the other; while one is learned, the next are read.
+
+        If a batch cannot be read, all batches before it have been learned.
+        """
+        for texts, Y in prefetch(map(texts_and_labels, batches)):
+            self.learn_many(texts, Y)
+        return self
+
+    @learning
+    def _learn(self, batch: TextBatch, expected: Sequence[list[Label]] = ()) -> Self:
+        """Learn a checked batch; ``expected`` labels need not occur in it."""
+        self.check_policy(batch.labels)
+        if self.__sklearn_is_fitted__():
+            self.check_can_learn()
+            text = self.text_
+            learner = self.learner_
+        else:  # new parts, which take vectors if these texts have any
+            text = self.new_text()
+            learner, texts = suited(self.new_learner(), self.encoder, batch.texts)
+            batch = TextBatch(texts, batch.labels)
+        bound = self._bound(text, learner)
+        if bound is not None:
+            bound.check_labels(batch.labels)
+        if expected:
+            self._expect_labels(learner, list(expected), bound)
+        with nothing_if_refused(self):
+            if bound is None:
+                self._learn_part(text, learner, batch)
+                return self
+            self._set_parts(text, learner, bound)
+            for part in batch.blocks():
+                self._learn_part(text, learner, part)
+                bound.keep()
+                stop_here()
+        return self
+
+    def _learn_part(self, text: TextVectorizer, learner: CategoryLearner, batch: TextBatch) -> None:
+        """Learn texts, or as many of them as are learned before an interruption."""
+        features = TextFeatures(text, self.vector_part(learner))
+
+        def n_learned() -> int:
+            return getattr(learner, "n_examples_", 0)
+
+        with features.take(batch, n_learned, learner.n_threads()) as rows:
+            if self.__sklearn_is_fitted__():
+                confidence = self.noted_confidence_ or Confidence()
+                self.noted_confidence_ = confidence
+                learner.learn_batch(rows, StreamObserver(confidence))
+            else:
+                self._learn_first(text, learner, rows)
+
+    def _learn_first(self, text: TextVectorizer, learner: CategoryLearner, batch: RowBatch) -> None:
+        """Learn the first examples; the model has the parts once the learner has begun."""
+        confidence = Confidence()
+        try:
+            learner.learn_batch(batch, StreamObserver(confidence))
+        finally:
+            if learner.__sklearn_is_fitted__():
+                self._set_parts(text, learner, confidence=confidence)
+
+    def _expect_labels(
+        self, learner: CategoryLearner, labels: list[list[Label]], bound: Bound | None
+    ) -> None:
+        """Number labels before any example of them, or begin with the vectors of their names."""
+        if bound is not None:
+            bound.check_labels(numbered(labels, len(labels)))
+        has_learned = learner.__sklearn_is_fitted__() and learner.n_examples_ > 0
+        if self.encoder is None or not learner.__sklearn_is_fitted__() or has_learned:
+            learner.expect_labels(labels)
+        if self.encoder is not None and not has_learned:
+            names = [*chain.from_iterable(labels)]
+            seed_labels(learner, names, self.vocabulary_, self.encoder)
+
+    # Learning anew.
+
+    def fit(self, texts: TextsLike, Y: LabelsLike, vectors: ArrayLike | None = None) -> Self:
+        """Forget everything and learn these texts: shuffled, in as many passes as the learner is
+        set to.
+        """
+        batch = TextBatch.of(encoding.with_vectors(texts, vectors), Y)
+        self.check_policy(batch.labels)
+        return self.fit_batches([batch])
+
+    def fit_batches(self, batches: Iterable[TextsAndLabels]) -> Self:
+        """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.
+
+        Batches are read in another thread while earlier ones are tokenised. The model changes once
+        all is learned.
+        """
+        learner = self.new_learner()
+        pairs: Iterator[tuple[TextsLike, LabelsLike]] = map(texts_and_labels, batches)
+        first_pair = next(pairs, None)
+        if first_pair is not None:  # the learner takes vectors if the first texts have any
+            learner, first_texts = suited(learner, self.encoder, first_pair[0])
+            pairs = chain([(first_texts, first_pair[1])], pairs)
+        vocabulary_labels: list[str] = []
+        if self.vocabulary_ is not None and self.encoder is not None:
+            vocabulary_labels = self.vocabulary_.current()
+        if self.encoder is not None:
+            seed_labels(learner, vocabulary_labels, self.vocabulary_, self.encoder)
+        text = self.new_text()
+        bound = self._bound(text, learner)
+        first_pass = FirstPass()
+        checked = (self._checked(texts, Y) for texts, Y in prefetch(pairs))
+        if bound is None:
+            self._fit_at_once(text, learner, checked, first_pass)
+        else:
+            bound.check_labels(numbered(vocabulary_labels, len(vocabulary_labels)))
+            bound.learn_windows(self._blocks_apart(checked, learner), first_pass)
+        self._set_parts(text, learner, bound, first_pass.confidence())
+        self.set_learned(policy_=self.policy_._replace(retired=()))  # those labels were forgotten
+        if bound is not None:
+            names = learner.label_index_.names
+            counts = dict(zip(names, learner.label_counts_.tolist(), strict=True))
+            lessons = self._lessons(learner, counts)
+            if len(lessons.labels):
+                texts = self.vector_part(learner).silent(lessons.texts)
+                self._learn(TextBatch(texts, lessons.labels))
+        return self
+
+    def _fit_at_once(
+        self,
+        text: TextVectorizer,
+        learner: CategoryLearner,
+        batches: Iterable[TextBatch],
+        first_pass: FirstPass,
+    ) -> None:
+        """Fit from the counts of all texts, which are kept together."""
+        features = TextFeatures(text, self.vector_part(learner))
+        labels = LabelBatches()
+        vectors: list[Vectors] = []
+
+        def without_vectors(texts: Sequence[Any]) -> Sequence[Any]:
+            plain, own_vectors = features.vectors.apart(texts)
+            if own_vectors is not None:
+                vectors.append(own_vectors)
+            return plain
+
+        def texts_of_all_batches() -> Iterator[Sequence[Any]]:
+            for batch in batches:
+                plain = without_vectors(batch.texts)
+                text.settle(plain, labels.add(batch.labels).recurring)
+                yield plain
+            lessons = self._lessons(learner, labels.counts())
+            if len(lessons.labels):
+                labels.add(lessons.labels)
+            yield without_vectors(features.vectors.silent(lessons.texts))
+
+        counted = text.fit_counts(texts_of_all_batches(), learner.n_threads())
+        rows: Any = behind(vectors, counted)
+        if not learner.takes_pieces:
+            rows = rows.all()
+        learner.fit_batch(RowBatch(rows, labels.all()), observer=first_pass)
+
+    def _blocks_apart(
+        self, batches: Iterable[TextBatch], learner: CategoryLearner
+    ) -> Iterator[tuple[Sequence[Any], Vectors | None, NumberedLabels]]:
+        """Small blocks of texts, their vectors and their labels."""
+        vectors = self.vector_part(learner)
+        for batch in batches:
+            for block in batch.blocks():
+                yield *vectors.apart(block.texts), block.labels
+
+    def _lessons(self, learner: CategoryLearner, counts: dict[Label, int]) -> TextBatch:
+        """The names by which the vocabulary teaches labels of few examples.
+
+        Where the learner takes partial judgements, a name corrects no other label down: labels of
+        many examples that share its words must not lose by it.
+        """
+        pairs: list[tuple[str, str]] = []
+        if self.vocabulary_ is not None:
+            by_name = {str(label): n for label, n in counts.items()}
+            pairs = list(self.vocabulary_.lessons(by_name))
+        label_of_name = {str(label): label for label in counts}
+        labels = [[label_of_name.get(label, label)] for _, label in pairs]
+        complete = not learner.takes_partial
+        names = [text for text, _ in pairs]
+        return TextBatch(names, judged(labels, len(labels), complete=complete))
+
+    # Parts.
+
+    def new_text(self) -> TextVectorizer:
+        """A new text part, from the parameter."""
+        return default_text() if self.text is None else clone(self.text)
+
+    def _set_parts(
+        self,
+        text: TextVectorizer,
+        learner: CategoryLearner,
+        bound: Bound | None = None,
+        confidence: Confidence | None = None,
+    ) -> None:
+        bound = bound or self.bound_
+        if bound is not None and bound.text is not text:
+            bound = None
+        learned: dict[str, Any] = {"text_": text, "learner_": learner, "bound_": bound}
+        if getattr(self, "learner_", None) is learner:
+            learned["noted_confidence_"] = confidence or self.noted_confidence_
+        else:  # the encoder whose vectors the learner has learned
+            name = None if self.encoder is None else encoding.name_of(self.encoder)
+            learned["noted_confidence_"] = confidence
+            learned["encoder_name_"] = name
+            learned["encoder_digest_"] = encoding.digest_of(self.encoder)
+        self.set_learned(**learned)
+
+    def _bound(self, text: TextVectorizer, learner: CategoryLearner) -> Bound | None:
+        """The bound on the memory of these parts; the present one if nothing has changed."""
+        if self.max_memory is None:
+            return None
+        bound = self.bound_
+        is_present = bound is not None and bound.learner is learner
+        if bound is not None and is_present and bound.given == self.max_memory:
+            return bound
+        return Bound(self.max_memory, text, learner, bound)
+
+    def vector_part(self, learner: CategoryLearner | None = None) -> VectorPart:
+        """The vectors of the texts of a learner: the present one, or a new one."""
+        present = getattr(self, "learner_", None)
+        learner = learner or present
+        if learner is not present:
+            return VectorPart(n_vector_columns(learner), self.encoder)
+        return VectorPart(
+            n_vector_columns(learner), self.encoder, self.encoder_name_, self.encoder_digest_
+        )
+
+    # Checks.
+
+    def _checked(self, texts: TextsLike, Y: LabelsLike) -> TextBatch:
+        batch = TextBatch.of(texts, Y)
+        self.check_policy(batch.labels)
+        return batch
+
+    def check_policy(self, labels: NumberedLabels) -> None:
+        """Refuse labels that the policy or the learner does not take."""
+        self.policy_.check(labels)
+        if labels.sets.partial.complete.size:
+            learner = self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()
+            learner.check_judged(labels)
+
+    @writing
+    def check_labels(
+        self,
+        Y: LabelsLike,
+        wrong: LabelsLike | None = None,
+        complete: Sequence[bool | None] | None = None,
+    ) -> None:
+        """Refuse judgements that could not be learned: bad ones, or ones for which ``max_memory``
+        has no room.
+        """
+        labels = judged(Y, n_examples(Y), wrong, complete)
+        self.check_policy(labels)
+        if not self.__sklearn_is_fitted__():
+            return
+        bound = self._bound(self.text_, self.learner_)
+        if bound is not None:
+            self._set_parts(self.text_, self.learner_, bound)
+            bound.check_labels(labels)
+
+    # Names of labels.
+
+    @writing
+    def set_vocabulary(self, vocabulary: LabelVocabulary | None) -> Self:
+        """Give the labels names, synonyms and broader labels; the policy of a vocabulary may refuse
+        other labels.
+
+        With an encoder, labels without examples begin with the vectors of their names: a model that
+        has learned nothing ranks at once.
+        """
+        encoding.check_vocabulary(vocabulary)
+        if vocabulary is not None and self.encoder is not None:
+            self._begin_with_names(vocabulary, self.encoder)
+        self.policy_ = self.policy_._replace(vocabulary=vocabulary)
+        return self
+
+    def _begin_with_names(self, vocabulary: LabelVocabulary, encoder: encoding.Encoder) -> None:
+        labels = vocabulary.current()
+        if self.__sklearn_is_fitted__():
+            text = self.text_
+            learner = self.learner_
+            if not n_vector_columns(learner):
+                return
+            encoder = self.vector_part().checked_encoder()
+        elif labels:
+            text = self.new_text().fit([])
+            learner, _ = suited(self.new_learner(), encoder, [])
+            learner.expect_labels([[label] for label in labels])
+        else:
+            return
+        bound = self._bound(text, learner)
+        if bound is not None:
+            bound.check_labels(numbered(labels, len(labels)))
+        seed_labels(learner, labels, vocabulary, encoder)
+        self._set_parts(text, learner)
+
+
+def n_vector_columns(learner: Any) -> int:
+    """How many of the first columns of a learner are those of a vector."""
+    if not isinstance(learner, TakesVectors):
+        return 0
+    return learner.n_vector_ or learner.vector or 0
+
+
+def seed_labels(
+    learner: CategoryLearner,
+    labels: Sequence[Label],
+    vocabulary: LabelVocabulary | None,
+    encoder: encoding.Encoder,
+) -> None:
+    """Let labels begin with the vectors of their names, if the learner takes vectors."""
+    if isinstance(learner, TakesVectors):
+        learner.seed_labels(labels, partial(vectors_of_names, vocabulary, encoder))
