@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shortlist.compiled.kernels import Floats, Longs, kernel
-from shortlist.concurrency import reading
 from shortlist.data.rows import MatrixLike, Rows, inner
 from shortlist.data.validation import as_choice
 from shortlist.learners.ratings.rating_learner import RatingLearner, move
@@ -81,18 +80,15 @@ class MulticlassPerceptron(RatingLearner):
         self.biases_ = np.insert(self.biases_, at, 0.0, axis=1)
 
     @property
-    @reading
     def coef_(self) -> Floats:
         """The prototypes [k, m]."""
         return self._rule()[0]
 
-    @reading
     def scores(self, X: MatrixLike) -> Floats:
         """The score of each rating, n × k: w_r·x."""
         weights, biases = self._rule()
         return self._products(X, weights) + biases
 
-    @reading
     def decision_function(self, X: MatrixLike) -> Floats:
         """The ``scores``; of two ratings, as scikit-learn has it, by how much the higher one
         leads.
@@ -100,7 +96,6 @@ class MulticlassPerceptron(RatingLearner):
         scores = self.scores(X)
         return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores
 
-    @reading
     def neighbour_distances(self, X: MatrixLike) -> Floats:
         """By how much the predicted rating leads the one below it and the one above it, n × 2;
         ∞ at the ends.

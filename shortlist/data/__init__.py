@@ -1,5 +1,6 @@
 """What everything is made of, checked once.
 
+batch.py         batches of examples, checked when they are made
 rows.py          rows of features, as sparse arrays
 label_input.py   labels as users give them
 labels.py        labels as numbers

@@ -199,8 +199,8 @@ class Learning:
         for surveyed in self.surveys:
             names = array_to_text(surveyed.array("labels", np.uint8))
             numbers = learner.label_index_.learn([[name] for name in names], len(names)).ids
-            learner.counts_by_label = grown(learner.counts_by_label, len(learner.label_index_))
-            learner.counts_by_label[numbers] += surveyed.array("label_counts", np.int64)
+            learner.counts_by_label_ = grown(learner.counts_by_label_, len(learner.label_index_))
+            learner.counts_by_label_[numbers] += surveyed.array("label_counts", np.int64)
         learner.n_examples_ += sum(self.counts)
         learner.labels_expected()
 
@@ -212,7 +212,7 @@ class Learning:
         n_held_back = [0] * n_parts
         if learner.takes_pieces:
             n_held_back = held_back(self.counts)
-        n_labels = int(learner.counts_by_label.sum())
+        n_labels = int(learner.counts_by_label_.sum())
         for n_pass in range(learner.passes_through(learner.n_examples_, n_labels)):
             state = learner.to_state()
             keys = self._keys("shard", n_pass, n_parts, state, n_held_back)

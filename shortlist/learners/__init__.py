@@ -2,6 +2,7 @@
 
 port.py               what the author of a learner writes, and what only some can do
 batch_learner.py      how any learner of categories learns and ranks checked batches
+row_ranker.py         how it ranks checked rows
 category_learner.py   the same as users call it: scikit-learn's verbs, model files, merging
 predictions.py        labels, indicator matrices and probabilities in scikit-learn's forms
 frequency.py          the baseline that knows only how frequent labels are

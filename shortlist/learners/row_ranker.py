@@ -171,6 +171,7 @@ class RowRanker(Learner, Estimator):
         return self.label_index_.look_up(Y, n_examples(Y))
 
     def check_fitted(self) -> None:
+        """Refuse a learner that has learned nothing."""
         if not self.__sklearn_is_fitted__():
             raise not_fitted(
                 f"this {type(self).__name__} has learned nothing yet; call fit or partial_fit first"

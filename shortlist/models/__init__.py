@@ -2,6 +2,8 @@
 
 model.py               the base class of all models, learners by their short names, reports
 category_model.py      ranks labels with probabilities, and decides
+label_predictions.py   what scikit-learn asks of it
+label_evaluation.py    how well it ranks
 text_learning.py       how a model of texts learns
 categorizer.py         labels of texts
 row_categorizer.py     labels of rows of features

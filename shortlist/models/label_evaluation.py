@@ -43,6 +43,7 @@ class EvaluatesLabels(ABC):
     def judge_batches(
         self, batches: Iterable[Examples], measures: Sequence[str]
     ) -> Iterator[JudgedRanking]:
+        """Rank labelled examples, deep enough for these measures."""
         for ranking, batch in self.rank_batches(batches, self.judged_depth(measures)):
             yield JudgedRanking(ranking, batch.labels or [])
 
@@ -58,6 +59,7 @@ class EvaluatesLabels(ABC):
     def report_on(
         self, judged: Iterable[JudgedRanking], measures: Sequence[str], *, details: bool = False
     ) -> Report:
+        """Measure rankings of labelled examples."""
         judged = list(judged)
         ranking, truth = self.joined_judgements(judged, measures)
         learner = self.learner_

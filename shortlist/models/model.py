@@ -346,6 +346,7 @@ class Model(Estimator, ABC, Generic[Judged]):
         return hasattr(self, "learner_")
 
     def check_fitted(self) -> None:
+        """Refuse a model that has learned nothing."""
         if not self.__sklearn_is_fitted__():
             ways = [way for way in ("fit", "learn", "partial_fit") if hasattr(self, way)][:2]
             raise not_fitted(

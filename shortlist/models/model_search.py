@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from shortlist.compiled.kernels import Floats
+from shortlist.data.batch import RowBatch
 from shortlist.data.labels import numbered
 from shortlist.data.ranking import Ranking
 from shortlist.data.rows import Rows
@@ -307,7 +308,7 @@ class Contestant:
     def _add_split(self, learner: Any, train: Rows, labels: Any, test: Rows, truth: Any) -> None:
         """Let a new learner learn the training rows, and measure it on the test rows."""
         start = time.process_time()
-        learner.fit_rows(train, labels)
+        learner.fit_batch(RowBatch.of(train, labels))
         self.seconds.append(time.process_time() - start)
         start = time.process_time()
         ranking = learner.rank_rows(test, DEPTH_COMPARED)
@@ -372,7 +373,8 @@ def compare(
             test_rows = vectorizer.rows([data[i] for i in test])
         for contestant, learner in zip(contestants, learners, strict=True):
             if not contestant.seconds:  # compile before the clock starts
-                trained = clone(learner).fit_rows(train_rows.take([0]), learned[:1])
+                first = RowBatch.of(train_rows.take([0]), learned[:1])
+                trained = clone(learner).fit_batch(first)
                 trained.rank_rows(test_rows.take([0]))
             contestant._add_split(clone(learner), train_rows, learned, test_rows, truth)
         yield contestants

@@ -12,6 +12,7 @@ import pytest
 
 from shortlist import Categorizer, FeatureFocus, InputError, Rocchio, TextVectorizer, load
 from shortlist.confidence.calibration_examples import MOST_BYTES
+from shortlist.data.labels import numbered
 from shortlist.data.validation import as_size
 from shortlist.models.memory import LEAST, MOST, Bound, RoomMade
 from tests.contract import as_bytes
@@ -142,7 +143,7 @@ def test_rows_are_learned_when_they_fill_a_sixteenth():
     bound = Bound(LEAST, TextVectorizer(), FeatureFocus())
     held = []
     for rows, labels in bound.windows(
-        (texts, None, labels) for texts, labels in stream(100, new_words=0)
+        (texts, None, numbered(labels, len(texts))) for texts, labels in stream(100, new_words=0)
     ):
         assert rows.n_rows == labels.sets.indptr.size - 1
         held.append(MOST.entry * rows.n_entries + MOST.label // 4 * rows.n_rows)

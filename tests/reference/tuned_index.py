@@ -74,12 +74,13 @@ class SlowTunedIndex:
         scores = {c: score if c in self.met else score - less for c, score in scores.items()}
         if wrong is not None:
             scores = {c: score for c, score in scores.items() if c in labels or c in wrong}
+        retrieved = {c for c, score in scores.items() if score != 0.0}
         scores |= {c: 0.0 for c in labels if c not in scores}
         scores = {c: score + self.bias.get(c, 0.0) for c, score in scores.items()}
         eta, rival, contest = self.step * (1.0 if again is None else again), None, self.is_single()
         factor = 1.0
         if contest and labels:
-            errors, rival, behind = contest_errors(scores, labels)
+            errors, rival, behind = contest_errors(scores, labels, retrieved)
             eta *= 1.0 if again is None else 1.0 - behind
             for c in labels if again is None else []:
                 seen, missed = self.progress.get(c, (0.0, 0.0))
@@ -171,7 +172,7 @@ class SlowTunedIndex:
             self.kept = [*self.kept, (x, labels, v)][-KEPT:]
 
 
-def contest_errors(scores, labels):
+def contest_errors(scores, labels, retrieved):
     """The errors, the best wrong label if it has one, and by how much it leads the true label
     (0 … 1).
     """
@@ -184,7 +185,7 @@ def contest_errors(scores, labels):
         short = {c: own for c, own in short.items() if own > theta}
         theta = sum(short.values()) / (1.0 + len(short))
     scale = 1.0 / max(1.0, theta)
-    if not short and not wrong:
+    if not short and (not wrong or y not in retrieved):
         theta = min(1.0, max(0.0, MARGIN - low))
     errors = {c: -scale * (own - theta) for c, own in short.items()} | {y: scale * theta}
     best = max(wrong, key=wrong.get, default=None)
