@@ -61,7 +61,8 @@ class HttpClient:
         self, connection: HTTPConnection, body: bytes, most_bytes: int, seconds: float
     ) -> tuple[int, dict[str, str], bytes]:
         # an answer that comes drop by drop never meets the time limit of the socket
-        timer = threading.Timer(seconds, shut_down, [connection])
+        is_late = threading.Event()
+        timer = threading.Timer(seconds, shut_down, [connection, is_late])
         timer.daemon = True
         try:
             if connection.sock is None:
@@ -77,7 +78,7 @@ class HttpClient:
                 raise HTTPException("the answer ends in the middle")
         except (OSError, HTTPException):
             connection.close()
-            if timer.finished.is_set():
+            if is_late.is_set():
                 raise TimeoutError from None
             raise
         finally:
@@ -91,7 +92,8 @@ class HttpClient:
         return response.status, headers, content
 
 
-def shut_down(connection: HTTPConnection) -> None:
-    """End a connection, so that the thread which waits for it goes on."""
+def shut_down(connection: HTTPConnection, is_late: threading.Event) -> None:
+    """End a connection, so that the thread which waits for it goes on and finds that it is late."""
+    is_late.set()
     with suppress(OSError, AttributeError):
         connection.sock.shutdown(socket.SHUT_RDWR)
