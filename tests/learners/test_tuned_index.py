@@ -630,11 +630,11 @@ def test_fit_gives_the_vector_a_smaller_share_where_it_would_do_harm(seed, monke
     words = np.eye(9)[y] + (random.random((y.size, 9)) < 0.2)
     V = random.normal(size=(y.size, 60))
     rows = np.hstack([V, words])
-    assert TunedIndex(vector=60).fit(rows, y)._share >= 0.65, "too few examples say nothing"
+    assert TunedIndex(vector=60).fit(rows, y).vector_share_ >= 0.65, "too few examples say nothing"
     monkeypatch.setattr("shortlist.learners.index.vector_share.LEAST_COMPARED", 50)
     learner = TunedIndex(vector=60).fit(rows, y)
-    assert learner._share == share_of_vector(words, V, y.tolist(), least=50)
-    assert learner._share < 0.65
+    assert learner.vector_share_ == share_of_vector(words, V, y.tolist(), least=50)
+    assert learner.vector_share_ < 0.65
 
 
 def test_examples_without_a_label_say_nothing_of_the_share():

@@ -228,7 +228,9 @@ def least_harmful_share(words, vectors, labels):
         for rows in (words, vectors)
     )
     classes = sorted(set(labels))
-    truth = np.array([[label == one for one in classes] for label in labels], dtype=float)
+    truth = np.array(
+        [[label == candidate for candidate in classes] for label in labels], dtype=float
+    )
     which = [i for i, label in enumerate(labels) if labels.count(label) > 1]
     errors = {}
     for share in (0.1, 0.2, 0.35, 0.5, 0.65):
