@@ -191,8 +191,10 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
     import numpy as np
 
     from shortlist.models.category_model import CategoryModel
+    from shortlist.models.encoding import facts_of_encoder
 
     facts = model.describe() | model.part_parameters() | {"settings": settings_in_words(model)}
+    facts |= facts_of_encoder(getattr(model, "encoder", None))
     if getattr(model, "search_", None) is not None:
         facts["search"] = model.search_
     if not isinstance(model, CategoryModel):
@@ -232,7 +234,9 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
         f"{file}: {facts['learner']}, {size(facts['bytes'])}, learned from "
         f"{counted(facts['examples'], 'examples')}: {facts_in_words(numbers)}"
     )
-    print(f"TrainingSettings: {facts['settings']}")
+    print(f"Settings: {facts['settings']}")
+    if "encoder_device" in facts:
+        print(f"Encoder: {facts['encoder']}, {facts['encoder_device']}")
     if "search" in facts:
         tried = facts["search"]["tried"]
         print(

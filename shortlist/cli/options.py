@@ -480,14 +480,43 @@ def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:
 # --encoder: what makes vectors of texts.
 
 STATIC_SUFFIX = ":static"  # behind the name of an encoder: its table of tokens
+ENDPOINT_PREFIX = "endpoint:"  # before the name of the model of an endpoint
+
+EncoderModel = Annotated[
+    str | None,
+    Option(help="The model of an endpoint, where --encoder is its address.", show_default=False),
+]
 
 
-def find_encoder(name: str) -> Encoder:
+def encoder_name(name: str, model: str | None) -> str:
+    """Return the name of an encoder. The address of an endpoint is put where all that is loaded
+    later looks for it, as no model file has it.
+    """
+    is_address = name.startswith(("http://", "https://"))
+    if model is not None and not is_address:
+        raise InputError(
+            "--encoder-model names the model of an endpoint; give its address with --encoder "
+            "http://HOST:PORT/v1"
+        )
+    if not is_address:
+        return name
+    if model is None:
+        raise InputError(f"the endpoint {name} needs the name of its model: --encoder-model NAME")
+    os.environ["SHORTLIST_ENDPOINT"] = name
+    return ENDPOINT_PREFIX + model
+
+
+def find_encoder(name: str, model: str | None = None) -> Encoder:
     """Return the encoder of a name or folder, or the function of MODULE:FUNCTION."""
+    from shortlist.encoders.libraries import library_of
     from shortlist.models.encoding import failure, loaded
 
+    name = encoder_name(name, model)
     module, colon, function = name.partition(":")
-    if not colon or name.endswith(STATIC_SUFFIX) or os.path.exists(name):
+    if name.startswith(ENDPOINT_PREFIX):
+        return name  # it is asked when it is needed
+    is_name = not colon or name.endswith(STATIC_SUFFIX)
+    if is_name or library_of(name) is not None or os.path.exists(name):
         loaded(name)  # raises an error if something is missing
         return name
     if not module or not function:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from shortlist.cli.options import (
+    EncoderModel,
     Json,
     Reading,
     ServerAddress,
@@ -63,11 +64,12 @@ def serve(
         str | None,
         Option(
             help=(
-                "What makes vectors of texts, where the model file does not say: NAME, or "
-                "MODULE:FUNCTION."
+                "What makes vectors of texts, where the model file does not say: NAME, the address "
+                "of an endpoint, or MODULE:FUNCTION."
             )
         ),
     ] = None,
+    encoder_model: EncoderModel = None,
     limit: Annotated[
         list[str] | None,
         Option(help="A limit, NAME=VALUE, such as text=100000; can be repeated."),
@@ -102,7 +104,7 @@ def serve(
             read_only=read_only,
             salvage=salvage,
             limits=Limits.of(named_values("--limit", limit)),
-            encoder=None if encoder is None else find_encoder(encoder),
+            encoder=None if encoder is None else find_encoder(encoder, encoder_model),
         )
         settings.check()
         if model_file is not None and not model_file.is_file():

@@ -16,6 +16,7 @@ from shortlist.cli.options import (
     LEARNERS_IN_WORDS,
     Clustering,
     Data,
+    EncoderModel,
     FilesOrNone,
     Jobs,
     Json,
@@ -97,11 +98,12 @@ def train(
         str | None,
         Option(
             help=(
-                "Learn meaning, too: all-MiniLM-L6-v2, the folder of an encoder, or "
-                "MODULE:FUNCTION."
+                "Learn meaning, too: all-MiniLM-L6-v2, the folder of an encoder, LIBRARY:NAME, "
+                "the address of an endpoint, or MODULE:FUNCTION."
             )
         ),
     ] = None,
+    encoder_model: EncoderModel = None,
     vocabulary: VocabularyFile = None,
     language: Language = None,
     policy: PolicyOption = "grow",
@@ -160,7 +162,7 @@ def train(
         measure,
         named_values("--set", settings),
         max_memory,
-        None if encoder is None else find_encoder(encoder),
+        None if encoder is None else find_encoder(encoder, encoder_model),
     )
     check_best(parameters, best, minutes, cluster)
     check_cluster(cluster, parameters)

@@ -1,4 +1,4 @@
-"""Encoders: a name, a digest, and a call from texts to vectors of unit length."""
+"""Encoders: a name, an identity, and a call from texts to vectors of unit length."""
 
 from __future__ import annotations
 
@@ -7,78 +7,127 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import scipy
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from shortlist.encoders.finding import Source, find, kept, sha256
-from shortlist.encoders.network import Network, Vectors, n_tokens, tokens_of
+from shortlist.encoders.endpoint import (
+    EncoderChanged,
+    endpoint_of,
+    is_endpoint,
+    name_of_endpoint,
+)
+from shortlist.encoders.finding import find, sha256
+from shortlist.encoders.fingerprint import FINGERPRINT_TEXTS, agree, fingerprint_of, is_fingerprint
+from shortlist.encoders.libraries import library_of, open_library
+from shortlist.encoders.network import Network, Vectors
+from shortlist.encoders.tables import MOST_COMPONENTS, TABLE_VERSION, StaticTable, StoredTable
 from shortlist.encoders.universal import Universal
+from shortlist.encoders.vector_cache import VectorCache, cache_folder
 from shortlist.errors import InputError, installing
 
 MEMORY = 64 * 2**20  # bytes of vectors that are remembered
 OVERHEAD = 256  # bytes of a vector in memory, beside its numbers
-VERSION = 1  # of static tables: tables of another version are made again
-DIMENSION = 256  # of static tables, at most
-A = 1e-4  # of the weights of tokens
-PIECE = 4096  # texts at a time
 
 STATIC = ":static"  # after a name: the table that is made from these weights
 NETWORKS = {"bert": Network, "onnx": Network, "universal": Universal}
 PACKAGES = ("onnxruntime", "onnx", "tokenizers")
 
 
+class Engine(Protocol):
+    """What makes the vectors of an encoder; they need not have unit length yet."""
+
+    device: str
+    is_slow: bool  # whether vectors are worth a cache on disk
+
+    @property
+    def dimension(self) -> int: ...
+
+    def vectors(self, texts: list[str]) -> Vectors: ...
+
+
 class Encoder:
     """Texts to vectors: float32, of unit length, a row for each text.
 
-    It is called with a sequence of texts, by any number of threads at the same time. The vector of
-    a text depends on this text alone, to the last bit: not on the texts beside it, their order, or
-    the number of threads. On another processor or with another version of onnxruntime, the last
-    digits may differ. A static table gives zeros for a text without a known token.
+    It is called with a sequence of texts, by any number of threads at the same time. With weights
+    in files, the vector of a text depends on this text alone, to the last bit: not on the texts
+    beside it, their order, or the number of threads. On another processor or with another version
+    of onnxruntime, the last digits may differ. A static table gives zeros for a text without a
+    known token. Endpoints and libraries promise less.
 
     Attributes
     ----------
     name : str
-        What ``load_encoder`` was given.
+        What a model file keeps: the name that ``load_encoder`` was given, without an address.
     digest : str
         ``sha256:`` and the digest of the weights, the tokenizer and the settings: encoders of the
-        same digest make the same vectors, wherever their files are.
+        same digest make the same vectors, wherever their files are. For endpoints and libraries a
+        fingerprint, ``vectors:…``, of the vectors of three fixed texts.
     dimension : int
         How many numbers a vector has.
+    device : str
+        Where it runs: ``processor``, ``GPU (CUDA)``, or ``endpoint``.
     settings : dict
-        What the digest was made from, for JSON: the digests of both files, and how they are used.
+        What the digest was made from, for JSON.
     """
 
-    def __init__(self, name: str, settings: dict[str, Any], engine: Network | Table) -> None:
-        self.name, self.settings, self.digest = name, settings, digest_of(settings)
+    def __init__(
+        self, name: str, settings: dict[str, Any], engine: Engine, digest: str | None = None
+    ) -> None:
+        self.name = name
+        self.settings = settings
         self.dimension = engine.dimension
+        self.device = engine.device
         self._engine = engine
-        self._most = MEMORY // (4 * self.dimension + OVERHEAD)
+        if digest is None:
+            digest = fingerprint_of(_of_unit_length(engine.vectors(list(FINGERPRINT_TEXTS))))
+        self.digest = digest
+        self._most_remembered = MEMORY // (4 * self.dimension + OVERHEAD)
         # the vectors of the latest texts, the oldest first
         self._remembered: dict[bytes, Vectors] = {}
         self._lock = threading.Lock()
+        self._cache: VectorCache | None = None
+        folder = cache_folder()
+        if engine.is_slow and folder is not None:
+            file_name = json.dumps([name, settings], sort_keys=True)
+            if not is_fingerprint(digest):
+                file_name = f"{digest} {engine.device} {_version_of_onnxruntime()}"
+            self._cache = VectorCache(folder, file_name, digest, self.dimension)
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return a row for each text."""
-        given = _as_texts(texts)
-        keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in given]
+        checked = _as_texts(texts)
+        keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in checked]
         with self._lock:
-            known = {key: self._remembered[key] for key in keys if key in self._remembered}
-        new = {key: text for key, text in zip(keys, given, strict=True) if key not in known}
-        made = _of_unit_length(self._engine.vectors(list(new.values()))) if new else ()
+            rows = {key: self._remembered[key] for key in keys if key in self._remembered}
+        new = {key: text for key, text in zip(keys, checked, strict=True) if key not in rows}
+        if new:
+            vectors = self._vectors_of(new)
+            self._remember(vectors)
+            rows |= vectors
+        matrix = np.array([rows[key] for key in keys], dtype=np.float32)
+        return matrix.reshape(len(keys), self.dimension)
+
+    def _vectors_of(self, texts: dict[bytes, str]) -> dict[bytes, Vectors]:
+        """The vectors of texts that are not remembered, from the cache or the engine."""
+        rows = {}
+        if self._cache is not None:
+            rows = self._cache.find(list(texts))
+        missing = [key for key in texts if key not in rows]
+        if missing:
+            made = _of_unit_length(self._engine.vectors([texts[key] for key in missing]))
+            if self._cache is not None:
+                self._cache.add(missing, made)
+            rows |= zip(missing, made, strict=True)
+        return rows
+
+    def _remember(self, rows: dict[bytes, Vectors]) -> None:
+        latest = list(rows.items())[-self._most_remembered :]
         with self._lock:
-            self._remembered |= {
-                key: row.copy() for key, row in list(zip(new, made, strict=True))[-self._most :]
-            }
-            while len(self._remembered) > self._most:
+            for key, row in latest:
+                self._remembered[key] = row.copy()
+            while len(self._remembered) > self._most_remembered:
                 del self._remembered[next(iter(self._remembered))]
-        rows = known | dict(zip(new, made, strict=True))
-        return np.array([rows[key] for key in keys], dtype=np.float32).reshape(
-            len(given), self.dimension
-        )
 
     def __repr__(self) -> str:
         return f"<Encoder {self.name}: {self.dimension} numbers, {self.digest[:15]}…>"
@@ -89,7 +138,7 @@ class Encoder:
 
     def __reduce__(self) -> tuple[Callable[[str, str], Encoder], tuple[str, str]]:
         """Another process loads the encoder by its name and checks the digest."""
-        return load_same, (self.name, self.digest)
+        return load_same, (getattr(self._engine, "source", self.name), self.digest)
 
 
 def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
@@ -98,10 +147,17 @@ def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
     Parameters
     ----------
     name : str
-        A known name, such as ``"all-MiniLM-L6-v2"``; a folder as sentence-transformers lays it out;
-        or the name of one in the folders that the environment variable SHORTLIST_ENCODERS names.
-        With ``:static`` after it, a table of vectors for each token that is made from the same
-        weights: about a hundred times as fast, and less accurate.
+        One of these:
+
+        - a known name, such as ``"all-MiniLM-L6-v2"``;
+        - a folder as sentence-transformers or model2vec lays it out, or the name of one in the
+          folders that the environment variable SHORTLIST_ENCODERS names;
+        - one of these with ``:static`` after it: a table of vectors for each token that is made
+          from the same weights, about a hundred times as fast, and less accurate;
+        - ``"http://HOST:PORT/v1#MODEL"``: an endpoint that speaks OpenAI's /v1/embeddings; or
+          ``"endpoint:MODEL"`` with its address in the environment variable SHORTLIST_ENDPOINT;
+        - ``"sentence-transformers:NAME"``, ``"model2vec:NAME"`` or ``"fastembed:NAME"``, where that
+          library is installed.
     threads : int, optional
         How many threads encode; as many as there are processors by default. The vectors do not
         depend on it.
@@ -119,122 +175,95 @@ def load_encoder(name: str, *, threads: int | None = None) -> Encoder:
     """
     if threads is not None and threads < 1:
         raise InputError(f"threads must be at least 1, not {threads}")
-    plain = name.removesuffix(STATIC)
+    if is_endpoint(name):
+        endpoint = endpoint_of(name)
+        return Encoder(
+            name_of_endpoint(name),
+            {"endpoint": endpoint.model},
+            endpoint,
+            endpoint.fingerprint(),
+        )
+    if library_of(name) is not None:
+        engine, settings = open_library(name, threads)
+        return Encoder(name, settings, engine)
+    return _load_from_files(name, threads)
+
+
+def _load_from_files(name: str, threads: int | None) -> Encoder:
     missing = [package for package in PACKAGES if find_spec(package) is None]
     if missing:
         raise InputError(f"encoder {name} needs {', '.join(missing)}; {installing('meaning')}")
+    plain = name.removesuffix(STATIC)
     source = find(plain)
-    kind = NETWORKS[source.settings.network]
+    settings = source.described()
+    engine: Engine
+    if source.settings.network == "static":
+        if plain != name:
+            raise InputError(f"{plain} is a static table already: name it without {STATIC}")
+        engine = StoredTable(source)
+        return Encoder(name, settings, engine, digest_of(settings))
+    network = NETWORKS[source.settings.network]
     if plain == name:
-        return Encoder(name, source.described(), kind(source, threads))
-    settings = source.described() | {"static": VERSION, "components": DIMENSION}
-    return Encoder(name, settings, Table(kind, source, digest_of(settings), threads))
+        engine = network(source, threads)
+        return Encoder(name, settings, engine, digest_of(settings))
+    settings |= {"static": TABLE_VERSION, "components": MOST_COMPONENTS}
+    engine = StaticTable(network, source, digest_of(settings), threads)
+    return Encoder(name, settings, engine, digest_of(settings))
 
 
 def load_same(name: str, digest: str) -> Encoder:
-    """Open an encoder, and refuse it if its weights, tokenizer or settings are not those of the
-    digest.
-    """
+    """Open an encoder, and refuse it if it is not the one of the digest or fingerprint."""
     encoder = load_encoder(name)
-    if encoder.digest != digest:
-        raise InputError(
-            f"the encoder {name} is not the one that was used before (its digest is "
-            f"{encoder.digest}, not {digest}): "
-            "bring back its files, or train again"
-        )
+    check_same(encoder, digest)
     return encoder
+
+
+def check_same(encoder: Encoder, digest: str) -> None:
+    """Refuse an encoder that is not the one of the digest or fingerprint."""
+    if agree(encoder.digest, digest):
+        return
+    if is_fingerprint(digest):
+        raise EncoderChanged(
+            f"the encoder {encoder.name} is not the one that was used before: it gives other "
+            "vectors for the same texts; bring back the model of that time, or train again"
+        )
+    raise InputError(
+        f"the encoder {encoder.name} is not the one that was used before (its digest is "
+        f"{encoder.digest}, not {digest}): "
+        "bring back its files, or train again"
+    )
 
 
 def digest_of(settings: dict[str, Any]) -> str:
     return "sha256:" + sha256(json.dumps(settings, sort_keys=True).encode())
 
 
+def _version_of_onnxruntime() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("onnxruntime")
+    except PackageNotFoundError:  # onnxruntime-gpu
+        import onnxruntime
+
+        return str(onnxruntime.__version__)
+
+
 def _as_texts(texts: Sequence[str]) -> list[str]:
     """Check texts; half of a surrogate pair, which tokenizers refuse, becomes a question mark."""
     if isinstance(texts, str):
         raise InputError("an encoder takes a list of texts, not one text: put it in a list")
-    given = list(texts)
-    for place, text in enumerate(given):
+    checked = []
+    for place, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"texts[{place}] must be a text, not {type(text).__name__}")
-    return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in given]
+        if not text.isascii():
+            text = text.encode("utf-8", "replace").decode()
+        checked.append(text)
+    return checked
 
 
 def _of_unit_length(vectors: Vectors) -> Vectors:
     """The vectors, each divided by its length; zeros stay as they are."""
     lengths = np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1, keepdims=True))
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-
-
-# A static table: one vector for each token, made once from a network; a text is the sum of its
-# tokens. As in model2vec, every token is encoded alone, the vectors are turned to their principal
-# components, of which the first are kept, and each is weighted by a/(a + p). The probability p of a
-# token comes from Zipf's law, by its place in the vocabulary, which tokenizers order by frequency.
-
-
-class Table:
-    """Vectors of tokens: texts to vectors that are not yet scaled to unit length."""
-
-    def __init__(
-        self, kind: type[Network], source: Source, digest: str, threads: int | None
-    ) -> None:
-        self._lower = source.settings.lower_case
-        self._tokenizer = kind.read_tokenizer(source)
-
-        def make() -> bytes:
-            network = kind(source, threads)
-            vectors = network.vectors_of_tokens()
-            added = network.tokenizer.get_added_tokens_decoder()
-            # unknown, begin, end
-            not_words = [number for number, token in added.items() if token.special]
-            return _table_of(vectors, not_words).tobytes()
-
-        found = np.frombuffer(
-            kept(f"static-{digest.removeprefix('sha256:')}.table", make), dtype="<f2"
-        )
-        self._table = found.reshape(n_tokens(self._tokenizer), -1).astype(np.float32)
-        self.dimension = self._table.shape[1]
-
-    def vectors(self, texts: list[str]) -> Vectors:
-        """A vector for each text; zeros where it has no known token."""
-        parts = [self._sums(texts[first : first + PIECE]) for first in range(0, len(texts), PIECE)]
-        return np.concatenate([np.zeros((0, self.dimension), dtype=np.float32), *parts])
-
-    def _sums(self, texts: list[str]) -> Vectors:
-        plain = [text.lower() for text in texts] if self._lower else texts
-        tokens = tokens_of(self._tokenizer, plain, special=False)
-        ends = np.cumsum([0, *map(len, tokens)])
-        flat = np.fromiter(
-            (token for one in tokens for token in one), dtype=np.int32, count=ends[-1]
-        )
-        ones = np.ones(flat.size, dtype=np.float32)
-        made = (
-            scipy.sparse.csr_array((ones, flat, ends), shape=(len(texts), len(self._table)))
-            @ self._table
-        )
-        return np.asarray(made, dtype=np.float32)
-
-
-def _table_of(vectors: Vectors, not_words: list[int]) -> NDArray[np.float16]:
-    """The table: components times weights. It is scaled so that its largest number is 1."""
-    p = 1 / np.arange(1, len(vectors) + 1)
-    weights = A / (A + p / p.sum())
-    weights[not_words] = 0
-    with threadpool_limits(1):  # the same sums whatever the number of threads
-        table = _components(vectors.astype(np.float64)) * weights[:, np.newaxis]
-    largest = np.abs(table).max(initial=0)
-    if not 0 < largest < np.inf:
-        raise InputError(
-            "no static table can be made of weights whose tokens all have the same vector"
-        )
-    return (table / largest).astype("<f2")
-
-
-def _components(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The first principal components of rows; the largest loading of each is positive, so that
-    its sign is fixed.
-    """
-    centred = rows - rows.mean(axis=0)
-    axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :DIMENSION]
-    signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
-    return centred @ (axes * signs)

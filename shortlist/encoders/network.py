@@ -1,52 +1,38 @@
-"""A network that onnxruntime runs on the processor: texts to tokens, tokens to vectors.
+"""A network that onnxruntime runs, on a GPU if it can use one: texts to tokens, tokens to vectors.
 
 Texts are encoded together only if they have the same number of tokens. Then nothing is padded, and
-the vector of a text has the same bits for any order, batch and number of threads. One thread
-computes a batch.
+the vector of a text has the same bits on the processor for any order, batch and number of threads.
+One thread computes a batch.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.concurrency import by_threads
-from shortlist.encoders.finding import Source, kept
+from shortlist.encoders.bert_graph import GRAPH_VERSION, graph_of, shape_of, weights_of
+from shortlist.encoders.finding import EncoderFiles, kept
 from shortlist.errors import InputError
 
 if TYPE_CHECKING:
-    from onnx import NodeProto, TensorProto
     from onnxruntime import InferenceSession, OrtValue
     from tokenizers import Tokenizer
 
-BATCH = 32  # texts at a time
+TEXTS_IN_BATCH = 32  # texts at a time
 BATCH_TOKENS = 1024  # and tokens
-INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
+INPUTS = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
 POOLED = "sentence_embedding"  # an output that needs no pooling, where a graph has it
-MOST_REASON = 200  # letters of the error of a library
-
-VERSION = 1  # of the graph: another one is made again
-OPSET, IR = 20, 9  # the first operator set with Gelu; both are read by onnxruntime 1.17 and later
-INPUT = "input_ids"
-EMBEDDINGS = ("word", "position", "token_type")
-LINEAR = (
-    "attention.self.query",
-    "attention.self.key",
-    "attention.self.value",
-    "attention.output.dense",
-    "intermediate.dense",
-    "output.dense",
-)
-NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
+CUDA = "CUDAExecutionProvider"
+PROCESSOR = "CPUExecutionProvider"
+MOST_LETTERS_OF_REASON = 200  # letters of the error of a library
 
 Vectors = NDArray[np.float32]  # a row for each text or token
 
@@ -57,7 +43,7 @@ def refusing(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as problem:
-        reason = " ".join(str(problem).split())[:MOST_REASON] or type(problem).__name__
+        reason = " ".join(str(problem).split())[:MOST_LETTERS_OF_REASON] or type(problem).__name__
         raise InputError(f"{what}: {reason}; get the file again, or use another encoder") from None
 
 
@@ -72,29 +58,33 @@ def tokens_of(tokenizer: Tokenizer, texts: list[str], *, special: bool = True) -
     """
     if len(texts) == 1:  # without the threads of the library
         return [tokenizer.encode(texts[0], add_special_tokens=special).ids]
-    return [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=special)]
+    encodings = tokenizer.encode_batch_fast(texts, add_special_tokens=special)
+    return [encoding.ids for encoding in encodings]
 
 
 class Network:
     """A network and its tokenizer: texts to vectors that are not yet scaled to unit length."""
 
-    _batch = BATCH
+    is_slow = True
+    _batch = TEXTS_IN_BATCH
 
-    def __init__(self, source: Source, threads: int | None) -> None:
-        self._where, self._settings = source.where, source.settings
+    def __init__(self, source: EncoderFiles, threads: int | None) -> None:
+        self._where = source.where
+        self._settings = source.settings
         self._threads = threads or os.cpu_count() or 1
         self.tokenizer = self.read_tokenizer(source)
         self.n_tokens = n_tokens(self.tokenizer)
         self._weights: list[OrtValue] = []  # the session points into these
         self.session = self._open(source)
-        self.inputs = [one.name for one in self.session.get_inputs()]
-        self._outputs = [one.name for one in self.session.get_outputs()]
+        self.device = device_of(self.session)
+        self.inputs = [node.name for node in self.session.get_inputs()]
+        self._outputs = [node.name for node in self.session.get_outputs()]
         # a trial
         self.dimension = self.pooled(np.array([[0, self.n_tokens - 1, 0]], dtype=np.int64)).shape[1]
         self.tokenizer.enable_truncation(source.settings.max_length)
 
     @staticmethod
-    def read_tokenizer(source: Source) -> Tokenizer:
+    def read_tokenizer(source: EncoderFiles) -> Tokenizer:
         """The tokenizer of a file, which pads nothing and cuts nothing off."""
         from tokenizers import Tokenizer
 
@@ -105,14 +95,13 @@ class Network:
             tokenizer.encode("a")
         return tokenizer
 
-    def _open(self, source: Source) -> InferenceSession:
+    def _open(self, source: EncoderFiles) -> InferenceSession:
         """A session on the graph of a file, or on one that is made from its weights."""
-        session = (
-            self._from_onnx(source)
-            if source.settings.network == "onnx"
-            else self._from_bert(source)
-        )
-        inputs = [one.name for one in session.get_inputs()]
+        if source.settings.network == "onnx":
+            session = self._from_onnx(source)
+        else:
+            session = self._from_bert(source)
+        inputs = [node.name for node in session.get_inputs()]
         if set(inputs) - INPUTS or "input_ids" not in inputs:
             raise InputError(
                 f"{self._where} takes {', '.join(inputs)}, not the tokens of a text: use another "
@@ -120,7 +109,7 @@ class Network:
             )
         return session
 
-    def _from_bert(self, source: Source) -> InferenceSession:
+    def _from_bert(self, source: EncoderFiles) -> InferenceSession:
         """A session on a graph that is made from safetensors."""
         from onnxruntime import OrtValue
         from safetensors.numpy import load
@@ -144,52 +133,51 @@ class Network:
                 "limit is "
                 f"{source.settings.max_length}: correct max_seq_length in sentence_bert_config.json"
             )
-        key = "-".join(map(str, (VERSION, *shape, sizes["words"][0], sizes["positions"][0])))
+        key = "-".join(map(str, (GRAPH_VERSION, *shape, sizes["words"][0], sizes["positions"][0])))
         # not copied
         self._weights = [OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
         model = kept(f"bert-{key}.onnx", lambda: graph_of(shape, sizes))
         return open_session(model, source.where, list(weights), self._weights)
 
-    def _from_onnx(self, source: Source) -> InferenceSession:
+    def _from_onnx(self, source: EncoderFiles) -> InferenceSession:
         """A session on a graph from a file, if all of its weights are in it."""
         import onnx
 
         with refusing(f"{source.where} is not an ONNX file"):
-            parts = list(_inside(onnx.load_model_from_string(source.weights)))
-        if any(getattr(one, "data_location", 0) == onnx.TensorProto.EXTERNAL for one in parts):
-            raise InputError(
-                f"{source.where} keeps weights in another file: save it as one file, with all its "
-                "weights"
-            )
-        if any("Dynamic" in str(getattr(one, "op_type", "")) for one in parts):
+            messages = list(_messages_in(onnx.load_model_from_string(source.weights)))
+        external = onnx.TensorProto.EXTERNAL
+        for message in messages:
+            if getattr(message, "data_location", 0) == external:
+                _check_external(message, source)
+        if any("Dynamic" in str(getattr(message, "op_type", "")) for message in messages):
             # a quantized network scales numbers by the largest of all texts in the batch
             self._batch = 1
-        return open_session(source.weights, source.where)
+        return open_session(source.weights, source.where, files=source.external)
 
     def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text."""
-        plain = [
-            text.strip().lower() if self._settings.lower_case else text.strip() for text in texts
-        ]
+        plain = [self._settings.prompt + text.strip() for text in texts]
+        if self._settings.lower_case:
+            plain = [text.lower() for text in plain]
         tokens = tokens_of(self.tokenizer, plain)
-        made = np.empty((len(texts), self.dimension), dtype=np.float32)
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
 
         def encode(batch: list[int]) -> None:
-            made[batch] = self.pooled(np.array([tokens[i] for i in batch], dtype=np.int64))
+            vectors[batch] = self.pooled(np.array([tokens[i] for i in batch], dtype=np.int64))
 
-        list(by_threads(encode, batches([len(one) for one in tokens], self._batch), self._threads))
-        return made
+        lengths = [len(numbers) for numbers in tokens]
+        list(by_threads(encode, batches(lengths, self._batch), self._threads))
+        return vectors
 
     def vectors_of_tokens(self) -> Vectors:
         """A vector for each token, as a text of this one alone."""
-        around = self.tokenizer.encode("").ids  # tokens before and after every text
-        before, after = around[: len(around) // 2], around[len(around) // 2 :]
+        around = self.tokenizer.encode("").ids  # tokens that begin and end every text
+        begin = around[: len(around) // 2]
+        end = around[len(around) // 2 :]
 
         def encode(first: int) -> Vectors:
             batch = range(first, min(first + self._batch, self.n_tokens))
-            return self.pooled(
-                np.array([[*before, token, *after] for token in batch], dtype=np.int64)
-            )
+            return self.pooled(np.array([[*begin, token, *end] for token in batch], dtype=np.int64))
 
         return np.concatenate(
             list(by_threads(encode, range(0, self.n_tokens, self._batch), self._threads))
@@ -200,30 +188,36 @@ class Network:
         if not tokens.size:  # empty texts, from a tokenizer without begin and end tokens
             return np.zeros((len(tokens), self.dimension), dtype=np.float32)
         with refusing(f"{self._where} cannot encode a text"):
-            found = np.asarray(self._run(tokens))
-            if found.ndim == 3 and found.shape[:2] == tokens.shape:
-                found = found[:, 0] if self._settings.pooling == "cls" else found.mean(axis=1)
-            if (
-                found.dtype != np.float32
-                or found.ndim != 2
-                or len(found) != len(tokens)
-                or not found.size
-            ):
+            vectors = np.asarray(self._run(tokens))
+            if vectors.ndim == 3 and vectors.shape[:2] == tokens.shape:
+                vectors = self._pool(vectors)
+            is_matrix = vectors.ndim == 2 and len(vectors) == len(tokens) and vectors.size > 0
+            if vectors.dtype != np.float32 or not is_matrix:
                 raise ValueError(
-                    f"it makes {found.dtype}{list(found.shape)} of {len(tokens)} texts, not vectors"
+                    f"it makes {vectors.dtype}{list(vectors.shape)} of {len(tokens)} texts, not "
+                    "vectors"
                 )
-            if not np.isfinite(found).all():
+            if not np.isfinite(vectors).all():
                 raise ValueError("it makes numbers that are not finite")
-        return found
+        return vectors
+
+    def _pool(self, of_tokens: NDArray[Any]) -> NDArray[Any]:
+        """The vector of each text, from those of its tokens; nothing is padded."""
+        if self._settings.pooling == "cls":
+            return of_tokens[:, 0]
+        if self._settings.pooling == "lasttoken":
+            return of_tokens[:, -1]
+        return of_tokens.mean(axis=1)
 
     def _run(self, tokens: NDArray[np.int64]) -> NDArray[Any]:
-        given = {
+        arrays = {
             "input_ids": tokens,
             "attention_mask": np.ones_like(tokens),
             "token_type_ids": np.zeros_like(tokens),
+            "position_ids": np.tile(np.arange(tokens.shape[1]), (len(tokens), 1)),
         }
         output = POOLED if POOLED in self._outputs else self._outputs[0]
-        return self.session.run([output], {name: given[name] for name in self.inputs})[0]
+        return self.session.run([output], {name: arrays[name] for name in self.inputs})[0]
 
 
 def batches(lengths: list[int], most: int) -> Iterator[list[int]]:
@@ -235,21 +229,38 @@ def batches(lengths: list[int], most: int) -> Iterator[list[int]]:
         yield from (together[first : first + size] for first in range(0, len(together), size))
 
 
-def _inside(message: Any) -> Iterator[Any]:
+def _messages_in(message: Any) -> Iterator[Any]:
     """All messages inside of one in the format of Protocol Buffers, however deep."""
     for field, value in message.ListFields():
-        if field.message_type is not None:
-            for one in [value] if hasattr(value, "ListFields") else value:
-                if hasattr(one, "ListFields"):
-                    yield one
-                    yield from _inside(one)
+        if field.message_type is None:
+            continue
+        for inner in [value] if hasattr(value, "ListFields") else value:
+            if hasattr(inner, "ListFields"):
+                yield inner
+                yield from _messages_in(inner)
+
+
+def _check_external(tensor: Any, source: EncoderFiles) -> None:
+    """Refuse weights in a file that is not beside the graph."""
+    locations = [entry.value for entry in tensor.external_data if entry.key == "location"]
+    if len(locations) != 1 or locations[0] not in source.external:
+        raise InputError(
+            f"{source.where} keeps weights in another file: save it as one file, with all its "
+            f"weights, or with {source.where.name}_data beside it"
+        )
 
 
 def open_session(
-    model: bytes, where: Path, names: Sequence[str] = (), values: Sequence[OrtValue] = ()
+    model: bytes,
+    where: Path,
+    names: Sequence[str] = (),
+    values: Sequence[OrtValue] = (),
+    files: Mapping[str, bytes] | None = None,
 ) -> InferenceSession:
-    """A session on the processor, in the thread that calls it, with no operators but those of
-    onnxruntime.
+    """A session, in the thread that calls it, with no operators but those of onnxruntime.
+
+    ``names`` and ``values``: weights as arrays; ``files``: weights in files, by their names. It
+    runs on a GPU if onnxruntime has the provider for it and this machine has one.
     """
     import onnxruntime
 
@@ -263,178 +274,20 @@ def open_session(
     with refusing(f"{where} is refused by onnxruntime"):
         if names:
             options.add_external_initializers(list(names), list(values))
-        processor = ["CPUExecutionProvider"]
+        if files:
+            options.add_external_initializers_from_files_in_memory(
+                list(files), list(files.values()), [len(data) for data in files.values()]
+            )
+        if CUDA in onnxruntime.get_available_providers():
+            with suppress(Exception):  # without a GPU, or without the libraries of CUDA
+                return onnxruntime.InferenceSession(
+                    model, options, providers=[CUDA, PROCESSOR], enable_fallback=False
+                )
         return onnxruntime.InferenceSession(
-            model, options, providers=processor, enable_fallback=False
+            model, options, providers=[PROCESSOR], enable_fallback=False
         )
 
 
-# A BERT network from safetensors, as an ONNX graph: numbers of tokens in, a vector for each token
-# out. The graph names its weights and holds none of them; onnxruntime is given the arrays. So the
-# graph is small, and depends on the shape of the network alone. It has no attention mask, because
-# nothing is padded.
-
-
-class Shape(NamedTuple):
-    """The shape of a BERT network."""
-
-    layers: int
-    width: int  # numbers in the vector of a token
-    inner: int  # numbers between the two dense steps of a layer
-    heads: int
-    epsilon: float  # added to variances
-
-
-def shape_of(
-    arrays: Mapping[str, NDArray[Any]], heads: int, epsilon: float, where: object
-) -> Shape:
-    """The shape of the network that the arrays of a file are the weights of."""
-    numbers = [
-        int(found[1])
-        for name in arrays
-        if (found := re.match(r"encoder\.layer\.(\d{1,4})\.", name))
-    ]
-    words = arrays.get("embeddings.word_embeddings.weight")
-    inner = arrays.get("encoder.layer.0.intermediate.dense.weight")
-    if not numbers or words is None or words.ndim != 2 or inner is None or inner.ndim != 2:
-        raise InputError(f"{where} has no weights of a BERT network: use a folder with model.onnx")
-    width = words.shape[1]
-    if width < 1 or heads < 1 or width % heads:
-        raise InputError(
-            f"{where} has vectors of {width} numbers, which {heads} heads cannot share evenly"
-        )
-    return Shape(1 + max(numbers), width, inner.shape[0], heads, epsilon)
-
-
-def weights_of(
-    arrays: Mapping[str, NDArray[Any]], shape: Shape, where: object
-) -> dict[str, NDArray[np.float32]]:
-    """The weights as the graph takes them: each checked for its shape, its type and numbers
-    that are not finite.
-    """
-    n, inner = shape.width, shape.inner
-
-    def take(name: str, *sizes: int | None) -> NDArray[np.float32]:
-        """The weights of that name, of these sizes; None is any that is not 0."""
-        found = arrays.get(name)
-        right = (
-            found is not None
-            and found.dtype in (np.float32, np.float16)
-            and found.ndim == len(sizes)
-        )
-        if (
-            found is None
-            or not right
-            or any(a != (b or a or 1) for a, b in zip(found.shape, sizes, strict=True))
-        ):
-            there = "nothing" if found is None else f"{found.dtype}{list(found.shape)}"
-            wanted = ", ".join(str(size or "any") for size in sizes)
-            raise InputError(
-                f"{where} has {there} as {name}, not float32 or float16[{wanted}]: get the file "
-                "again"
-            )
-        if not np.isfinite(found).all():
-            raise InputError(
-                f"{where} has numbers in {name} that are not finite: get the file again"
-            )
-        return found.astype(np.float32, copy=False)
-
-    words, positions, kinds = (
-        take(f"embeddings.{name}_embeddings.weight", None, n) for name in EMBEDDINGS
-    )
-    made = {"words": words, "positions": positions + kinds[0]}  # every token is of the first kind
-    norms = ["embeddings.LayerNorm"]
-    for layer in range(shape.layers):
-        norms += [f"encoder.layer.{layer}.{name}" for name in NORMS]
-        for part in LINEAR:
-            name = f"encoder.layer.{layer}.{part}"
-            out, into = (
-                (inner if part == "intermediate.dense" else n),
-                (inner if part == "output.dense" else n),
-            )
-            made[f"{name}.weight"] = np.ascontiguousarray(take(f"{name}.weight", out, into).T)
-            made[f"{name}.bias"] = take(f"{name}.bias", out)
-    for name in norms:
-        made |= {f"{name}.{part}": take(f"{name}.{part}", n) for part in ("weight", "bias")}
-    return made
-
-
-class _Graph:
-    """Nodes and small constants of a graph, each named by a number."""
-
-    def __init__(self) -> None:
-        self.nodes: list[NodeProto] = []
-        self.constants: list[TensorProto] = []
-
-    def add(self, operator: str, *inputs: str, **attributes: object) -> str:
-        """A node; gives the name of its output."""
-        from onnx import helper
-
-        name = f"{operator}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [name], name=name, **attributes))
-        return name
-
-    def constant(self, value: object, dtype: type[np.generic] = np.int64) -> str:
-        from onnx import numpy_helper
-
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.array(value, dtype), name))
-        return name
-
-    def linear(self, x: str, name: str) -> str:
-        return self.add("Add", self.add("MatMul", x, f"{name}.weight"), f"{name}.bias")
-
-    def norm(self, x: str, name: str, epsilon: float) -> str:
-        return self.add(
-            "LayerNormalization", x, f"{name}.weight", f"{name}.bias", axis=-1, epsilon=epsilon
-        )
-
-
-def _layer(graph: _Graph, shape: Shape, x: str, name: str) -> str:
-    """Attention of every token to all, then two dense steps; each is added to its input."""
-    size = shape.width // shape.heads
-    apart, together = graph.constant([0, 0, shape.heads, size]), graph.constant([0, 0, shape.width])
-    query, key, value = (
-        graph.add(
-            "Transpose", graph.add("Reshape", graph.linear(x, f"{name}.{part}"), apart), perm=perm
-        )
-        for part, perm in zip(LINEAR[:3], ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]), strict=True)
-    )
-    scale = graph.constant(1 / math.sqrt(size), np.float32)
-    shares = graph.add("Softmax", graph.add("Mul", graph.add("MatMul", query, key), scale), axis=-1)
-    seen = graph.add("Transpose", graph.add("MatMul", shares, value), perm=[0, 2, 1, 3])
-    dense = graph.linear(graph.add("Reshape", seen, together), f"{name}.attention.output.dense")
-    x = graph.norm(graph.add("Add", dense, x), f"{name}.attention.output.LayerNorm", shape.epsilon)
-    dense = graph.linear(
-        graph.add("Gelu", graph.linear(x, f"{name}.intermediate.dense")), f"{name}.output.dense"
-    )
-    return graph.norm(graph.add("Add", dense, x), f"{name}.output.LayerNorm", shape.epsilon)
-
-
-def graph_of(shape: Shape, sizes: Mapping[str, tuple[int, ...]]) -> bytes:
-    """The graph of a network, with the names and shapes of its weights."""
-    from onnx import TensorProto, helper
-
-    graph = _Graph()
-    length = graph.add("Slice", graph.add("Shape", INPUT), graph.constant([1]), graph.constant([2]))
-    places = graph.add("Slice", "positions", graph.constant([0]), length, graph.constant([0]))
-    words = graph.add("Gather", "words", INPUT, axis=0)
-    x = graph.norm(graph.add("Add", words, places), "embeddings.LayerNorm", shape.epsilon)
-    for layer in range(shape.layers):
-        x = _layer(graph, shape, x, f"encoder.layer.{layer}")
-    given = []
-    for name, dims in sizes.items():
-        tensor = TensorProto(
-            name=name, data_type=TensorProto.FLOAT, dims=dims, data_location=TensorProto.EXTERNAL
-        )
-        tensor.external_data.add(key="location", value="given as an array")
-        given.append(tensor)
-    made = helper.make_graph(
-        graph.nodes,
-        "bert",
-        [helper.make_tensor_value_info(INPUT, TensorProto.INT64, ["texts", "tokens"])],
-        [helper.make_tensor_value_info(x, TensorProto.FLOAT, ["texts", "tokens", shape.width])],
-        [*graph.constants, *given],
-    )
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
-    return bytes(model.SerializeToString(deterministic=True))
+def device_of(session: InferenceSession) -> str:
+    """Where a session runs, for people."""
+    return "GPU (CUDA)" if CUDA in session.get_providers() else "processor"

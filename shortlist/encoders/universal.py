@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.encoders.finding import Source, kept
+from shortlist.encoders.finding import EncoderFiles, kept
 from shortlist.encoders.network import Network, open_session
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
-VERSION = 1  # of the tokenizer: another one is made again
+TOKENIZER_VERSION = 1  # of the tokenizer: another one is made again
 OPERATOR = "SentencepieceTokenizer"
-UNKNOWN, BEGIN, END = 0, 1, 2  # numbers of tokens
+UNKNOWN, BEGIN_TOKEN, END_TOKEN = 0, 1, 2  # numbers of tokens
 PIECES, NORMALIZER = 1, 3  # fields of a SentencePiece model
-PIECE, SCORE = 1, 2  # of a piece
-CHARACTERS = 2  # of a normalizer: a compiled map of characters
+TEXT_OF_PIECE, SCORE_OF_PIECE = 1, 2  # of a piece
+CHARACTER_MAP = 2  # of a normalizer: a compiled map of characters
 
 
 class Universal(Network):
@@ -37,16 +37,16 @@ class Universal(Network):
     _batch = 1
 
     @staticmethod
-    def read_tokenizer(source: Source) -> Tokenizer:
+    def read_tokenizer(source: EncoderFiles) -> Tokenizer:
         """The tokenizer; it is kept, as it takes a second to make."""
         import tokenizers
 
-        name = f"universal-{VERSION}-{tokenizers.__version__}-{source.digests['weights']}.json"
-        return tokenizers.Tokenizer.from_str(
-            kept(name, lambda: _tokenizer(source).to_str().encode()).decode()
-        )
+        version = f"{TOKENIZER_VERSION}-{tokenizers.__version__}"
+        name = f"universal-{version}-{source.digests['weights']}.json"
+        stored = kept(name, lambda: _tokenizer(source).to_str().encode())
+        return tokenizers.Tokenizer.from_str(stored.decode())
 
-    def _open(self, source: Source) -> InferenceSession:
+    def _open(self, source: EncoderFiles) -> InferenceSession:
         from onnx import TensorProto, helper
 
         model, node = _split(source.weights)
@@ -63,11 +63,11 @@ class Universal(Network):
 
     def _run(self, tokens: NDArray[np.int64]) -> NDArray[Any]:
         ends = np.array([0, tokens.size], dtype=np.int64)
-        given = dict(zip(self.inputs, (tokens[0].astype(np.int32), ends), strict=True))
-        return self.session.run(None, given)[0]
+        arrays = dict(zip(self.inputs, (tokens[0].astype(np.int32), ends), strict=True))
+        return self.session.run(None, arrays)[0]
 
 
-def _tokenizer(source: Source) -> Tokenizer:
+def _tokenizer(source: EncoderFiles) -> Tokenizer:
     """What the node does: it normalises characters, finds the likeliest pieces, and puts tokens
     around them.
     """
@@ -81,9 +81,11 @@ def _tokenizer(source: Source) -> Tokenizer:
     first = [normalizers.Precompiled(characters)] if characters else []
     tokenizer.normalizer = normalizers.Sequence([*first, normalizers.Strip(), spaces])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace("▁", "always", split=False)
-    around = [(pieces[number][0], number) for number in (BEGIN, END)]
-    template = f"{around[0][0]} $A {around[1][0]}"
-    tokenizer.post_processor = processors.TemplateProcessing(single=template, special_tokens=around)
+    begin = pieces[BEGIN_TOKEN][0]
+    end = pieces[END_TOKEN][0]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{begin} $A {end}", special_tokens=[(begin, BEGIN_TOKEN), (end, END_TOKEN)]
+    )
     tokenizer.add_special_tokens([pieces[UNKNOWN][0]])
     return tokenizer
 
@@ -99,15 +101,15 @@ def _split(data: bytes) -> tuple[Any, Any]:
 
 def _sentencepiece(model: bytes) -> tuple[list[tuple[str, float]], bytes]:
     """The pieces of a SentencePiece model with their scores, and its map of characters."""
-    pieces, characters = [], b""
+    pieces = []
+    characters = b""
     for field, value in message_fields(model):
         if field == PIECES:
             piece = dict(message_fields(value))
-            pieces.append(
-                (piece[PIECE].decode(), struct.unpack("<f", struct.pack("<I", piece[SCORE]))[0])
-            )
+            (score,) = struct.unpack("<f", struct.pack("<I", piece[SCORE_OF_PIECE]))
+            pieces.append((piece[TEXT_OF_PIECE].decode(), score))
         elif field == NORMALIZER:
-            characters = dict(message_fields(value))[CHARACTERS]
+            characters = dict(message_fields(value))[CHARACTER_MAP]
     return pieces, characters
 
 

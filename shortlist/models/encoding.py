@@ -1,8 +1,8 @@
-"""Vectors beside texts: given by the user, or made by an encoder.
+"""Vectors beside texts: from the user, or made by an encoder.
 
-An encoder is the name of one whose weights are installed (encoders/), or any callable from a list
-of texts to a matrix with a row for each. A model file holds its name and the digest of its weights,
-never the encoder itself.
+An encoder is the name of one that encoders/ can open, or any callable from a list of texts to a
+matrix with a row for each. A model file holds its name and its digest, never the encoder itself,
+the address of an endpoint or a key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,25 +34,30 @@ from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.learners.port import TakesVectors
 
+if TYPE_CHECKING:
+    from shortlist.encoders import Encoder as LoadedEncoder
+
 Callback = Callable[[list[str]], ArrayLike]
 Encoder = Callback | str
-BATCH = 1024  # texts that an encoder is given at a time
-OURS = Path(__file__).parent.parent
-MOST_SAID = 300  # letters of another program's error message
+TEXTS_ENCODED_AT_ONCE = 1024  # that an encoder takes
+PACKAGE = Path(__file__).parent.parent
+MOST_LETTERS_OF_ERROR = 300  # of another program's message
 BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])")
 
 
 def with_vectors(texts: Sequence[Document], vectors: ArrayLike | None) -> Sequence[Any]:
     """The texts, with their vectors if there are any."""
-    given = as_documents(texts)
-    return given if vectors is None else WithVectors(given, as_vectors(vectors, len(given)))
+    documents = as_documents(texts)
+    if vectors is None:
+        return documents
+    return WithVectors(documents, as_vectors(vectors, len(documents)))
 
 
 def one_with_vector(text: Document, vector: ArrayLike | None) -> Sequence[Any]:
     """A list of one text, with its vector if it has one."""
-    alone: Any = (
-        vector[np.newaxis] if type(vector) is np.ndarray else None if vector is None else [vector]
-    )
+    if vector is None:
+        return with_vectors([text], None)
+    alone: Any = vector[np.newaxis] if type(vector) is np.ndarray else [vector]
     return with_vectors([text], alone)
 
 
@@ -72,10 +77,16 @@ def with_vector(
 
 
 def loaded(encoder: Encoder, digest: str | None = None) -> Callback:
-    """The callable of an encoder; one with a name is loaded once, and checked if a digest is
+    """The callable of an encoder; one with a name is loaded once. It is checked if a digest is
     given.
     """
-    return _loaded(encoder, digest) if isinstance(encoder, str) else encoder
+    if isinstance(encoder, str):
+        return _loaded(encoder, digest)
+    if digest is not None and has_digest(encoder):
+        from shortlist.encoders import check_same  # slow import
+
+        check_same(encoder, digest)
+    return encoder
 
 
 @cache
@@ -85,24 +96,50 @@ def _loaded(name: str, digest: str | None) -> Callback:
     return load_encoder(name) if digest is None else load_same(name, digest)
 
 
+def has_digest(encoder: object) -> TypeGuard[LoadedEncoder]:
+    """Whether a callable is an encoder of encoders/."""
+    return isinstance(getattr(encoder, "digest", None), str)
+
+
+def asks_endpoint(encoder: Encoder | None) -> bool:
+    """Whether an endpoint makes the vectors, for which a caller may have to wait."""
+    return encoder is not None and name_of(encoder).startswith("endpoint:")
+
+
 def name_of(encoder: Encoder) -> str:
     """The name of an encoder in a model file."""
     if isinstance(encoder, str):
-        return encoder
-    if isinstance(getattr(encoder, "digest", None), str):  # of encoders/
-        return str(getattr(encoder, "name"))  # noqa: B009 - a callable has no name that is known
+        from shortlist.encoders.endpoint import is_endpoint, name_of_endpoint
+
+        return name_of_endpoint(encoder) if is_endpoint(encoder) else encoder
+    if has_digest(encoder):
+        return encoder.name
     if isinstance(encoder, partial):
         return name_of(encoder.func)
-    named: Any = encoder if hasattr(encoder, "__qualname__") else type(encoder)
-    return f"{named.__module__}.{named.__qualname__}".removeprefix("__main__.")
+    has_name = hasattr(encoder, "__qualname__")
+    function: Any = encoder if has_name else type(encoder)
+    return f"{function.__module__}.{function.__qualname__}".removeprefix("__main__.")
+
+
+def facts_of_encoder(encoder: Encoder | None) -> dict[str, str]:
+    """Where an encoder that a model names would run, or why it cannot; endpoints are not asked."""
+    if encoder is None:
+        return {}
+    if asks_endpoint(encoder):
+        return {"encoder": name_of(encoder), "encoder_device": "at an endpoint"}
+    try:
+        device = getattr(loaded(encoder), "device", "processor")
+    except InputError as problem:
+        return {"encoder": name_of(encoder), "encoder_device": f"missing: {problem}"}
+    return {"encoder": name_of(encoder), "encoder_device": f"on the {device}"}
 
 
 def is_called(encoder: Encoder, name: str) -> bool:
     """Whether this is the name of an encoder; the program that trained the model may have named
     no module.
     """
-    found = name_of(encoder)
-    return found == name or found.endswith(f".{name}") or name.endswith(f".{found}")
+    present = name_of(encoder)
+    return present == name or present.endswith(f".{name}") or name.endswith(f".{present}")
 
 
 def digest_of(encoder: Encoder | None) -> str | None:
@@ -117,14 +154,12 @@ def encoded(encoder: Encoder, texts: Sequence[Any]) -> Vectors:
     plain = texts.joined() if isinstance(texts, Fielded) else list(texts)
     if not plain:
         raise InputError("there are no texts to encode")
-    parts, make = [], loaded(encoder)
-    for first in range(0, len(plain), BATCH):
-        some = plain[first : first + BATCH]
-        parts.append(
-            as_vectors(
-                make(some), len(some), f"what the encoder {name_of(encoder)} made of the texts"
-            )
-        )
+    encode = loaded(encoder)
+    what = f"what the encoder {name_of(encoder)} made of the texts"
+    parts: list[Vectors] = []
+    for first in range(0, len(plain), TEXTS_ENCODED_AT_ONCE):
+        some = plain[first : first + TEXTS_ENCODED_AT_ONCE]
+        parts.append(as_vectors(encode(some), len(some), what))
         if parts[-1].shape[1] != parts[0].shape[1]:
             raise InputError(
                 f"the encoder {name_of(encoder)} has made vectors of different lengths"
@@ -137,23 +172,24 @@ def failure(problem: BaseException) -> str:
     shortlist.
     """
 
-    def is_ours(file: str) -> bool:
-        imports = file.startswith("<frozen importlib") or file == importlib.__file__
-        return imports or Path(file).is_relative_to(OURS)
+    def is_outside(file: str) -> bool:
+        is_import = file.startswith("<frozen importlib") or file == importlib.__file__
+        return not is_import and not Path(file).is_relative_to(PACKAGE)
 
-    message = " ".join(str(problem.msg if isinstance(problem, SyntaxError) else problem).split())
-    what = f"{type(problem).__name__}: {message[:MOST_SAID]}" if message else type(problem).__name__
-    frames = [
-        frame
-        for frame in traceback.extract_tb(problem.__traceback__)
-        if not is_ours(frame.filename)
-    ]
-    places = [
-        (frame.filename, frame.lineno) for frame in frames if frame.filename == frames[0].filename
-    ]
+    message = str(problem)
+    if isinstance(problem, SyntaxError):
+        message = problem.msg
+    message = " ".join(message.split())
+    what = type(problem).__name__
+    if message:
+        what += f": {message[:MOST_LETTERS_OF_ERROR]}"
     if isinstance(problem, SyntaxError) and problem.filename:
-        places.append((problem.filename, problem.lineno))
-    return what + (f" ({places[-1][0]}, line {places[-1][1]})" if places else "")
+        return f"{what} ({problem.filename}, line {problem.lineno})"
+    frames = [
+        frame for frame in traceback.extract_tb(problem.__traceback__) if is_outside(frame.filename)
+    ]
+    lines = [frame.lineno for frame in frames if frame.filename == frames[0].filename]
+    return f"{what} ({frames[0].filename}, line {lines[-1]})" if lines else what
 
 
 class VectorPart(NamedTuple):
@@ -168,25 +204,31 @@ class VectorPart(NamedTuple):
         """The texts without their vectors, and the vectors, if the learner takes them: given,
         or made.
         """
-        given: Any = as_documents(texts)
+        documents: Any = as_documents(texts)
         # isinstance of an abstract class takes a microsecond to say no
-        has_vectors = type(given) is WithVectors
+        has_vectors = type(documents) is WithVectors
         if self.size == 0:
             if has_vectors or self.encoder is not None:
                 raise InputError(
                     "the model was learned without vectors and can take none; train another with "
                     "them"
                 )
-            return given, None
-        plain, vectors = (given.texts, given.vectors) if has_vectors else (given, None)
-        if vectors is None:
-            if not len(plain):
-                return plain, np.zeros((0, self.size), dtype=np.float32)
-            vectors = encoded(self.checked_encoder(), plain)
+            return documents, None
+        if has_vectors:
+            plain = documents.texts
+            vectors = documents.vectors
+        else:
+            plain = documents
+            vectors = self._encoded(plain)
         if vectors.shape[1] != self.size:
             learned = f"the model was learned with vectors of {counted(self.size, 'numbers')}"
             raise InputError(f"{learned}, and these have {vectors.shape[1]}")
         return plain, vectors
+
+    def _encoded(self, texts: Sequence[Any]) -> Vectors:
+        if not len(texts):
+            return np.zeros((0, self.size), dtype=np.float32)
+        return encoded(self.checked_encoder(), texts)
 
     def checked_encoder(self) -> Callback:
         if self.encoder is None:
@@ -208,11 +250,9 @@ class VectorPart(NamedTuple):
         """Names that teach labels by their words; their meaning is in the first weights of the
         labels already.
         """
-        return (
-            names
-            if self.size == 0
-            else WithVectors(names, np.zeros((len(names), self.size), dtype=np.float32))
-        )
+        if self.size == 0:
+            return names
+        return WithVectors(names, np.zeros((len(names), self.size), dtype=np.float32))
 
 
 def suited(
@@ -223,9 +263,10 @@ def suited(
     """
     documents = as_documents(texts)
     if encoder is not None and not isinstance(documents, WithVectors):
+        # an empty text shows how long vectors are
         to_encode = documents if len(documents) else [""]
-        vectors = encoded(loaded(encoder), to_encode)[: len(documents)]
-        documents = WithVectors(documents, vectors)
+        vectors = encoded(encoder, to_encode)
+        documents = WithVectors(documents, vectors[: len(documents)])
     n_columns = None
     if isinstance(documents, WithVectors):
         n_columns = documents.vectors.shape[1]
@@ -250,12 +291,14 @@ def vectors_of_names(
 ) -> Vectors:
     """For each label the mean of the vectors of its names; zeros if it has none."""
     names = [names_of(vocabulary, label) for label in labels]
-    found = encoded(encoder, [*chain.from_iterable(names)] or [""])
-    means, end = np.zeros((len(labels), found.shape[1]), dtype=np.float32), 0
-    for mean, own in zip(means, names, strict=True):
-        begin, end = end, end + len(own)
-        if own:
-            mean[:] = found[begin:end].mean(axis=0)
+    vectors = encoded(encoder, [*chain.from_iterable(names)] or [""])
+    means = np.zeros((len(labels), vectors.shape[1]), dtype=np.float32)
+    begin = 0
+    for mean, names_of_label in zip(means, names, strict=True):
+        end = begin + len(names_of_label)
+        if names_of_label:
+            mean[:] = vectors[begin:end].mean(axis=0)
+        begin = end
     return means
 
 
@@ -268,10 +311,9 @@ def names_of(vocabulary: LabelVocabulary | None, label: Label) -> tuple[str, ...
     concept = None if vocabulary is None else vocabulary.get(label)
     if concept is not None:
         return concept.name, *concept.synonyms
-    if (
-        not isinstance(label, str)
-        or any(map(str.isdigit, label))
-        or sum(map(str.isalpha, label)) < 2
-    ):
+    if not isinstance(label, str):
+        return ()
+    has_digit = any(map(str.isdigit, label))
+    if has_digit or sum(map(str.isalpha, label)) < 2:
         return ()
     return (" ".join(BETWEEN_WORDS.split(label)).strip(),)

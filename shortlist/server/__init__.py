@@ -44,4 +44,6 @@ learning_routes.py    routes that teach, change labels and undo
 queue_routes.py       routes of the queue
 audit_routes.py       the route of audits
 promotion_routes.py   routes that rehearse and promote
+text_vectors.py       vectors of the texts of requests, also while an endpoint is away
+embeddings.py         an encoder over HTTP, as /v1/embeddings
 """

@@ -21,6 +21,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from shortlist import __version__
+from shortlist.encoders import EncoderChanged, EndpointError
+from shortlist.encoders.endpoint import OF_A_SERVER, set_patience
 from shortlist.errors import InputError
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.encoding import VectorPart, failure, name_of
@@ -202,14 +204,18 @@ def check_encoder(settings: ServerSettings, replica: Replica) -> None:
     """Refuse an encoder that is not the one of the model, or a model whose encoder is missing."""
     model = replica.served
     encoder = settings.encoder
+    set_patience(OF_A_SERVER)
     if encoder is None:
         if isinstance(model, Categorizer) and isinstance(model.encoder, str):
-            model.vectors_of_texts(["a text"])  # fails now if its weights are missing or others
+            check_vectors(model)
         return
     if not isinstance(model, Categorizer) or model.n_vector_ == 0:
         raise InputError(
             "--encoder is for a model that was learned with vectors, and this one was not"
         )
+    if encoder == model.encoder:  # its digest is checked, too
+        check_vectors(model)
+        return
     try:
         VectorPart(model.n_vector_, encoder, model.encoder_name_).apart(["a text"])
     except InputError as problem:
@@ -219,6 +225,16 @@ def check_encoder(settings: ServerSettings, replica: Replica) -> None:
             f"--encoder: {name_of(encoder)} failed on a list of one text: {failure(problem)}; mend "
             "it, or serve without it and send vectors with the texts"
         ) from None
+
+
+def check_vectors(model: Categorizer) -> None:
+    """Refuse an encoder whose weights are missing or others; an endpoint may come back later."""
+    try:
+        model.vectors_of_texts(["a text"])
+    except EncoderChanged:
+        raise
+    except EndpointError as problem:
+        log("ranking by words alone", "warning", problem=str(problem))
 
 
 def run(server: uvicorn.Server, listening: socket.socket) -> None:

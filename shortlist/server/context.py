@@ -7,9 +7,11 @@ import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
 from starlette.exceptions import HTTPException
 
 from shortlist.data.texts import Document, Vectors, as_documents, as_vectors
+from shortlist.encoders import EndpointError
 from shortlist.models.encoding import encoded, with_vectors
 from shortlist.server.entries import of_one_kind
 from shortlist.server.journal import Journal
@@ -47,7 +49,7 @@ class ServerContext:
         if not self.settings.read_only:
             self._writer = JournalWriter(folder)
             self._queue = AsyncQueue(
-                folder, lambda texts: gains(self.replica.model, self.as_ranked(texts))
+                folder, lambda texts: gains(self.replica.model, self.as_ordered(texts))
             )
 
     def start_task(self, work: Coroutine[Any, Any, None]) -> None:
@@ -125,3 +127,15 @@ class ServerContext:
         """
         documents = of_one_kind(texts, self.replica.model.fields_)
         return with_vectors(documents, self.vectors(documents, None))
+
+    def as_ordered(self, texts: Sequence[Document]) -> Sequence[Any]:
+        """Return texts as ``as_ranked`` does; with vectors of zeros while an endpoint is away,
+        as the queue needs an order anyway.
+        """
+        try:
+            return self.as_ranked(texts)
+        except EndpointError:
+            model = self.replica.model
+            documents = of_one_kind(texts, model.fields_)
+            zeros = np.zeros((len(texts), model.n_vector_), dtype=np.float32)
+            return with_vectors(documents, zeros)

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from shortlist.encoders import EndpointError
 from shortlist.errors import InputError, ShortlistError
 
 # what SQLite raises; the latter if its message quotes damaged text
@@ -70,8 +71,13 @@ def explained(path: Path, problem: Exception) -> JournalError:
 
 @contextlib.contextmanager
 def as_conflict() -> Iterator[None]:
-    """Raise an InputError as a Conflict: the request is right, and the model does not allow it."""
+    """Raise an InputError as a Conflict: the request is right, and the model does not allow it.
+
+    An endpoint that is away is no conflict.
+    """
     try:
         yield
+    except EndpointError:
+        raise
     except InputError as problem:
         raise Conflict(str(problem)) from None

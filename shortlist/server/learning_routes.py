@@ -17,6 +17,7 @@ from shortlist.server.people import ASKING, Role
 from shortlist.server.review_queue import next_key
 from shortlist.server.routes import Routes, as_json, post
 from shortlist.server.teaching import Teaching
+from shortlist.server.text_vectors import vector_to_learn
 
 
 class LearningRoutes(Routes):
@@ -34,7 +35,7 @@ class LearningRoutes(Routes):
         context.settings.limits.check_texts([example.text for example in question.examples])
         judgements = []
         for example in question.examples:
-            vector = context.vector(example.text, example.vector)
+            vector = await vector_to_learn(context, example.text, example.vector)
             judgements.append(self._teaching.judgement(example.text, vector, example, example.key))
             await asyncio.sleep(0)  # let others have a turn
         receipts = await self._teaching.learn(judgements)

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from shortlist.encoders import EndpointError
 from shortlist.errors import InputError
 from shortlist.server.journal_errors import Conflict, DiskFull, JournalError
 from shortlist.server.middleware import FAILED, refused
@@ -19,6 +20,7 @@ from shortlist.server.review_queue import NotThere
 from shortlist.server.schemas import ONE_LINE_PATTERN, ONE_WORD_PATTERN
 
 STATUS_OF = {
+    EndpointError: 503,
     InputError: 422,
     NotThere: 404,
     Conflict: 409,

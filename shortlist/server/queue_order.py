@@ -228,7 +228,8 @@ async def decidable(
     decided: list[tuple[Item, Assigned]] = []
     gains_of_all: list[float] = []
     for part in parts(items, shown_text, CHARACTERS_AT_A_TIME):
-        texts = as_ranked([item.text for item in part])
+        # in another thread, as an endpoint may be asked for vectors
+        texts = await asyncio.to_thread(as_ranked, [item.text for item in part])
         decisions = model.decide(texts, model.rank(texts, DEPTH), model.aim(precision))
         decided += [(item, labels) for item, labels in zip(part, decisions, strict=True) if labels]
         gains_of_all += gains(model, texts)

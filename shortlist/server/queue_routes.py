@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 from starlette.exceptions import HTTPException
 
+from shortlist.encoders import EndpointError
 from shortlist.errors import InputError
 from shortlist.models.auditing import shown
 from shortlist.server import schemas
@@ -18,6 +19,7 @@ from shortlist.server.queue_order import decidable
 from shortlist.server.review_queue import Queue
 from shortlist.server.routes import SHOWN_CHARACTERS, Routes, as_json, get, post, post_file
 from shortlist.server.teaching import Teaching
+from shortlist.server.text_vectors import vector_to_learn
 
 EXAMPLES_SHOWN = 10  # of what the model would decide
 
@@ -155,28 +157,32 @@ class QueueRoutes(Routes):
         queue = context.queue()
         ids = list(dict.fromkeys(question.ids))
         items = await queue.run(Queue.reserve_for_model, ids)
-        decided, _ = await decidable(
-            self.replica.model, context.as_ranked, items, question.precision
-        )
+        try:
+            decided, _ = await decidable(
+                self.replica.model, context.as_ranked, items, question.precision
+            )
+        except EndpointError:
+            await queue.run(Queue.release_from_model, items)
+            raise
         numbers = {item.number for item, _ in decided}
         undecided = [item for item in items if item.number not in numbers]
         await queue.run(Queue.release_from_model, undecided)
         if not decided:
             return as_json({"decision": None, "decided": 0})
-        judgements = [
-            Judgement(
-                item.text,
-                list(labels),
-                item.key,
-                person=context.person,
-                vector=context.vector(item.text, None),
-                judge=Judge.MODEL,
-            )
-            for item, labels in decided
-        ]
         try:
+            judgements = [
+                Judgement(
+                    item.text,
+                    list(labels),
+                    item.key,
+                    person=context.person,
+                    vector=await vector_to_learn(context, item.text, None),
+                    judge=Judge.MODEL,
+                )
+                for item, labels in decided
+            ]
             receipts = await self._teaching.learn(judgements)
-        except InputError:  # a label was retired meanwhile
+        except InputError:  # a label was retired meanwhile, or an endpoint is away
             await queue.run(Queue.release_from_model, items)
             raise
         return as_json({"decision": receipts[0].number, "decided": len(decided)})

@@ -19,6 +19,7 @@ from shortlist.server.entries import of_one_kind
 from shortlist.server.journal_errors import Conflict
 from shortlist.server.journal_history import History
 from shortlist.server.routes import Routes, as_json, get, post, votes_of
+from shortlist.server.text_vectors import vectors_to_rank
 
 LEAST_DEPTH = 10  # labels that a decision looks at
 
@@ -34,7 +35,8 @@ class RankingRoutes(Routes):
         documents = of_one_kind(texts, self.replica.model.fields_)
         context.settings.limits.check_texts(documents)
         rules = self._rules(question)
-        inputs = with_vectors(documents, context.vectors(documents, sent_vectors(question)))
+        vectors, problem = await vectors_to_rank(context, documents, sent_vectors(question))
+        inputs = with_vectors(documents, vectors)
         rankings = []
         decisions = []
         for n in range(len(texts)):
@@ -42,6 +44,8 @@ class RankingRoutes(Routes):
                 self.replica.model, inputs[n : n + 1], question, rules
             )
             rankings.append([context.labels.named(entry["label"]) | entry for entry in ranking])
+            if problem is not None:
+                decision = {"assigned": [], "reason": problem}
             decisions.append(decision)
             if len(texts) > 1:
                 await asyncio.sleep(0)  # let others have a turn
@@ -66,7 +70,9 @@ class RankingRoutes(Routes):
         """Say which words of a text vote for a label, how much, and where they stand."""
         context = self.context
         context.settings.limits.check_texts([question.text])
-        vector = context.vector(question.text, question.vector)
+        sent = None if question.vector is None else [question.vector]
+        vectors, problem = await vectors_to_rank(context, [question.text], sent)
+        vector = None if vectors is None else vectors[0]
         if question.label is not None:
             label = context.labels.known(question.label)
         else:
@@ -78,7 +84,7 @@ class RankingRoutes(Routes):
             label, _ = best[0]
         explanation = self.replica.model.explain(question.text, label, vector=vector)
         nearest = []
-        if vector is not None:
+        if vector is not None and problem is None:
             nearest = await context.look_back(lambda journal: History(journal).nearest(vector))
         return as_json(
             context.labels.named(label)

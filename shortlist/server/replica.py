@@ -89,7 +89,13 @@ class Replica:
     def warm_up(self) -> None:
         """Compile or load the inner loops before the first request."""
         if isinstance(self.served, Categorizer):
-            clone(self.served).learn("a first example", ["a label"]).rank("example")
+            vector = None
+            if self.served.n_vector_:
+                vector = np.zeros(self.served.n_vector_, dtype=np.float32)
+            model = clone(self.served)
+            model.encoder = None  # an endpoint may be away
+            model.learn("a first example", ["a label"], vector=vector)
+            model.rank("example", vector=vector)
             self.rank("example", 1)
         else:
             self.served.answer_text("example")

@@ -34,11 +34,12 @@ WIDTH, INNER, LAYERS, POSITIONS, HEADS = 32, 48, 2, 24, 4
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """Graphs and tables of a test are kept in a folder of its own."""
+    """Graphs and tables of a test are kept in a folder of its own, and no vectors are."""
     folder = tmp_path / "kept"
     folder.mkdir()
     monkeypatch.setattr("shortlist.encoders.finding.folders_of", lambda function: [folder])
     monkeypatch.delenv("SHORTLIST_ENCODERS", raising=False)
+    monkeypatch.setenv("SHORTLIST_CACHE", "off")
     return folder
 
 

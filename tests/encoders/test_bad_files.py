@@ -233,8 +233,8 @@ def test_missing_files(folder, name):
         ),
         (
             "config_sentence_transformers.json",
-            {"default_prompt_name": "query"},
-            "puts a prompt before every text",
+            {"default_prompt_name": "query", "prompts": {"passage": "passage: "}},
+            "has no prompt of the name 'query'",
         ),
     ],
 )

@@ -203,7 +203,7 @@ def test_missing_packages_are_named(missing, monkeypatch):
 
 def test_a_static_table_adds_up_its_tokens(folder, cache):
     encoder = load_encoder(f"{folder}:static")
-    assert len(encoder._engine._table) == len(WORDS) + 5
+    assert len(encoder._engine.table) == len(WORDS) + 5
     assert isinstance(encoder, Encoder)
     assert encoder.digest != load_encoder(str(folder)).digest
     corn, wheat, both = (
@@ -220,7 +220,7 @@ def test_a_static_table_keeps_what_is_near(folder):
     vectors of them.
     """
     network = load_encoder(str(folder))._engine
-    table = load_encoder(f"{folder}:static", threads=2)._engine._table
+    table = load_encoder(f"{folder}:static", threads=2)._engine.table
     vectors = network.vectors_of_tokens()
     p = 1 / np.arange(1, len(vectors) + 1)
     rows = table / (1e-4 / (1e-4 + p / p.sum()))[:, np.newaxis]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shortlist.encoders import finding, load_encoder
-from shortlist.encoders.finding import Settings
+from shortlist.encoders.finding import EncoderSettings
 from shortlist.errors import InputError
 from tests.encoders.conftest import HEADS
 from tests.reference import bert
@@ -27,10 +27,10 @@ def sha256(path):
 def known(folder, monkeypatch):
     """The tiny encoder as one of a known name; no place of this machine is looked at."""
     weights, tokenizer = (sha256(folder / name) for name in ("model.safetensors", "tokenizer.json"))
-    entry = finding.Known(
-        weights, tokenizer, Settings("bert", "mean", 20, False, HEADS, 1e-12), "tiny-package"
+    entry = finding.KnownEncoder(
+        weights, tokenizer, EncoderSettings("bert", "mean", 20, False, HEADS, 1e-12), "tiny-package"
     )
-    monkeypatch.setattr(finding, "KNOWN", {"tiny": entry})
+    monkeypatch.setattr(finding, "KNOWN_ENCODERS", {"tiny": entry})
     return folder
 
 

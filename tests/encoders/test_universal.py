@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shortlist.encoders import finding, load_encoder
-from shortlist.encoders.finding import Settings, sha256
+from shortlist.encoders.finding import EncoderSettings, sha256
 from shortlist.errors import InputError
 
 REAL = "universal-sentence-encoder-multilingual"
@@ -65,10 +65,14 @@ def tiny(tmp_path, monkeypatch):
     domains = [helper.make_opsetid("", 12), helper.make_opsetid("ai.onnx.contrib", 1)]
     data = helper.make_model(graph, opset_imports=domains, ir_version=7).SerializeToString()
     (tmp_path / FILE).write_bytes(data)
-    known = finding.Known(
-        sha256(data), sha256(data), Settings("universal", "none", 6), "--no-deps tiny", (FILE, FILE)
+    known = finding.KnownEncoder(
+        sha256(data),
+        sha256(data),
+        EncoderSettings("universal", "none", 6),
+        "--no-deps tiny",
+        (FILE, FILE),
     )
-    monkeypatch.setattr(finding, "KNOWN", {"tiny": known})
+    monkeypatch.setattr(finding, "KNOWN_ENCODERS", {"tiny": known})
     monkeypatch.setenv("SHORTLIST_ENCODERS", str(tmp_path))
     return table
 

@@ -622,6 +622,21 @@ def test_fit_gives_the_vector_a_larger_share_where_words_err_more(each, told):
     assert again.vector_share_ == pytest.approx(expected), "a stream goes on with the share of fit"
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_fit_gives_the_vector_a_smaller_share_where_it_would_do_harm(seed, monkeypatch):
+    """Words that say all, and vectors that say little of the label and much of something else."""
+    random = np.random.default_rng(seed)
+    y = np.repeat(np.arange(9), 12)
+    words = np.eye(9)[y] + (random.random((y.size, 9)) < 0.2)
+    V = random.normal(size=(y.size, 60))
+    rows = np.hstack([V, words])
+    assert TunedIndex(vector=60).fit(rows, y).vector_share_ >= 0.65, "too few examples say nothing"
+    monkeypatch.setattr("shortlist.learners.index.vector_share.LEAST_COMPARED", 50)
+    learner = TunedIndex(vector=60).fit(rows, y)
+    assert learner.vector_share_ == share_of_vector(words, V, y.tolist(), least=50)
+    assert learner.vector_share_ < 0.65
+
+
 def test_examples_without_a_label_say_nothing_of_the_share():
     rows = [[0.5, -0.5, 1.0], [-0.5, 0.5, 1.0]]
     assert TunedIndex(vector=2).fit(rows, [[], []]).vector_share_ == 0.65

@@ -22,7 +22,7 @@ def encode(weights, tokens, heads, epsilon=1e-12, pooling="mean"):
     n_layers = len([name for name in weights if name.endswith("intermediate.dense.bias")])
     for layer in range(n_layers):
         x = layer_of(weights, f"encoder.layer.{layer}.", x, heads, epsilon)
-    pooled = x[0] if pooling == "cls" else x.mean(axis=0)
+    pooled = {"cls": x[0], "lasttoken": x[-1], "mean": x.mean(axis=0)}[pooling]
     return pooled / math.sqrt(sum(value * value for value in pooled))
 
 

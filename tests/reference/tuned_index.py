@@ -194,7 +194,7 @@ def contest_errors(scores, labels, retrieved):
     return dict.fromkeys(scores, 0.0) | errors, rival, behind
 
 
-def share_of_vector(words, vectors, labels):
+def share_of_vector(words, vectors, labels, least=500):
     """The share of the vectors, by how often the nearest mean of the others is that of the own
     label.
     """
@@ -214,4 +214,32 @@ def share_of_vector(words, vectors, labels):
                 own = cosines.pop(labels[i])
                 wrong[kind] += own < max(cosines.values(), default=-1.0)
     ratio = (wrong[0] + 6.5) / (wrong[1] + 5.0)
-    return 0.65 + min(0.2, max(0.0, ratio - 1.2))
+    enough = sum(labels.count(label) > 1 for label in labels) >= least
+    share = least_harmful_share(words, vectors, labels) if enough else 0.65
+    return share if share < 0.65 else 0.65 + min(0.2, max(0.0, ratio - 1.2))
+
+
+def least_harmful_share(words, vectors, labels):
+    """The largest of these shares that makes no more errors than the best, each example being left
+    out of a kernel ridge regression on all others.
+    """
+    words, vectors = (
+        np.array([row / (np.linalg.norm(row) or 1.0) for row in np.asarray(rows, dtype=float)])
+        for rows in (words, vectors)
+    )
+    classes = sorted(set(labels))
+    truth = np.array(
+        [[label == candidate for candidate in classes] for label in labels], dtype=float
+    )
+    which = [i for i, label in enumerate(labels) if labels.count(label) > 1]
+    errors = {}
+    for share in (0.1, 0.2, 0.35, 0.5, 0.65):
+        K = (1 - share) * words @ words.T + share * vectors @ vectors.T
+        errors[share] = 0
+        for i in which:
+            rest = [j for j in range(len(labels)) if j != i]
+            ridge = K[np.ix_(rest, rest)] + 0.5 * np.eye(len(rest))
+            predicted = K[i, rest] @ np.linalg.solve(ridge, truth[rest])
+            errors[share] += classes[predicted.argmax()] != labels[i]
+    most = min(errors.values()) + 1
+    return max(share for share, n in errors.items() if n <= most)

@@ -9,6 +9,7 @@ tuned_index.py     the default learner, which counts and corrects
 vectors.py         dense vectors beside the words of an index
 tuned_merging.py   how such indexes are merged
 training.py        its learning loop
+vector_share.py    how much a vector counts beside words
 progress.py        how far labels have come in a stream
 replay_buffer.py   the last examples of a stream, which it learns again
 """

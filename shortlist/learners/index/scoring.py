@@ -22,6 +22,7 @@ from shortlist.compiled.kernels import Floats, Ints, Longs, fetch, kernel, loop,
 from shortlist.data.rows import Rows
 from shortlist.errors import InputError
 from shortlist.learners.index.edges import Index
+from shortlist.learners.index.vector_share import least_harmful_share
 from shortlist.learners.port import BIAS, Allowed
 from shortlist.learners.top_labels import LEAST, Scratch, keep_best, room_for_touched
 
@@ -108,8 +109,8 @@ def balance(indptr: Longs, data: Floats, vectors: Vectors, share: float) -> None
 
 
 def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
-    """The share of vectors beside words: SHARE, and more the more often words alone err where
-    vectors do not.
+    """The share of vectors beside words: SHARE, more the more often words alone err where vectors
+    do not, and less if vectors would do harm (vector_share.py).
 
     ``labels`` has one label for each example. Each kind of features takes the label whose other
     examples have the nearest mean (cosine), so the only example of a label says nothing.
@@ -132,6 +133,9 @@ def share_of_vector(words: Rows, vectors: Vectors, labels: Ints) -> float:
         for products in (by_words, by_vectors)
     ]
     ratio = (wrong[0] + ASSUMED[0]) / (wrong[1] + ASSUMED[1])
+    share = least_harmful_share(of_words, of_vectors, label_of_row, SHARE)
+    if share < SHARE:
+        return share
     return SHARE + min(MORE, max(0.0, ratio - AHEAD))
 
 
