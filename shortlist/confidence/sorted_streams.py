@@ -21,7 +21,7 @@ from shortlist.data.validation import MOST_AMOUNT, as_whole
 
 RUN_WINDOW = 64  # examples
 EVERY_BIT = (1 << RUN_WINDOW) - 1  # a bit for each of them
-LEAST_EXAMPLES = 16  # examples before a run is detected
+LEAST_EXAMPLES_OF_A_RUN = 16  # examples before a run is detected
 HALFWAY = 0.5
 # two random examples have a label in common so often that a run cannot be detected
 TOO_COMMON = 0.9
@@ -89,8 +89,8 @@ class Runs(NamedTuple):
 
 def in_run(same: int, squares: int, seen: int, several: bool) -> bool:
     """Whether a stream is in a run, by the counts of ``Runs``."""
-    if seen < LEAST_EXAMPLES or not several:
-        return seen >= LEAST_EXAMPLES  # one label so far
+    if seen < LEAST_EXAMPLES_OF_A_RUN or not several:
+        return seen >= LEAST_EXAMPLES_OF_A_RUN  # one label so far
     expected = squares / seen**2
     share = same.bit_count() / min(seen, RUN_WINDOW)
     return expected < TOO_COMMON and share > expected + HALFWAY * (1.0 - expected)

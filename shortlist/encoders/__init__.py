@@ -5,7 +5,7 @@
     network.py        networks that onnxruntime runs, from an ONNX file or from safetensors
     bert_graph.py     a BERT network from safetensors, as an ONNX graph
     universal.py      the multilingual Universal Sentence Encoder
-    tables.py         static tables, which have a vector for each token
+    static_tables.py         static tables, which have a vector for each token
     endpoint.py       a client of servers that speak OpenAI's /v1/embeddings
     http_client.py    the requests to it
     libraries.py      sentence-transformers, model2vec and fastembed, where they are installed

@@ -21,7 +21,12 @@ from shortlist.encoders.finding import find, sha256
 from shortlist.encoders.fingerprint import FINGERPRINT_TEXTS, agree, fingerprint_of, is_fingerprint
 from shortlist.encoders.libraries import library_of, open_library
 from shortlist.encoders.network import Network, Vectors
-from shortlist.encoders.tables import MOST_COMPONENTS, TABLE_VERSION, StaticTable, StoredTable
+from shortlist.encoders.static_tables import (
+    MOST_COMPONENTS,
+    TABLE_VERSION,
+    StaticTable,
+    StoredTable,
+)
 from shortlist.encoders.universal import Universal
 from shortlist.encoders.vector_cache import VectorCache, cache_folder
 from shortlist.errors import InputError, installing

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import shortlist as sl
 from shortlist.confidence.calibration import SURE, safe_level
-from shortlist.confidence.sorted_streams import LEAST_EXAMPLES, RUN_WINDOW, Runs
+from shortlist.confidence.sorted_streams import LEAST_EXAMPLES_OF_A_RUN, RUN_WINDOW, Runs
 from shortlist.data.labels import LabelSets
 from tests.cli.conftest import run  # noqa: F401 - a fixture
 
@@ -59,7 +59,7 @@ def test_as_counted_anew_for_each_example(sets):
         mixed = any(set(b) - set(a) or set(a) - set(b) for a, b in pairwise(sets[:n]))
         expected = sum(sum(label in own for own in sets[:n]) ** 2 for label in range(5)) / n**2
         share = np.mean(same[-RUN_WINDOW:])
-        if n < LEAST_EXAMPLES or (
+        if n < LEAST_EXAMPLES_OF_A_RUN or (
             mixed and expected < 0.9 and any(set(own) for own in sets[:n]) and not share
         ):
             assert not found[n - 1]
