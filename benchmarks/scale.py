@@ -4,7 +4,7 @@ feature, memory.
     python -m benchmarks.scale                                        # 10^3 to 10^6 classes, a million examples each
     python -m benchmarks.scale --classes 1000000 --examples 10000000  # the large one
 
-The stream is made up as it is learned (papers.myriad) and never held. Each number of classes runs
+The stream is made up as it is learned (benchmarks.myriad) and never held. Each number of classes runs
 in a process of its own. Times are processor time, one thread, of the last fifth of the stream;
 making the stream up is not counted.
 """
@@ -22,7 +22,7 @@ TESTED = 10_000
 
 def one(n_classes, n_examples):
     """Learn and rank one stream in this process."""
-    from papers.myriad import many_labels
+    from benchmarks.myriad import many_labels
     from shortlist import TunedIndex
     from shortlist.data.batch import RowBatch
 

@@ -46,6 +46,15 @@ def papers(
     kept: Annotated[
         bool, typer.Option("--kept", help="Run nothing: report what is kept, however few jobs.")
     ] = False,
+    input: Annotated[
+        Path | None,
+        typer.Option(help="A file of one's own texts, or rows, with labels: paper 004's protocol."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random splits of --input.")] = 4,
+    runs: Annotated[
+        Path | None,
+        typer.Option(help="Write judgements and runs of the first trial here, for trec_eval."),
+    ] = None,
     fetch: Annotated[
         str | None, typer.Option(help="Download this data set to the data folder first.")
     ] = None,
@@ -66,7 +75,8 @@ def papers(
     if fetch:
         with _stopping("what was downloaded so far is kept"):
             _fetch(fetch, data)
-    if not names:
+    names = names or []
+    if not names and not input:
         if fetch:
             return
         raise InputError("name experiments to run, or all; python -m papers --list names them")
@@ -74,12 +84,26 @@ def papers(
     problems: list[str] = []
     if "all" in names:
         chosen, problems = _with_data(chosen, data, out)
-    options = [option for option, given in (("--quick", quick), ("--kept", kept)) if given]
-    command = " ".join(["python -m papers", *names, *options])
+    if input:
+        from papers.index_own import experiment
+
+        chosen.append(experiment(input, seed))
+    command = " ".join(
+        [
+            "python -m papers",
+            *names,
+            *["--quick"] * quick,
+            *["--kept"] * kept,
+            *[f"--input {input} --seed {seed}"] * bool(input),
+        ]
+    )
+    if runs:
+        _write_runs(chosen, data, out, runs)
+        return
     say_when_compiling()
     with _stopping(f"what was done so far is kept in {out / 'kept'}"):
         outcomes, known = _run(chosen, data, out, quick, workers, fresh, not kept)
-    report = report_on(outcomes, known, command)
+    report = report_on(outcomes, known, command, quick)
     _write(report, out)
     if as_json:
         from papers.report.numbers import plain
@@ -88,7 +112,10 @@ def papers(
     else:
         for section in report.sections:
             _print(section)
-        say(f"the page is {out / 'results.html'}; also results.md, results.json and coverage.md")
+        say(
+            f"the page is {out / 'results.html'}; also results.md, results.json, coverage.md, and all "
+            "tables as CSV and LaTeX in tables/"
+        )
     for one in outcomes:
         if one.failures:
             jobs = (
@@ -111,6 +138,19 @@ def _stopping(kept: str) -> Iterator[None]:
     except KeyboardInterrupt:
         say(f"shortlist: stopped; {kept}, and the same command, run again, goes on from there")
         raise typer.Exit(130) from None
+
+
+def _write_runs(chosen: list[Experiment], data: Path, out: Path, runs: Path) -> None:
+    """Runs and judgements of each set of the experiments that rank documents."""
+    from papers.documents import PROTOCOLS, write_runs
+    from papers.finding import lay_out
+
+    for experiment in chosen:
+        sets = {str(job.get("set")) for job in experiment.jobs(True)}
+        folder = lay_out(data, experiment.needs, out / "data")
+        for name in sorted(sets & PROTOCOLS.keys()):
+            for file in write_runs(folder, name, runs):
+                say(f"wrote {file}")
 
 
 def _list(as_json: bool) -> None:
@@ -230,7 +270,9 @@ def _bar() -> Iterator[Callable[[str, int, int | None], None]]:
         )
 
 
-def report_on(outcomes: list[Outcome], known: dict[str, str], command: str) -> Report:
+def report_on(
+    outcomes: list[Outcome], known: dict[str, str], command: str, is_quick: bool = False
+) -> Report:
     import datetime
     import os
     import platform
@@ -248,7 +290,8 @@ def report_on(outcomes: list[Outcome], known: dict[str, str], command: str) -> R
             len(one.results),
             one.seconds,
             shown,
-            one.jobs,
+            len(one.experiment.jobs(False)),
+            is_quick,
         )
         for one in outcomes
         if not one.failures and (shown := _shown(one)) is not None
@@ -273,8 +316,14 @@ def _shown(outcome: Outcome) -> list[Table | Figure] | None:
     """The tables and figures of an experiment; None where only a part of its jobs is kept, and
     that is too few.
     """
+    from papers.report.comparisons import compared_in, comparisons
+
+    if not outcome.results:
+        return None
     try:
-        return outcome.experiment.show(outcome.results) if outcome.results else None
+        shown = outcome.experiment.show(outcome.results)
+        contrasts = compared_in(shown)
+        return [*shown, *[comparisons(contrasts)] * bool(contrasts)]
     except (ArithmeticError, LookupError, TypeError, ValueError):
         if len(outcome.results) == outcome.jobs:
             raise
@@ -300,6 +349,7 @@ def _write(report: Report, out: Path) -> None:
     import json
 
     from papers.report.coverage import to_coverage
+    from papers.report.exports import exports
     from papers.report.markdown import to_markdown
     from papers.report.numbers import plain
     from papers.report.page import to_html
@@ -310,8 +360,9 @@ def _write(report: Report, out: Path) -> None:
         "results.md": to_markdown(report),
         "results.html": to_html(report),
     }
+    pages |= {f"tables/{name}": text for name, text in exports(report)}
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        (out / "tables").mkdir(parents=True, exist_ok=True)
         for name, text in pages.items():
             (out / name).write_text(text, encoding="utf-8")
     except OSError as problem:
@@ -337,7 +388,11 @@ def _print(section: Section) -> None:
             head, rows = points(one)
             print_table(one.title, head, rows)
         said = explained(one) if isinstance(one, Table) else one.note
-        print("\n".join([*filter(None, (said, *sentences(one, section.stands_in))), ""]))
+        print(
+            "\n".join(
+                [*filter(None, (said, *sentences(one, section.stands_in, section.is_quick))), ""]
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
 }  # of an abstract
 # documents that each base function contributes for a query
 POOL = {"cranfield": 100, "wt10g": 1000}
+DEEPEST = 2000  # a rank below all that a run of TREC has
 LOWEST_RETRIEVED = 0.95  # below the first document of a topic
 TOPICS = {"trec9": range(451, 501), "trec10": range(501, 551)}  # of the Web Tracks on WT10g
 
@@ -203,6 +204,22 @@ def _of_run(
     scaled = np.zeros(len(pairs))
     scaled[known] = 1.0 - LOWEST_RETRIEVED * (greatest[topic] - scores[known]) / width
     return scaled
+
+
+@functools.cache
+def load_ranked(data: Path, name: str) -> Judged:
+    """The same, with logarithms of ranks within a query as scores, from 1 at the first place down;
+    0 for what was not retrieved.
+    """
+    judged = load(data, name)
+    scores = np.zeros_like(judged.scores)
+    for query in np.unique(judged.query):
+        documents = np.flatnonzero(judged.query == query)
+        for column, values in enumerate(judged.scores[documents].T):
+            order = np.argsort(-values, kind="stable")
+            depth = 1 - np.log(np.arange(1, order.size + 1)) / np.log(DEEPEST)
+            scores[documents[order], column] = np.where(values[order] > 0, depth, 0)
+    return judged._replace(scores=scores)
 
 
 def web_track(folder: Path, track: str, pool: int = POOL["wt10g"]) -> Judged:

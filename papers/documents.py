@@ -9,27 +9,41 @@ another track of TREC for those that the paper combines (``submissions``), with 
 learning without the best; from 10 topics as in the paper, and from 40. ``document_tables`` shows
 what comes of it.
 
+The paper chose thresholds of each base function that are "reasonably spaced and capture the
+sensitive region": of a run, whose first documents matter most, those are even in the logarithm of
+the rank. The outcome depends on it, so that evenly spaced ones and quantiles stand beside them.
+
 A trial learns from some queries, chooses C on some others and ranks the documents of the rest. A
 method's value for a query is its mean over the trials in which the query was tested; methods are
-compared query by query.
+compared query by query. LambdaMART, a modern baseline, chooses its number of trees as others do C.
 """
 
 from __future__ import annotations
 
 import functools
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from papers.cells import Cell
+from papers.claims import Claim
 from papers.comparators.accuracy_svm import AccuracySVM
-from papers.document_data import Judged, load
+from papers.comparators.lambda_mart import LambdaMART
+from papers.document_data import Judged, load, load_ranked
 from papers.document_tables import CHOSEN, show
-from papers.experiment import Experiment, Job, Result
+from papers.experiment import Done, Experiment, Figure, Job, Result, Row, Table
 from papers.score_bins import ScoreBins
-from shortlist.compiled.kernels import Longs
-from shortlist.learners.documents.svms import MapSVM, MrrSVM, NdcgSVM, RocSVM
+from shortlist.compiled.kernels import Floats, Longs
+from shortlist.learners.documents.svms import (
+    MapSVM,
+    MrrSVM,
+    NdcgSVM,
+    RocSVM,
+    most_violated_map,
+)
 
 STRUCTURAL = {"SVM-map": MapSVM, "SVM-roc": RocSVM, "SVM-ndcg": NdcgSVM, "SVM-mrr": MrrSVM}
 ACCURACY = {"SVM-acc": 1, "SVM-acc2": 2, "SVM-acc3": 1, "SVM-acc4": 1}  # the variant that learns
@@ -48,6 +62,7 @@ class Protocol:
     validation: int = 5  # and all the others to test; in the paper, 35
     thresholds: int = 50  # for each base function; 0 takes the scores themselves as features
     spacing: str = "even"  # of the thresholds
+    by_rank: bool = False  # whether they are of the logarithms of ranks, instead of scores
     # against the mean loss of a query
     structural_C: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)
     accuracy_C: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # against the sum over documents
@@ -67,25 +82,35 @@ FIVE_FOLDS = Protocol(
     tol=1e-5,  # at 1e-3, differences in rounding lead to another C and to a MAP lower by 0.002
     methods=("SVM-map", "SVM-roc", "SVM-ndcg", "SVM-mrr", "SVM-acc", "SVM-acc2"),
 )
-SUBMISSIONS = Protocol(
-    quick=1,
-    thresholds=20,
-    methods=PAPERS,
-)
-# 37,000 documents to learn from take their time
-FORTY = replace(SUBMISSIONS, trials=6, train=40, validation=10)
+SUBMISSIONS = Protocol(quick=1, thresholds=20, methods=PAPERS)
+BY_RANK = replace(SUBMISSIONS, by_rank=True)
+# what the outcome depends on: fewer trials of fewer methods
+EVEN = replace(SUBMISSIONS, trials=20, methods=("SVM-map", "SVM-roc"))
+QUANTILES = replace(EVEN, thresholds=50, spacing="quantiles")
+FORTY = replace(EVEN, trials=6, train=40, validation=10)
 PROTOCOLS = {
     "cranfield": PAPER,
     "fields": replace(PAPER, methods=PAPERS),
-    "ohsumed": PAPER,
+    "ohsumed": replace(PAPER, methods=PAPERS),
     "ohsumed-folds": FIVE_FOLDS,
-    "submissions-ten": SUBMISSIONS,
-    "submissions-ten-without": replace(SUBMISSIONS, without_best=True),
+    "submissions-ten-ranks": BY_RANK,
+    "submissions-ten-ranks-without": replace(BY_RANK, without_best=True),
+    "submissions-ten": EVEN,
+    "submissions-ten-without": replace(EVEN, without_best=True),
+    "submissions-ten-quantiles": QUANTILES,
     "submissions": FORTY,
     "submissions-without": replace(FORTY, without_best=True),
+    "submissions-ranks": replace(FORTY, by_rank=True),
     "trec9": PAPER,
     "trec10": PAPER,
 }
+# where LambdaMART stands beside the others, and of how many trials
+MODERN = {"fields": 5, "submissions-ten-ranks": 5, "ohsumed-folds": 5}
+MOST_TREES = 60
+SEARCH_SIZES = (10_000, 20_000, 40_000, 80_000, 160_000)  # documents of a query
+SEARCH_RELEVANT = 50
+SEARCH_REPEATS = 20
+MOST_GROWTH = 3.0  # of n log n it is about 2.2, of n² 4
 
 
 # Trials.
@@ -127,36 +152,105 @@ def trial(data: Judged, protocol: Protocol, roles: Roles) -> Result:
     """Learn from the training queries with each C, keep the best on the validation queries,
     rank the test queries.
     """
-    train, validation, test = parts = [data.of(queries) for queries in roles]
-    used = [
-        column
-        for column in range(len(data.names))
-        if not (protocol.without_best and column == data.best())
-    ]
-    scores = [part.scores[:, used] for part in parts]
-    bins = ScoreBins(protocol.thresholds or 1, protocol.spacing).fit(scores[0])
-    binned = [bins.transform(one) for one in scores] if protocol.thresholds else scores
-    found: Result = {"queries": roles[2].tolist(), "C": {}, "validation": {}, "test": {}}
-    found["data"] = data.in_figures() | {"features": int(binned[0].shape[1])}
+    result: Result = {"queries": roles[2].tolist(), "C": {}, "validation": {}, "test": {}}
+    result["seconds"] = {}
+    test = data.of(roles[2])
     for name in protocol.methods:
-        features, best = binned, -1.0
-        if variant := ON_SCORES.get(name):
-            own = AccuracySVM(variant=variant, n_thresholds=protocol.thresholds)
-            features = [
-                own.features(one, part.query) for one, part in zip(scores, parts, strict=True)
-            ]
-        for ranker in _rankers(name, protocol):
-            ranker.fit(features[0], train.relevance, query=train.query)
-            reached = validation.average_precision(ranker.predict(features[1])).mean()
-            if reached > best:
-                best, chosen = reached, ranker
-        found["C"][name], found["validation"][name] = chosen.C, best
-        found["test"][name] = test.average_precision(chosen.predict(features[2])).tolist()
+        began = time.process_time()
+        method = learned(data, protocol, roles, name)
+        result["seconds"][name] = time.process_time() - began
+        result["C"][name], result["validation"][name] = method.C, method.validation
+        result["test"][name] = test.average_precision(method.scores).tolist()
+    n_functions = len(data.names) - protocol.without_best
+    result["data"] = data.in_figures() | {"features": n_functions * (protocol.thresholds or 1)}
     for name, column in zip(data.names, test.scores.T, strict=True):
-        found["test"][name] = test.average_precision(column).tolist()
+        result["test"][name] = test.average_precision(column).tolist()
     # What a user can do without learning: take the base function that is best on the queries seen.
-    found["test"][CHOSEN] = found["test"][data.names[data.of(np.concatenate(roles[:2])).best()]]
-    return found
+    best_seen = data.names[data.of(np.concatenate(roles[:2])).best()]
+    result["test"][CHOSEN] = result["test"][best_seen]
+    return result
+
+
+class Learned(NamedTuple):
+    """A method with the C that is best on the validation queries."""
+
+    C: float
+    validation: float  # mean average precision
+    scores: Floats  # of the test documents
+
+
+def learned(data: Judged, protocol: Protocol, roles: Roles, name: str) -> Learned:
+    parts = [data.of(queries) for queries in roles]
+    train, validation, _ = parts
+    used = np.arange(len(data.names))
+    if protocol.without_best:
+        used = np.delete(used, data.best())
+    features = [part.scores[:, used] for part in parts]
+    if variant := ON_SCORES.get(name):
+        percentiles = AccuracySVM(variant=variant, n_thresholds=protocol.thresholds)
+        features = [
+            percentiles.features(scores, part.query)
+            for scores, part in zip(features, parts, strict=True)
+        ]
+    elif protocol.thresholds:
+        bins = ScoreBins(protocol.thresholds, protocol.spacing).fit(features[0])
+        features = [bins.transform(scores) for scores in features]
+    best = -1.0
+    for ranker in _rankers(name, protocol):
+        ranker.fit(features[0], train.relevance, query=train.query)
+        reached = validation.average_precision(ranker.predict(features[1])).mean()
+        if reached > best:
+            best, chosen = reached, ranker
+    return Learned(chosen.C, float(best), chosen.predict(features[2]))
+
+
+def write_runs(folder: Path, name: str, out: Path) -> list[Path]:
+    """The first trial of a set for ir_measures and trec_eval: judgements, and a run of each method
+    and each base function.
+    """
+    data, roles = data_and_roles(folder, name)
+    protocol = PROTOCOLS[name]
+    test = data.of(roles[0][2])
+    runs = dict(zip(data.names, test.scores.T, strict=True))
+    runs |= {
+        method: learned(data, protocol, roles[0], method).scores for method in protocol.methods
+    }
+    names = [(f"q{query}", f"d{n}") for n, query in enumerate(test.query.tolist())]
+    out.mkdir(parents=True, exist_ok=True)
+    lines = [
+        f"{query} 0 {document} {grade:.0f}\n"
+        for (query, document), grade in zip(names, test.relevance, strict=True)
+    ]
+    written = [out / f"{name}.qrels"]
+    written[0].write_text("".join(lines), encoding="utf-8")
+    for method, scores in runs.items():
+        tag = method.replace(", ", "-").replace(" ", "-")
+        lines = []
+        for query in np.unique(test.query):
+            documents = np.flatnonzero(test.query == query)
+            ranked = documents[np.argsort(-scores[documents], kind="stable")]
+            lines += [
+                f"q{query} Q0 d{document} {place} {scores[document]:.9g} {tag}\n"
+                for place, document in enumerate(ranked.tolist(), 1)
+            ]
+        written.append(out / f"{name}.{tag}.run")
+        written[-1].write_text("".join(lines), encoding="utf-8")
+    return written
+
+
+def modern_trial(data: Judged, roles: Roles) -> Result:
+    """LambdaMART over the base functions' scores, with the number of trees that is best on the
+    validation queries.
+    """
+    train, validation, test = (data.of(queries) for queries in roles)
+    ranker = LambdaMART(MOST_TREES).fit(train.scores, train.relevance, train.query)
+    reached = [
+        validation.average_precision(scores).mean()
+        for scores in ranker.staged_scores(validation.scores)
+    ]
+    scores = list(ranker.staged_scores(test.scores))[int(np.argmax(reached))]
+    values = test.average_precision(scores).tolist()
+    return {"queries": roles[2].tolist(), "test": {"LambdaMART": values}}
 
 
 def _rankers(name: str, protocol: Protocol) -> list[Any]:
@@ -172,20 +266,70 @@ def _rankers(name: str, protocol: Protocol) -> list[Any]:
 def jobs(names: tuple[str, ...], quick: bool) -> list[Job]:
     """Trial after trial, so that a run that was stopped has some of each set."""
     trials = {name: PROTOCOLS[name].quick if quick else PROTOCOLS[name].trials for name in names}
-    every = range(max(trials.values()))
-    return [
+    listed = [
         {"set": name, "trial": number}
-        for number in every
+        for number in range(max(trials.values()))
         for name in names
         if number < trials[name]
+    ]
+    if quick:
+        return listed
+    return listed + [
+        {"set": name, "trial": number, "modern": True}
+        for name in names
+        for number in range(MODERN.get(name, 0))
     ]
 
 
 def run(folder: Path, job: Job) -> Result:
-    data, protocol = load(folder, job["set"].partition("-")[0]), PROTOCOLS[job["set"]]
-    folds = job["set"] == "ohsumed-folds"
-    roles = fold_roles(data.fold) if folds else balanced_roles(data.fold.size, protocol)
-    return trial(data, protocol, roles[job["trial"]])
+    data, roles = data_and_roles(folder, job["set"])
+    if job.get("modern"):
+        return modern_trial(data, roles[job["trial"]])
+    return trial(data, PROTOCOLS[job["set"]], roles[job["trial"]])
+
+
+def data_and_roles(folder: Path, name: str) -> tuple[Judged, list[Roles]]:
+    """A set's documents, and the queries of each of its trials."""
+    protocol = PROTOCOLS[name]
+    data = (load_ranked if protocol.by_rank else load)(folder, name.partition("-")[0])
+    if name == "ohsumed-folds":
+        return data, fold_roles(data.fold)
+    return data, balanced_roles(data.fold.size, protocol)
+
+
+# Section 3.2: how long the search for the most violated ranking takes.
+
+
+def search_jobs(quick: bool) -> list[Job]:
+    return [{"documents": n} for n in SEARCH_SIZES[: 3 if quick else None]]
+
+
+def run_search(folder: Path, job: Job) -> Result:
+    """The least of some times that sorting and searching take for one query."""
+    n = job["documents"]
+    scores = np.random.default_rng(3).normal(size=n)
+    starts, relevant = np.array([0, n]), np.array([SEARCH_RELEVANT])
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, n + 1))])
+    seconds = []
+    for _ in range(SEARCH_REPEATS + 1):  # the first compiles
+        began = time.process_time()
+        parts = np.split(scores, relevant)
+        most_violated_map(
+            np.concatenate([-np.sort(-part) for part in parts]), starts, relevant, harmonic
+        )
+        seconds.append(time.process_time() - began)
+    return {"seconds": min(seconds[1:])}
+
+
+def show_search(done: Done) -> list[Table | Figure]:
+    sizes = [job["documents"] for job, _ in done]
+    seconds = np.array([result["seconds"] for _, result in done])
+    growth = float((seconds[-1] / seconds[0]) ** (1 / (len(sizes) - 1)))
+    says = f"twice the documents take {growth:.2f} times as long: O(n log n), not O(n²)"
+    claim = Claim("section 3.2", says, growth < MOST_GROWTH)
+    row: Row = {f"{n:,}": Cell(1000 * s) for n, s in zip(sizes, seconds, strict=True)}
+    title = f"Milliseconds to search a query's rankings, {SEARCH_RELEVANT} documents relevant"
+    return [Table(title, list(row), {"sort and search": row}, claims=(claim,))]
 
 
 STAND_IN = (
@@ -197,20 +341,18 @@ RUNS = (
     "The runs submitted to the Web Tracks of TREC 9 and 10 are given to participants only. 17 runs "
     "of the Robust Track "
     "of 2003 stand in, on its 100 topics: 10 to train and 5 to choose C, as in the paper, and all "
-    "others to test; then "
-    "40, 10 and 50. 20 thresholds for each run, whose scores are scaled within each topic, and the "
-    "judged documents "
-    "that some run retrieved."
+    "others to test; then 40, 10 and 50. A run's scores are scaled within each topic; documents "
+    "are the judged ones that some run retrieved."
 )
 
 
 def experiment(name: str, title: str, sets: tuple[str, ...], stands_in: str = "") -> Experiment:
-    own = name.partition("-")[0]
+    prefix = name.partition("-")[0]
     return Experiment(
         f"svmmap-{name}",
         "Yue, Finley, Radlinski and Joachims (paper 003)",
         title,
-        (NEEDS.get(own, own),),
+        (NEEDS.get(prefix, prefix),),
         functools.partial(jobs, sets),
         run,
         show,
@@ -219,6 +361,15 @@ def experiment(name: str, title: str, sets: tuple[str, ...], stands_in: str = ""
 
 
 EXPERIMENTS = [
+    Experiment(
+        "svmmap-search",
+        "Yue, Finley, Radlinski and Joachims (paper 003)",
+        "How long the search for the most violated ranking takes (section 3.2)",
+        (),
+        search_jobs,
+        run_search,
+        show_search,
+    ),
     experiment(
         "cranfield",
         "SVM-map over 15 retrieval functions of the Cranfield collection (tables 6 and 9)",
@@ -238,7 +389,7 @@ EXPERIMENTS = [
     experiment(
         "submissions",
         "SVM-map over runs submitted to TREC (tables 7, 8, 10 and 11)",
-        ("submissions-ten", "submissions-ten-without", "submissions", "submissions-without"),
+        tuple(name for name in PROTOCOLS if name.startswith("submissions")),
         RUNS,
     ),
     experiment(

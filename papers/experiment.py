@@ -5,87 +5,40 @@ A paper's files have the protocol as data at their top and a list ``EXPERIMENTS`
 ``jobs`` lists the parameters of every independent piece of work and ``run`` does one of them. Both
 parameters and results are JSON, so that a run that was stopped can go on, and any number of workers
 gives the same numbers. ``show`` turns all of them into tables and figures, ours beside published.
+``claims`` has what the paper says of its tables and figures, each decided by numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-CLOSE = 0.01  # of a published number: what its last digit does not tell
+from papers.cells import Cell
+from papers.claims import Claim
+
 Job = dict[str, Any]
 Result = dict[str, Any]
+Done: TypeAlias = Sequence[tuple[Job, Result]]
 Jobs = Callable[[bool], list[Job]]
+Row = dict[str, Cell | str]
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A number of ours, how it spreads over trials, and what was published."""
-
-    ours: float | None = None
-    spread: float | None = None
-    published: float | None = None
-
-    @classmethod
-    def of(cls, values: Sequence[float | None], published: float | None = None) -> Cell:
-        """Mean and spread over the trials that have a value, beside what was published."""
-        known = [value for value in values if value is not None]
-        return (
-            cls(float(np.mean(known)), spread(known), published)
-            if known
-            else cls(published=published)
-        )
+def results(done: Done, **parameters: Any) -> list[Result]:
+    """The results of the jobs with these parameters."""
+    return [
+        result
+        for job, result in done
+        if all(job.get(name) == value for name, value in parameters.items())
+    ]
 
 
-def spread(values: Sequence[float]) -> float | None:
-    """The standard deviation that trials let expect of more such trials (ddof = 1); None where
-    there is but one.
-    """
-    return float(np.std(values, ddof=1)) if len(values) > 1 else None
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What the paper's table or figure says, and whether it was found here; if not, why, as far
-    as is known.
-    """
-
-    place: str  # "table 6", "figure 12", "section 6.4.4"
-    says: str
-    holds: bool
-    why: str = ""  # said only where it does not hold
-
-    @classmethod
-    def close(
-        cls, place: str, what: str, cells: Mapping[str, Cell | str | None], why: str = ""
-    ) -> Claim:
-        """That numbers by name come as close to the published ones as two spreads of ours, or 1 %
-        of them.
-
-        A number of one trial has no spread and is not judged.
-        """
-        judged, far = 0, []
-        for name, cell in cells.items():
-            if (
-                not isinstance(cell, Cell)
-                or cell.ours is None
-                or cell.spread is None
-                or cell.published is None
-            ):
-                continue
-            judged += 1
-            if abs(cell.ours - cell.published) > max(2 * cell.spread, CLOSE * abs(cell.published)):
-                far.append(f"{name} {cell.ours:.3g} against {cell.published:.3g}")
-        said = f"{judged} of them" if judged else "not judged by one trial"
-        if far:
-            said = f"of {judged}, further off: {', '.join(far)}"
-        return cls(
-            place, f"{what} within two spreads or 1 % of the published ones ({said})", not far, why
-        )
+def distinct(done: Done, parameter: str) -> list[Any]:
+    """The values that a parameter has in the jobs, in the order of the jobs."""
+    return list(dict.fromkeys(job[parameter] for job, _ in done))
 
 
 @dataclass(frozen=True)
@@ -94,7 +47,7 @@ class Table:
 
     title: str
     columns: list[str]
-    rows: dict[str, dict[str, Cell | str]]
+    rows: dict[str, Row]
     note: str = ""
     claims: tuple[Claim, ...] = ()
 
@@ -146,7 +99,7 @@ class Experiment:
     needs: tuple[str, ...]  # data sets, by their names in datasets.py
     jobs: Jobs  # quick -> the parameters of every job
     run: Callable[[Path, Job], Result]  # the folder of the data sets, and one job
-    show: Callable[[list[tuple[Job, Result]]], list[Table | Figure]]
+    show: Callable[[Done], list[Table | Figure]]
     stands_in: str = ""  # which corpus cannot be had, and what is used in its place
     original: Experiment | None = None  # the same on the paper's own data, for whoever has them
 

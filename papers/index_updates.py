@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from papers.experiment import Cell, Claim, Curve, Experiment, Figure, Job, Result, Table, spread
+from papers.cells import Cell, number_in, spread
+from papers.claims import Claim
+from papers.experiment import Curve, Done, Experiment, Figure, Job, Result, Row, Table, results
 from papers.index_comparison import PAPER
 from shortlist.compiled.kernels import Floats
 from shortlist.learners.index.feature_focus import FeatureFocus
@@ -39,7 +41,7 @@ def case_run(data: Path, job: Job) -> Result:
     else:
         y = random.choice(3, size=CASE_SAMPLE, p=[0.5, 0.25, 0.25])
         X = np.ones((CASE_SAMPLE, 1))
-    found: dict[str, list[float]] = {"always": [], "lazy": []}
+    values: dict[str, list[float]] = {"always": [], "lazy": []}
     for _ in range(CASE_SPLITS):
         order = random.permutation(CASE_SAMPLE)
         test, train = order[: CASE_SAMPLE // 5], order[CASE_SAMPLE // 5 :]
@@ -47,24 +49,18 @@ def case_run(data: Path, job: Job) -> Result:
             learner = FeatureFocus(margin=margin, values="boolean", random_state=None).fit(
                 X[train], y[train]
             )
-            found[regime].append(learner.score(X[test], y[test]))
-    return {regime: [float(np.mean(values)), spread(values)] for regime, values in found.items()}
+            values[regime].append(learner.score(X[test], y[test]))
+    return {regime: [float(np.mean(values)), spread(values)] for regime, values in values.items()}
 
 
-def case_show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
+def case_show(done: Done) -> list[Table | Figure]:
     published = {(2, "always"): 0.479, (2, "lazy"): 0.428, (1, "lazy"): 1.0}
-    rows: dict[str, dict[str, Cell | str]] = {}
+    rows: dict[str, Row] = {}
     for case, regime in product((1, 2), ("always", "lazy")):
-        found = [result[regime] for job, result in done if job["case"] == case]
+        means, spreads = np.transpose([trial[regime] for trial in results(done, case=case)])
         rows[f"case {case}, {regime}"] = {
-            "R1": Cell(
-                float(np.mean([mean for mean, _ in found])),
-                float(np.mean([own for _, own in found])),
-                published.get((case, regime)),
-            ),
-            "lowest and highest sample": (
-                f"{min(m for m, _ in found):.3f} to {max(m for m, _ in found):.3f}"
-            ),
+            "R1": Cell(float(means.mean()), float(spreads.mean()), published.get((case, regime))),
+            "lowest and highest sample": f"{means.min():.3f} to {means.max():.3f}",
         }
     note = (
         "The paper drew one sample of 2000 and split it 100 times; each of ours is such a sample, "
@@ -75,9 +71,7 @@ def case_show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
         "sample at the low end."
     )
     title = "Section 4.3.1: updating always, or only on mistakes"
-    R1 = {
-        name: cell.ours or 0.0 for name, row in rows.items() if isinstance(cell := row["R1"], Cell)
-    }
+    R1 = {name: number_in(row, "R1") for name, row in rows.items()}
     cells = {name: row["R1"] for name, row in rows.items()}
     claims = (
         Claim(
@@ -110,7 +104,7 @@ def appendix_run(data: Path, job: Job) -> Result:
     random = np.random.default_rng(
         [4, int(job["figure"][:2]), len(job["figure"]), round(100 * job.get("highest", 0))]
     )
-    found: dict[str, list[Any]] = {str(floor): [] for floor in STREAM_FLOORS}
+    values: dict[str, list[Any]] = {str(floor): [] for floor in STREAM_FLOORS}
     for _ in range(job["trials"]):
         truth = (
             uneven(random)
@@ -128,10 +122,10 @@ def appendix_run(data: Path, job: Job) -> Result:
                 estimate[label] = weight
             if job["figure"] == "22":
                 distance = np.abs(estimate - truth)
-                found[str(floor)].append([distance.sum(), distance.max()])
+                values[str(floor)].append([distance.sum(), distance.max()])
             else:
-                found[str(floor)].append([abs(estimate.max() - job["highest"]) / job["highest"]])
-    return {floor: np.mean(values, axis=0).tolist() for floor, values in found.items()}
+                values[str(floor)].append([abs(estimate.max() - job["highest"]) / job["highest"]])
+    return {floor: np.mean(values, axis=0).tolist() for floor, values in values.items()}
 
 
 def one_above(highest: float, hundred: bool) -> Floats:
@@ -150,21 +144,21 @@ def uneven(random: np.random.Generator) -> Floats:
     return np.array(drawn) / sum(drawn)
 
 
-def appendix_show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
+def appendix_show(done: Done) -> list[Table | Figure]:
     shown: list[Table | Figure] = []
     for figure, classes in (("21a", "100 classes"), ("21b", "as few classes as can be")):
         curves = {}
         for floor in STREAM_FLOORS:
-            pairs = sorted(
-                (job["highest"], r[str(floor)][0]) for job, r in done if job["figure"] == figure
-            )
-            curves[f"w_min = {floor:g}"] = Curve([p for p, _ in pairs], [d for _, d in pairs])
+            deviations = [
+                results(done, figure=figure, highest=p)[0][str(floor)][0] for p in HIGHEST
+            ]
+            curves[f"w_min = {floor:g}"] = Curve(list(HIGHEST), deviations)
         title = f"Figure {figure}: deviation of the highest proportion, {classes}"
         shown.append(
             Figure(title, "p*", "|p − p*| / p*", curves, claims=appendix_claims(figure, curves))
         )
-    last = next(result for job, result in done if job["figure"] == "22")
-    rows: dict[str, dict[str, Cell | str]] = {}
+    (last,) = results(done, figure="22")
+    rows: dict[str, Row] = {}
     for floor in STREAM_FLOORS:
         l1, largest = last[str(floor)]
         rows[f"w_min = {floor:g}"] = {"l1": Cell(l1), "l∞": Cell(largest)}

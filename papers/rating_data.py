@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Floats
@@ -23,6 +24,8 @@ def films(folder: Path, name: str) -> tuple[Ratings, int]:
     """The ratings of a data set, and the highest that there can be."""
     if name == "eachmovie":
         return read_eachmovie(folder / "eachmovie"), 6
+    if name == "movielens-1m":
+        return read_movielens_1m(folder / "movielens1m"), 5
     return read_movielens(folder / "movielens100k" / "u.data"), 5
 
 
@@ -31,6 +34,22 @@ def read_movielens(path: str | Path) -> Ratings:
     films, 0 where unrated.
     """
     return _ratings_matrix(path, "movielens", lambda ratings: ratings, 5)
+
+
+def read_movielens_1m(folder: Path) -> Ratings:
+    """MovieLens 1M: ratings.dat as published, or ratings.npz, a matrix of viewers × films as
+    ``scipy.sparse.save_npz`` writes it.
+    """
+    matrix = folder / "ratings.npz"
+    if not matrix.is_file():
+        return read_movielens(folder / "ratings.dat")
+    try:
+        ratings = scipy.sparse.load_npz(matrix).toarray()
+    except (OSError, ValueError):
+        raise InputError(f"{matrix} is not a sparse matrix of SciPy") from None
+    if not np.isin(ratings, range(6)).all():
+        raise InputError(f"{matrix} does not hold ratings from 1 to 5, and 0 where there is none")
+    return ratings.astype(np.int8)
 
 
 def read_eachmovie(path: str | Path) -> Ratings:

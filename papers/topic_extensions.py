@@ -11,8 +11,10 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
+from papers.cells import Cell, cell_in
+from papers.claims import Claim
 from papers.comparators.extended_mmp import ExtendedMMP
-from papers.experiment import Cell, Claim, Experiment, Figure, Job, Result, Table
+from papers.experiment import Done, Experiment, Figure, Job, Result, Row, Table, distinct, results
 from papers.topics import FOLDS, MEASURES, PAPER, learned, reuters
 from shortlist.learners.prototypes.mmp import MMP
 
@@ -46,31 +48,20 @@ def run(data: Path, job: Job) -> Result:
     return {"measures": learned(data, "reuters", job["trial"], new(), reuters(data), some)[0]}
 
 
-def show(done: list[tuple[Job, Result]]) -> list[Table | Figure]:
-    rows: dict[str, dict[str, Cell | str]] = {}
-    for name in dict.fromkeys(job["learner"] for job, _ in done):
-        own = [result["measures"] for job, result in done if job["learner"] == name]
-        rows[name] = {title: Cell.of([one[title] for one in own]) for title in MEASURES}
-        rows[name]["folds"] = str(len(own))
-
-    def value(name: str, measure: str) -> float:
-        cell = rows[name][measure]
-        return (cell.ours or 0.0) if isinstance(cell, Cell) else 0.0
-
-    plain, better = value("MMP loss1", "AvgP"), value("MMP loss1, averaged", "AvgP")
-    ap = value("MMP AP", "AvgP")
+def show(done: Done) -> list[Table | Figure]:
+    rows: dict[str, Row] = {}
+    for name in distinct(done, "learner"):
+        folds = [trial["measures"] for trial in results(done, learner=name)]
+        rows[name] = {title: Cell.of([trial[title] for trial in folds]) for title in MEASURES}
+        rows[name]["folds"] = str(len(folds))
+    plain, averaged, ap = (
+        cell_in(rows[name], "AvgP") for name in ("MMP loss1", "MMP loss1, averaged", "MMP AP")
+    )
+    why = "moving by what is lost of average precision moves little for lists that are nearly right"
     claims = (
-        Claim(
-            "section 5",
-            f"averaging is more robust ({better:.3f} AvgP against {plain:.3f})",
-            better > plain,
-        ),
-        Claim(
-            "section 5",
-            f"average precision in the update may help ({ap:.3f} AvgP against {plain:.3f})",
-            ap > plain,
-            "moving by what is lost of average precision moves little for lists that are nearly "
-            "right",
+        Claim.ahead("section 5", "averaging is more robust, AvgP", averaged, plain, worth=0),
+        Claim.ahead(
+            "section 5", "average precision in the update helps AvgP", ap, plain, why, worth=0
         ),
     )
     note = "No figures were published. Kernels are compared on the first 2,000 documents of a fold."

@@ -6,26 +6,34 @@ from collections import Counter
 from collections.abc import Iterator
 
 from papers.coverage import PAPERS, Item
-from papers.experiment import Claim
-from papers.report.marks import DIFFERS, MET, ON_A_STAND_IN, by_place, mark
-from papers.report.numbers import Report, in_words
-
-TESTED, NOT_RUN = "tested", "not in this run"
-LEGEND = (
-    f"**{MET}**: found on the paper's own data, or on none where none are needed; "
-    f"**{ON_A_STAND_IN}**: found on the "
-    f"data that stand in for the paper's; **{DIFFERS}**: something that the paper says was not "
-    "found; results.md says "
-    f"what, and why as far as is known; **{TESTED}**: no measurement, but an algorithm or a proof, "
-    "which a test checks."
+from papers.report.marks import (
+    DIFFERS,
+    MET,
+    NO_VERDICT,
+    ON_A_STAND_IN,
+    UNDECIDED,
+    by_place,
+    mark,
 )
+from papers.report.numbers import Report, Section, in_words
+
+TESTED = "tested"
+NOT_RUN = "not in this run"
+KINDS = {
+    MET: "found on the paper's own data, or on none where none are needed",
+    ON_A_STAND_IN: "found on the data that stand in for the paper's",
+    TESTED: "no measurement, but an algorithm or a proof, which a test checks",
+    UNDECIDED: "a difference is within the noise of our trials",
+    DIFFERS: "something that the paper says was not found; results.md says what, and why as far as "
+    "is known",
+    NO_VERDICT: "a quick run",
+    NOT_RUN: "the experiment was left out",
+}
 
 
 def to_coverage(report: Report) -> str:
     """The page: a table for each paper, a row for each of its parts."""
-    found = {
-        section.name: (section.stands_in, by_place(section.shown)) for section in report.sections
-    }
+    sections = {section.name: section for section in report.sections}
     counts: Counter[str] = Counter()
     pages = []
     for paper, items in PAPERS.items():
@@ -33,27 +41,26 @@ def to_coverage(report: Report) -> str:
             "",
             f"## Paper {paper}",
             "",
-            "| section | what | where | mark |",
-            "|---|---|---|---|",
+            "| section | what | where | mark | depends on |",
+            "|---|---|---|---|---|",
         ]
         for item in items:
-            marks = list(_marks(item, found))
+            marks = list(_marks(item, sections))
             counts.update(kind for _, kind in marks)
             for kind in dict.fromkeys(kind for _, kind in marks):
-                where = ", ".join(where for where, own in marks if own == kind)
-                pages.append(
-                    _row([item.section, f"{item.place}: {item.what}", where, f"**{kind}**"])
-                )
-    kinds = [kind for kind in (MET, ON_A_STAND_IN, TESTED, DIFFERS, NOT_RUN) if counts[kind]]
-    summary = ", ".join(f"{counts[kind]} {kind}" for kind in kinds)
+                where = ", ".join(where for where, other in marks if other == kind)
+                what = f"{item.place}: {item.what}"
+                pages.append(_row([item.section, what, where, f"**{kind}**", item.depends_on]))
+    summary = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
     head = [
         "# What of the papers is where",
         "",
         f"Made by `{report.command}` on {report.date}: {summary}.",
         "",
-        LEGEND,
+        *(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items() if counts[kind]),
+        "",
+        _work(report),
     ]
-    head += ["", _work(report)]
     return "\n".join([*head, *pages]) + "\n"
 
 
@@ -74,17 +81,15 @@ def _work(report: Report) -> str:
     )
 
 
-def _marks(
-    item: Item, found: dict[str, tuple[str, dict[str, list[Claim]]]]
-) -> Iterator[tuple[str, str]]:
+def _marks(item: Item, sections: dict[str, Section]) -> Iterator[tuple[str, str]]:
     """Where a part of a paper is, and its mark: once for each experiment."""
     for name in item.experiments:
-        stands_in, claims = found.get(name, ("", {}))
-        own = claims.get(item.place)
-        if own is None:
+        section = sections.get(name)
+        claims = by_place(section.shown).get(item.place) if section else None
+        if section is None or claims is None:
             yield f"`{name}`", NOT_RUN
         else:
-            yield f"`{name}`", mark(own, stands_in)
+            yield f"`{name}`", mark(claims, section.stands_in, section.is_quick)
     if not item.experiments:
         files = [
             f"[{path.rpartition('/')[2]}](../../{path})" for path in (item.code, item.tests) if path

@@ -41,7 +41,7 @@ def _section(section: Section) -> Iterator[str]:
     for one in section.shown:
         yield ""
         yield from _table(one) if isinstance(one, Table) else _figure(one)
-        for sentence in sentences(one, section.stands_in):
+        for sentence in sentences(one, section.stands_in, section.is_quick):
             yield ""
             yield sentence
 

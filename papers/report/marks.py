@@ -1,51 +1,54 @@
-"""How what is shown compares with the paper's tables and figures: met, met on a stand-in, or
-differing, and why.
+"""How what is shown compares with the paper's tables and figures: met, met on a stand-in, differing
+and why, or undecided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from papers.experiment import Claim, Figure, Table
+from papers.claims import Claim
+from papers.experiment import Figure, Table
 
-MET, ON_A_STAND_IN, DIFFERS = "met", "met on a stand-in", "differs"
+MET = "met"
+ON_A_STAND_IN = "met on a stand-in"
+DIFFERS = "differs"
+UNDECIDED = "undecided"
+NO_VERDICT = "no verdict"
 
 
 def by_place(shown: Iterable[Table | Figure]) -> dict[str, list[Claim]]:
     """What is claimed of each of the paper's tables and figures."""
-    found: dict[str, list[Claim]] = {}
+    claims: dict[str, list[Claim]] = {}
     for one in shown:
         for claim in one.claims:
-            found.setdefault(claim.place, []).append(claim)
-    return found
+            claims.setdefault(claim.place, []).append(claim)
+    return claims
 
 
-def mark(claims: list[Claim], stands_in: str) -> str:
-    """One of the three."""
-    if not all(claim.holds for claim in claims):
+def mark(claims: list[Claim], stands_in: str, is_quick: bool = False) -> str:
+    """The mark of a table or figure; a quick run gives no verdict."""
+    if is_quick:
+        return NO_VERDICT
+    if any(claim.holds is False for claim in claims):
         return DIFFERS
+    if any(claim.holds is None for claim in claims):
+        return UNDECIDED
     return ON_A_STAND_IN if stands_in else MET
 
 
-def reasons(claims: list[Claim]) -> str:
-    """What does not hold, and why, in sentences."""
-    return " ".join(
-        f"Not found: {one.says}. Why: {one.why or 'unexplained'}."
-        for one in claims
-        if not one.holds
-    )
-
-
-def sentences(one: Table | Figure, stands_in: str) -> list[str]:
+def sentences(one: Table | Figure, stands_in: str, is_quick: bool = False) -> list[str]:
     """For each of the paper's tables and figures that this one shows, what was found."""
-    found = []
+    told = []
     for place, claims in by_place([one]).items():
-        kind, named = mark(claims, stands_in), f"{place[:1].upper()}{place[1:]}"
-        held = "; ".join(claim.says for claim in claims if claim.holds)
-        if kind != DIFFERS:
-            found.append(f"{named}, {kind}: {held}.")
-        else:
-            found.append(
-                f"{named}, {kind}. {reasons(claims)}" + (f" Found: {held}." if held else "")
-            )
-    return found
+        parts = [f"{place[:1].upper()}{place[1:]}, {mark(claims, stands_in, is_quick)}."]
+        parts += [
+            f"Not found: {claim.says}. Why: {claim.why or 'unexplained'}."
+            for claim in claims
+            if claim.holds is False
+        ]
+        for words, verdict in (("Within the noise", None), ("Found", True)):
+            says = "; ".join(claim.says for claim in claims if claim.holds is verdict)
+            if says:
+                parts.append(f"{words}: {says}.")
+        told.append(" ".join(parts))
+    return told

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from papers.experiment import Cell, Curve, Figure, Table
+from papers.cells import Cell
+from papers.experiment import Curve, Figure, Table
 
 POINTS = 8  # of a curve
 LEGEND = "ours ± spread (published, difference)"
@@ -23,7 +24,8 @@ class Section:
     jobs: int
     seconds: float  # of processor time
     shown: list[Table | Figure]
-    all_jobs: int = 0  # more than were done, where the report is of what was kept
+    all_jobs: int = 0  # of a full run: more than were done in a quick one, or where some are kept
+    is_quick: bool = False  # so that there is no verdict
 
     @property
     def work(self) -> str:
@@ -157,13 +159,9 @@ def plain(report: Report) -> dict[str, object]:
             return [clean(one) for one in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    whole = asdict(report)
-    for section, own in zip(whole["sections"], report.sections, strict=True):
+    whole = clean(asdict(report))
+    for section in whole["sections"]:
         shown = section.pop("shown")
-        section["tables"] = [
-            one for one, kind in zip(shown, own.shown, strict=True) if isinstance(kind, Table)
-        ]
-        section["figures"] = [
-            one for one, kind in zip(shown, own.shown, strict=True) if isinstance(kind, Figure)
-        ]
-    return clean(whole)
+        section["tables"] = [one for one in shown if "rows" in one]
+        section["figures"] = [one for one in shown if "curves" in one]
+    return whole

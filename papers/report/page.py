@@ -70,7 +70,7 @@ def _section(section: Section) -> Iterator[str]:
         yield f'<p class="instead"><b>Not the paper’s data.</b> {escape(section.stands_in)}</p>'
     for one in section.shown:
         yield from _table(one) if isinstance(one, Table) else _figure(one)
-        for sentence in sentences(one, section.stands_in):
+        for sentence in sentences(one, section.stands_in, section.is_quick):
             yield f'<p class="faint">{escape(sentence)}</p>'
     yield "</section>"
 

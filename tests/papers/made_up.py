@@ -12,7 +12,8 @@ import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_info
 
-from papers.experiment import Cell, Curve, Experiment, Figure, Job, Result, Table
+from papers.cells import Cell
+from papers.experiment import Curve, Experiment, Figure, Job, Result, Table
 from shortlist.errors import InputError
 
 NASTY = "<script>alert('x & y')</script> $a_b$ | `c` [d](e)"

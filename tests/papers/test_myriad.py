@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from papers.myriad import COMMON, LONGEST, many_labels, n_words
+from benchmarks.myriad import COMMON, LONGEST, many_labels, n_words
 from shortlist import FeatureFocus
 from shortlist.data.batch import RowBatch
 from shortlist.data.validation import as_rows

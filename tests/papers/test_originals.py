@@ -56,7 +56,8 @@ def test_eachmovie(data, tmp_path, place):
     matrix, highest = rating_data.films(folder, "eachmovie")
     assert (highest, matrix.shape, set(np.unique(matrix).tolist())) == (6, (6, 260), set(range(7)))
     small = [job | {"end": 2} for job in one.jobs(True)]
-    online, _, shifted, _, batch, *_ = shown(one, folder, small)
+    online, _, beside, shifted, _, batch, *_ = shown(one, folder, small)
+    assert "running median" in beside.rows
     assert shifted.title.endswith("ratings, shifted by a constant")
     assert isinstance(online, Table)
     assert online.title == "Figure 3, middle: viewers with more than 200 ratings"
@@ -91,7 +92,7 @@ def test_rcv1(data, tmp_path, words, vectors):
     assert (train[0], train.size, test[0], test.size) == (0, 521_439, 521_439, 287_944)
     table, *_ = shown(one, folder, one.jobs(False))
     assert "120 documents, 9 topics" in table.note
-    assert "1 split by date" in table.note
+    assert "split by date" in table.note
     assert table.rows["Perceptron"]["AvgP"].published == 0.87
     assert table.rows["MMP loss1"]["AvgP"].ours > 0.8
 
@@ -115,10 +116,10 @@ def test_rcv1(data, tmp_path, words, vectors):
             if "committee" not in method:
                 one.run(folder, job)
     one = CATALOGUE["index-rcv1"].original
-    (table,) = shown(
+    table, described = shown(
         one, folder, [job for job in one.jobs(True) if job["method"] == "FF δ=0.1, 4 passes"]
     )
-    assert "60 instances" in table.note
+    assert described.rows["rcv1"]["instances"].ours == 60
     assert table.rows["FF δ=0.1, 4 passes"]["R1"].ours > 0.8
 
 
@@ -164,8 +165,9 @@ def test_industry(data, tmp_path):
     originals.industry(data / "sector")
     one, folder = found("index-industry", data, tmp_path)
     assert one.needs == ("industry",)
-    (table,) = shown(one, folder, [job for job in one.jobs(True) if job["trial"] == 0])
+    table, described = shown(one, folder, [job for job in one.jobs(True) if job["trial"] == 0])
     # no word of headers or markup but the title's
-    assert "36 instances, 10 features, 3 classes" in table.note
+    sizes = [cell.ours for cell in described.rows["industry"].values()]
+    assert sizes[:3] == [36, 10, 3]
     assert table.rows["FF δ=0.5, 3 passes"]["R1"].ours >= 0.75
     assert table.rows["FF δ=0.5, 3 passes"]["R1"].published == 0.886

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from papers import rating_tables
 from papers import ratings as paper
-from papers.rating_data import read_movielens
+from papers.comparators.ordinal_logistic import OrdinalLogistic
+from papers.rating_data import read_movielens, read_movielens_1m
 from shortlist import InputError
 
 
@@ -30,27 +32,65 @@ def test_the_synthetic_stream_is_the_papers():
     assert not np.array_equal(X, paper.synthetic_stream(quiet, 4)[0])
 
 
-def test_curves_are_time_averages_with_a_band():
-    losses = np.random.default_rng(0).integers(0, 4, size=(7, 2, 5)).astype(float)
-    curves = paper.Curves.of(["a", "b"], losses)
-    for a in range(2):
-        for rounds in range(1, 6):
-            each = [losses[trial, a, :rounds].mean() for trial in range(7)]
-            assert curves.mean[a, rounds - 1] == pytest.approx(np.mean(each))
-            half = 1.959964 * np.std(each, ddof=1) / np.sqrt(7)
-            assert curves.high[a, rounds - 1] == pytest.approx(np.mean(each) + half)
-            assert curves.low[a, rounds - 1] == pytest.approx(np.mean(each) - half)
-    np.testing.assert_allclose(curves.final, losses.mean(axis=2))
+def averaged(losses):
+    """The mean over trials of the time-averaged losses: algorithms × rounds."""
+    losses = np.mean(losses, axis=0)
+    return np.cumsum(losses, axis=1) / np.arange(1, losses.shape[1] + 1)
 
 
 @pytest.mark.long
 def test_the_papers_order_comes_out_on_synthetic_streams():
-    curves = paper.synthetic(paper.SyntheticProtocol(trials=3))
-    assert curves.order() == ["PRank", "WH", "MCP"]
-    start = curves.mean[:, 99]
-    assert curves.names[int(start.argmin())] == "WH"  # best at the very start
-    last_behind = np.flatnonzero(curves.mean[0] >= curves.mean[1])[-1]
-    assert 200 < last_behind < 1000
+    protocol = paper.SyntheticProtocol()
+    prank, wh, mcp = averaged([paper.synthetic_trial(protocol, trial) for trial in range(3)])
+    assert prank[-1] < wh[-1] < mcp[-1]
+    assert wh[99] < min(prank[99], mcp[99])  # best at the very start
+    assert 200 < np.flatnonzero(prank >= wh)[-1] < 1000
+
+
+def test_the_algorithms_have_the_papers_numbers_of_parameters():
+    X, y = paper.synthetic_stream(paper.SyntheticProtocol(rounds=300), 0)
+    n, k = X.shape[1], 5
+    learners = paper.paper_learners(0.05)
+    prank, wh, mcp = (new(scale=[1, 2, 3, 4, 5]).fit(X, y) for new in learners.values())
+    assert prank.coef_.size + prank.thresholds_.size == n + k - 1
+    assert wh.coef_.size == n
+    assert mcp.coef_.size == n * k
+
+
+def test_the_running_median_sees_only_what_came_before():
+    y = np.array([5, 1, 1, 4, 4, 4])
+    assert paper.running_median(y, 5).tolist() == [3, 5, 1, 1, 1, 4]
+
+
+def test_wh_learns_centred_ratings(movies):
+    protocol = paper.MoviesProtocol(more_than=3)
+    centred, median = paper.without_rows_trial(protocol, movies, 0)
+    _, y = paper.viewer_stream(movies, protocol, 0)
+    assert centred.shape == median.shape == (3,)
+    assert centred[0] == abs(3 - y[0])  # nothing is learned yet: the middle
+
+
+@pytest.fixture
+def movies():
+    return np.random.default_rng(0).integers(1, 6, size=(4, 9)).astype(np.int8)
+
+
+def test_ordinal_logistic_regression_learns_steps():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = 1 + (X[:, :1] > np.array([-1, 0, 1])).sum(axis=1)
+    learner = OrdinalLogistic(4, penalty=1e-4).fit(X[:200], y[:200])
+    assert np.abs(learner.predict(X[200:]) - y[200:]).mean() < 0.1
+    assert (np.diff(learner.thresholds_) > 0).all()
+
+
+def test_movielens_1m_is_read_as_published_and_as_a_matrix(tmp_path):
+    (tmp_path / "ratings.dat").write_text("1::10::5::978300760\n2::10::3::978302109\n")
+    assert read_movielens_1m(tmp_path).tolist() == [[5], [3]]
+    scipy.sparse.save_npz(tmp_path / "ratings.npz", scipy.sparse.csr_array([[5, 0], [3, 1]]))
+    assert read_movielens_1m(tmp_path).tolist() == [[5, 0], [3, 1]]
+    scipy.sparse.save_npz(tmp_path / "ratings.npz", scipy.sparse.csr_array([[6, 0]]))
+    with pytest.raises(InputError, match="ratings from 1 to 5"):
+        read_movielens_1m(tmp_path)
 
 
 def test_a_viewers_stream_by_hand():
@@ -100,25 +140,29 @@ def test_movielens_is_read_whole(movielens):
 
 @pytest.mark.long
 @pytest.mark.data
-def test_on_movielens_the_papers_order_comes_out_in_the_batch_setting(movielens):
+@pytest.mark.parametrize("more_than", [200, 100])
+def test_on_movielens_the_papers_order_comes_out_in_the_batch_setting(movielens, more_than):
     """With averaged rules, smaller rows and intercepts for the rivals: PRank, then WH, then MCP."""
     width, learners = rating_tables.BATCH["averaged, features × ¼, intercepts"]
-    for protocol in (paper.MOVIES_200, paper.MOVIES_100):
-        scaled = replace(protocol, trials=100, feature_range=width, learners=learners)
-        prank, wh, mcp = paper.movies_batch(movielens, scaled).mean
-        assert prank < wh < mcp
+    protocol = paper.MoviesProtocol(more_than, feature_range=width, learners=learners)
+    trials = [paper.batch_trial(protocol, movielens, trial) for trial in range(100)]
+    prank, wh, mcp = np.mean(trials, axis=0)
+    assert prank < wh < mcp
 
 
 @pytest.mark.long
 @pytest.mark.data
-def test_on_movielens_the_last_rules_order_online(movielens):
-    """PRank is ahead of WH as in the paper; MCP is ahead of PRank, which docs/ratings.md
-    explains.
+@pytest.mark.parametrize("more_than", [200, 100])
+def test_on_movielens_the_last_rules_order_online(movielens, more_than):
+    """PRank is ahead of WH as in the paper; MCP is ahead of PRank, and the running median, which
+    sees no row, ahead of all.
     """
-    for protocol in (paper.MOVIES_200, paper.MOVIES_100):
-        curves = paper.movies(movielens, replace(protocol, trials=60))
-        assert curves.mean.shape == (3, protocol.more_than)
-        assert curves.order() == ["MCP", "PRank", "WH"]
+    protocol = paper.MoviesProtocol(more_than)
+    trials = range(60)
+    prank, wh, mcp = averaged([paper.movies_trial(protocol, movielens, t) for t in trials])
+    assert prank.shape == (more_than,)
+    _, median = averaged([paper.without_rows_trial(protocol, movielens, t) for t in trials])
+    assert median[-1] < mcp[-1] < prank[-1] < wh[-1]
 
 
 def test_features_can_be_shifted_by_a_constant_of_the_scale():
@@ -133,22 +177,27 @@ def test_features_can_be_shifted_by_a_constant_of_the_scale():
 
 def test_the_order_at_the_end_is_claimed_as_it_is():
     def done(setting, more_than, losses):
+        if setting == "without rows":
+            losses = [0.55, 0.4]
         trials = [[[one, one] for one in losses]]
-        result = (
-            {"rounds": [1, 2], "averaged": trials}
-            if "online" in setting
-            else {"held_out": [losses]}
-        )
+        result = {"held_out": [losses]}
+        if setting in (*rating_tables.ONLINE, "without rows"):
+            result = {"rounds": [1, 2], "averaged": trials}
         return {"setting": setting, "more_than": more_than}, result
 
-    settings = (*rating_tables.ONLINE, *rating_tables.BATCH)
-    shown = rating_tables.show_movies(
-        [done(s, n, [0.5, 0.7, 0.6]) for s in settings for n in (200, 100)]
-    )
-    claims = [claim for one in shown for claim in one.claims]
+    def shown(losses):
+        settings = (*rating_tables.ONLINE, *rating_tables.BATCH, *rating_tables.OTHERS)
+        tables = rating_tables.show_movies(
+            [done(setting, n, losses) for setting in settings for n in (200, 100)]
+        )
+        return [claim for one in tables for claim in one.claims]
+
+    claims = shown([0.5, 0.6, 0.7])
     assert {claim.place for claim in claims} == {"figure 3, middle", "figure 3, right", "batch"}
     assert all(claim.holds for claim in claims)
-    shown = rating_tables.show_movies(
-        [done(s, n, [0.8, 0.7, 0.6]) for s in settings for n in (200, 100)]
+    claims = shown([0.8, 0.7, 0.6])
+    assert not any(claim.holds for claim in claims)
+    assert (
+        "the running median (0.400), which sees no row, are ahead of PRank, WH, MCP"
+        in claims[0].why
     )
-    assert not any(claim.holds for one in shown for claim in one.claims)

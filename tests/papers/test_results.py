@@ -2,13 +2,18 @@
 of its place.
 """
 
+import csv
 import html.parser
+import io
 import json
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 
-from papers.experiment import Cell, Curve, Figure, Table
+from papers.cells import Cell
+from papers.experiment import Curve, Figure, Table
+from papers.report.exports import exports
 from papers.report.figures import to_svg
 from papers.report.markdown import to_markdown
 from papers.report.numbers import Report, Section, in_one, in_words, number, parts, plain
@@ -124,6 +129,7 @@ def test_json_is_strict_and_complete(report):
         "ours": 0.8641,
         "spread": 0.0049,
         "published": 0.865,
+        "values": [],
     }
     assert [figure["title"] for figure in section["figures"]] == ["A curve", "Bars"]
     table = Table("t", ["a"], {"r": {"a": Cell(float("nan"))}})
@@ -155,3 +161,24 @@ def test_cells():
     assert parts(Cell(15.71, 0.2, 15.0)) == ("15.71 ± 0.20", "15.00", "+0.71")
     assert in_one(Cell(2, published=1)) == "2 (1, +1)"
     assert [in_words(s) for s in (1.23, 12.3, 200)] == ["1.2 s", "12 s", "3 min 20 s"]
+
+
+def test_tables_as_csv_and_latex(report):
+    files = dict(exports(report))
+    assert set(files) == {"made-up-1.csv", "made-up-1.tex"}
+    lines = list(csv.DictReader(io.StringIO(files["made-up-1.csv"])))
+    assert lines[0]["row"] == NASTY
+    assert (lines[0]["ours"], lines[0]["published"]) == ("0.8641", "0.865")
+    assert lines[2]["text"] == "39/11 **"
+    latex = files["made-up-1.tex"]
+    assert r"0.864 $\pm$ 0.005 (0.865, $-$0.001)" in latex
+    assert r"$<$script$>$alert('x \& y')" in latex
+    assert latex.count(r"\\") == 4
+
+
+def test_a_cell_has_the_interval_of_its_trials():
+    low, high = Cell.of([1.0, 2.0, 3.0]).interval
+    assert (low + high) / 2 == pytest.approx(2)
+    assert high - 2 == pytest.approx(4.302653 / np.sqrt(3))
+    assert Cell.of([1.0]).interval is None
+    assert Cell(1.0, 0.1).interval is None

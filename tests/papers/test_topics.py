@@ -6,28 +6,32 @@ import numpy as np
 import pytest
 
 from papers import rcv1, topics
-from papers.experiment import Cell, Figure, Table
+from papers.cells import Cell
+from papers.experiment import Figure, Table
 
 
-@pytest.mark.parametrize("corpus", ["reuters", "rcv1"])
+@pytest.mark.parametrize("corpus", ["reuters", "reuters-random", "rcv1"])
 def test_splits_are_whole_and_apart(corpus):
     tested = []
     for trial in range(5):
         train, test = topics.split_of(corpus, 100, trial)
         assert sorted([*train, *test]) == list(range(100))
         tested += test.tolist()
-    if corpus == "reuters":
+    if corpus != "rcv1":
         assert sorted(tested) == list(range(100))
     else:
         assert len(tested) == 5 * 33
 
 
 def made_up_results(corpus):
-    for job in topics.jobs(corpus, quick=False):
+    corpora = ("reuters", "reuters-random") if corpus == "reuters" else (corpus,)
+    for job in topics.jobs(corpora, quick=False):
         if job["learner"] is None:
-            yield job, {"topics_per_document": [0, 3, 1], "topics": 2}
+            look = {"topics_per_document": [0, 3, 1], "topics": 2}
+            words = {"vocabulary": 100, "before": 4.0, "after": 3.0}
+            yield job, words if "words" in job else look
             continue
-        quality = list(topics.LEARNERS).index(job["learner"])
+        quality = [*topics.LEARNERS, topics.MODERN].index(job["learner"])
         loss = {name: [0.9, 0.5 / (1 + quality)] for name in ("loss1", "loss2", "loss3")}
         yield (
             job,
@@ -42,22 +46,25 @@ def made_up_results(corpus):
 
 def test_tables_and_figures_are_made_of_all_trials():
     for corpus, published in (("reuters", 15.71), ("rcv1", 38.86)):
-        table, *figures = topics.show(list(made_up_results(corpus)))
-        assert isinstance(table, Table)
+        shown = topics.show(list(made_up_results(corpus)))
+        table, *_, words = [one for one in shown if isinstance(one, Table)]
+        figures = [one for one in shown if isinstance(one, Figure)]
+        assert words.rows[corpus]["before"].ours == 4.0
+        assert table.rows["linear SVM"]["AvgP"].ours == pytest.approx(5.2)
         assert table.rows["Perceptron"]["loss1×100"] == Cell(
             pytest.approx(1.2), pytest.approx(0.025**0.5), published
         )
         assert table.rows["MMP loss1"]["loss1×100"].published is None
-        assert "Best here: loss1×100 Rocchio, " in table.note  # the least loss
+        assert "the best: loss1×100 Rocchio, " in table.note  # the least loss
         assert "AvgP MMP loss3" in table.note  # the most precision
         assert [len(figure.curves) for figure in figures] == [1, 4, 4, 4, 5]
-        assert all(isinstance(figure, Figure) for figure in figures)
         assert figures[0].bars
         assert (figures[0].curves[corpus].x, figures[0].curves[corpus].y) == ([1, 2], [0.75, 0.25])
         claims = {claim.says: claim for one in (table, *figures) for claim in one.claims}
         assert not claims["MMP loss1 is best by OneErr×100"].holds  # Rocchio is
         assert claims["Rocchio has the lowest average precision"].holds
         assert not claims["the Perceptron has the worst coverage"].holds
+        assert figures[-1].curves["Rocchio"].x == [1.0]  # from recall 0.1 on
         assert all(figure.log_x for figure in figures[1:4])
 
 
