@@ -154,12 +154,12 @@ def write_pages(_: Any) -> None:
         write(DOCS / f"{name}.md", text.replace("](docs/", "]("))
     kinds = {
         "Models": [*of("models."), "load"],
-        "Vocabularies of labels": of("concepts."),
-        "Learners of labels": of("categories."),
-        "Learners of ratings": of("ratings."),
-        "Learners of documents, and their features": of("documents."),
+        "Vocabularies of labels": of("label_vocabulary."),
+        "Learners of labels": of("learners.index.", "learners.prototypes.", "learners.frequency."),
+        "Learners of ratings": of("learners.ratings."),
+        "Learners of documents, and their features": of("learners.documents."),
         "Text and files": of("text.", "inputs"),
-        "Answers and measures": of("ranking", "measures"),
+        "Answers and measures": of("data.ranking.", "measures"),
         "Errors": of("errors"),
     }
     lines = [

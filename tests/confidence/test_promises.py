@@ -107,9 +107,9 @@ def test_what_is_less_known_than_one_honest_example_in_a_hundred_is_unlike_them(
     ids, scores, truth, _ = single(4000, 0)
     known = np.random.default_rng(2).random(4000).astype(np.float32)
     fitted, observing, few = Confidence(), Confidence(), Confidence()
-    fitted.fit(look(ids, scores, truth, known=known))
+    fitted.fit(look(ids, scores, truth, known_shares=known))
     observe(observing, ids, scores, truth, known=known)
-    few.fit(look(ids[:99], scores[:99], truth.chosen(np.arange(99)), known=known[:99]))
+    few.fit(look(ids[:99], scores[:99], truth.chosen(np.arange(99)), known_shares=known[:99]))
     least = np.sort(known)[40]
     new = np.array([0.0, np.nextafter(least, np.float32(0)), least, 1.0], dtype=np.float32)
     assert (
@@ -124,7 +124,7 @@ def test_what_is_less_known_than_one_honest_example_in_a_hundred_is_unlike_them(
             ids,
             scores,
             truth,
-            known=np.where(np.arange(4000) < 30, np.float32(0.1), np.float32(1.0)),
+            known_shares=np.where(np.arange(4000) < 30, np.float32(0.1), np.float32(1.0)),
         )
     )
     assert closed.are_unlike(np.array([0.0, 0.49, 0.5, 0.9], dtype=np.float32)).tolist() == [
