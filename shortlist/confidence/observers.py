@@ -3,15 +3,15 @@ ranking is.
 
 Rankings of learned examples do not tell how good rankings of new ones are. The learner learns bit
 by bit the same as without an observer. A learner that scores an example before it corrects anything
-ranks it on the way (index/retrieval.py); other learners rank before they learn a piece of the rows.
-Learners that take no pieces, such as MMP and Rocchio, are not observed, and models of them have no
-probabilities.
+ranks it on the way (learners/index/scoring.py); other learners rank before they learn a stretch of
+the rows. Learners that take no pieces, such as MMP and Rocchio, are not observed, and models of
+them have no probabilities.
 
 - In the first pass of ``fit`` every example is new until it is learned, and late in that pass the
   model is nearly the final one: some rows of the second half are ranked. In trials on ten
   collections such rankings were nearly as good as cross-fitting, which learns several times as
   much; holding out a tenth of the rows, to be learned last, made models worse by up to two points.
-- On a stream one example in STRIDE is ranked, chosen by its number.
+- On a stream one example in STREAM_STRIDE is ranked, chosen by its number.
 
 A row is ranked without the features that no earlier row had, as a new text would be: such features
 have no votes, but would make the votes of the others lighter.
