@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
 GRAPH_VERSION = 1  # of the graph: another one is made again
-OPSET, IR = 20, 9  # the first operator set with Gelu; both are read by onnxruntime 1.17 and later
+# the first operator set with Gelu; both are read by onnxruntime 1.17 and later
+OPSET = 20
+IR = 9
 INPUT = "input_ids"
 EMBEDDINGS = ("word", "position", "token_type")
 LINEAR = (

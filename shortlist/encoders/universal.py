@@ -25,9 +25,16 @@ if TYPE_CHECKING:
 
 TOKENIZER_VERSION = 1  # of the tokenizer: another one is made again
 OPERATOR = "SentencepieceTokenizer"
-UNKNOWN, BEGIN_TOKEN, END_TOKEN = 0, 1, 2  # numbers of tokens
-PIECES, NORMALIZER = 1, 3  # fields of a SentencePiece model
-TEXT_OF_PIECE, SCORE_OF_PIECE = 1, 2  # of a piece
+# numbers of tokens
+UNKNOWN = 0
+BEGIN_TOKEN = 1
+END_TOKEN = 2
+# fields of a SentencePiece model
+PIECES = 1
+NORMALIZER = 3
+# of a piece
+TEXT_OF_PIECE = 1
+SCORE_OF_PIECE = 2
 CHARACTER_MAP = 2  # of a normalizer: a compiled map of characters
 
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.compiled.kernels import Floats
 from shortlist.concurrency import reading, snapshot, writing
-from shortlist.confidence.confidence import Confidence
 from shortlist.data.batch import TextBatch
 from shortlist.data.label_input import Label, LabelsLike
 from shortlist.data.labels import numbered
@@ -19,21 +18,21 @@ from shortlist.data.rows import Rows
 from shortlist.data.texts import Document, Vectors, WithVectors, as_documents, is_one, many
 from shortlist.errors import InputError
 from shortlist.estimators import clone
-from shortlist.files.store import State, build, build_all
+from shortlist.files.store import State
 from shortlist.inputs.examples import Examples
-from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.models import encoding
 from shortlist.models.answers import Assigned, RankedLabels
 from shortlist.models.auditing import Audit, Watch, audit
+from shortlist.models.categorizer_files import categorizer_of_state, state_of_categorizer
 from shortlist.models.explanations import CANDIDATES_A_NAME, in_words, worth_naming
 from shortlist.models.label_changes import ChangesLabels
 from shortlist.models.model_search import search
-from shortlist.models.policy import LabelPolicy
 from shortlist.models.rules import Rules
 from shortlist.models.text_batches import texts_of
 from shortlist.models.text_features import TextFeatures
-from shortlist.models.text_learning import TextLearner, n_vector_columns
+from shortlist.models.text_learning import TextLearner
+from shortlist.models.text_parts import n_vector_columns
 from shortlist.text.vectorizer import TextVectorizer
 
 
@@ -359,91 +358,9 @@ class Categorizer(ChangesLabels, TextLearner):
 
     @snapshot
     def to_state(self) -> State:
-        self.check_fitted()
-        settings = {
-            "max_memory": self.max_memory,
-            "search": self.search_,
-            "encoder": self.encoder_name_,
-            "encoder_digest": self.encoder_digest_,
-            "retired": list(self.retired_) or None,
-            "columns": self.training_columns_ or None,
-            "rules": self.rules_.to_dict() if self.rules_ else None,
-        }
-        parts = {
-            # the text part may know more words than the learner, never fewer
-            "learner": self.learner_.to_state(),
-            "text": self.text_.to_state(),
-            "confidence": self.confidence_.to_state(),
-        }
-        if self.vocabulary_ is not None:
-            parts["vocabulary"] = self.vocabulary_.to_state()
-        present = {name: value for name, value in settings.items() if value is not None}
-        return State("Categorizer", present, parts=in_order(parts))
+        return state_of_categorizer(self)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         """The model of a state that ``to_state`` gave, checked."""
-        text, learner = build_all([state.parts["text"], state.parts["learner"]])
-        state.require(isinstance(text, TextVectorizer), "its text part is a TextVectorizer")
-        is_learner = isinstance(learner, CategoryLearner)
-        state.require(is_learner, "its learner is a learner of categories")
-        n_words = max(0, learner.n_features_in_ - n_vector_columns(learner))
-        all_words = n_words <= text.n_features_
-        state.require(all_words, "each column of the learner is one of its text part")
-        # Otherwise a small file could make the model allocate any number of hashed columns.
-        all_hashed = text.hashed in (None, n_words)
-        state.require(all_hashed, "its learner has all hashed columns")
-        max_memory = state.settings.get("max_memory")
-        model = cls(learner=clone(learner), text=clone(text), max_memory=max_memory)
-        model.text_ = text
-        model.learner_ = learner
-        model.search_ = state.settings.get("search")
-        model.noted_confidence_ = Confidence.from_state(state.parts["confidence"])
-        model._take_encoder(state)
-        model._take_policy(state)
-        columns = state.settings.get("columns")
-        are_named = columns is None or are_columns(columns)
-        state.require(are_named, "the columns of its training file have names")
-        model.training_columns_ = columns
-        return model
-
-    def _take_encoder(self, state: State) -> None:
-        name = state.settings.get("encoder")
-        digest = state.settings.get("encoder_digest")
-        kinds = {type(name), type(digest)}
-        state.require(kinds <= {str, type(None)}, "its encoder has a name and a digest")
-        self.encoder_name_ = name
-        self.encoder_digest_ = digest
-        if digest is not None:
-            self.encoder = name  # its weights are found by its name
-
-    def _take_policy(self, state: State) -> None:
-        retired = state.settings.get("retired", [])
-        are_known = isinstance(retired, list) and all(map(self.knows_label, retired))
-        state.require(are_known, "its retired labels are its own")
-        vocabulary = None
-        if "vocabulary" in state.parts:
-            vocabulary = build(state.parts["vocabulary"])
-            is_vocabulary = isinstance(vocabulary, LabelVocabulary)
-            state.require(is_vocabulary, "its vocabulary is a LabelVocabulary")
-        self.policy_ = LabelPolicy(vocabulary, tuple(retired))
-        if "rules" in state.settings:
-            self.set_rules(Rules(**state.settings["rules"]))
-
-
-def in_order(parts: dict[str, State]) -> dict[str, State]:
-    """The parts in the order of a model file."""
-    return {name: parts[name] for name in PARTS_OF_A_FILE if name in parts}
-
-
-PARTS_OF_A_FILE = ("text", "learner", "confidence", "vocabulary")
-
-
-def are_columns(columns: object) -> bool:
-    """Whether these are names of columns, one or several for each purpose."""
-    if not isinstance(columns, dict):
-        return False
-    names = list(columns)
-    for value in columns.values():
-        names += value if isinstance(value, list) else [value]
-    return all(isinstance(name, str) for name in names)
+        return categorizer_of_state(cls, state)

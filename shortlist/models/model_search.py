@@ -25,8 +25,8 @@ from shortlist.estimators import Estimator, clone
 from shortlist.inputs.examples import Examples
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.learners.index.feature_focus import FeatureFocus
-from shortlist.learners.index.index_learner import IndexLearner
 from shortlist.learners.index.tuned_index import TunedIndex
+from shortlist.learners.port import BoundsMemory, TakesVectors
 from shortlist.learners.prototypes.mmp import MMP
 from shortlist.learners.prototypes.rocchio import Rocchio
 from shortlist.measures import evaluate, paired_bootstrap, wilcoxon
@@ -142,10 +142,10 @@ def candidates(usual: CategoryModel[Any], examples: Examples) -> list[Trial]:
     few_scores = len(examples) * len(labels.names) <= MOST_SCORES
     learners = list(LEARNERS_TRIED)
     if is_bounded or not few_scores:
-        learners = [learner for learner in learners if isinstance(learner, IndexLearner)]
+        learners = [learner for learner in learners if isinstance(learner, BoundsMemory)]
     beginning = [] if examples.texts is None else examples.texts[:1000]
     if isinstance(beginning, WithVectors):
-        learners = [learner for learner in learners if isinstance(learner, TunedIndex)]
+        learners = [learner for learner in learners if isinstance(learner, TakesVectors)]
         beginning = beginning.texts
     trials = [Trial("the usual", usual)]
     if len(beginning):

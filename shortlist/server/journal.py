@@ -251,7 +251,7 @@ class Journal:
         return next(iter(self.select("number = ?", number, 1)), None)
 
     def select(self, where: str, *values: Any) -> list[Entry]:
-        """Return entries by a condition in SQL; the last value is their greatest number."""
+        """Return entries by a condition in SQL; the last value is how many, at most."""
         query = f"SELECT {ENTRY_COLUMNS}, NOT {NOT_UNDONE} FROM entries WHERE {where} LIMIT ?"
         return [from_row(row) for row in self.file.rows(query, values)]
 

@@ -85,10 +85,16 @@ FURTHER = 0.5  # of the step, where an example is seen again
 BIAS_RATE = 0.04  # a bias learns like a feature that every row has with the value 0.2
 DOUBT = 1.0  # by how much the step shrinks if the true label is behind by 1
 UNCOUNTED = 1e-9  # the weight, for x = 1, of an edge that was never counted
-EXAMPLES, LABELS = 0, 1  # entries of counts
-SEEN, MISSED = 0, 1  # columns of progress
+# entries of counts
+EXAMPLES = 0
+LABELS = 1
+# columns of progress
+SEEN = 0
+MISSED = 1
 LEAST_RATE_FACTOR = 0.25  # the share of the step that a well-known label keeps
-KNOWN_AFTER, KNOWN_FEATURE_AFTER = 25.0, 50.0  # examples after which the factor has halved
+# examples after which the factor has halved
+KNOWN_AFTER = 25.0
+KNOWN_FEATURE_AFTER = 50.0
 RECENT = 6.0  # over so many examples of a label the misses are averaged
 
 
@@ -139,7 +145,8 @@ def learn(
     """
     again: bool = np.bool_(False)  # type: ignore[assignment] # a constant would be compiled once more
     for t in range(position, order.size):
-        i, share = order[t], 1.0
+        i = order[t]
+        share = 1.0
         if first_pass:
             why, slots = room_for(rows, labels, i, learned.words, rules.cap)
             if why != DONE:
@@ -148,7 +155,8 @@ def learn(
         else:
             share = FURTHER * to_come[0] / to_come[1]
             to_come[0] -= 1.0
-        contest, least = are_single(counts), least_share(rules.min_weight, counts)
+        contest = are_single(counts)
+        least = least_share(rules.min_weight, counts)
         learn_one(
             rows,
             vectors[i],
@@ -230,7 +238,8 @@ def learn_one(
     time.
     """
     index, weights, bias, met, progress = learned
-    true_labels, scores = labels.ids[labels.indptr[i] : labels.indptr[i + 1]], scratch.scores
+    true_labels = labels.ids[labels.indptr[i] : labels.indptr[i + 1]]
+    scores = scratch.scores
     for c in true_labels[: met.size]:  # none where met is empty
         met[c] = True
     fetch_lists(rows, i, index)
@@ -246,7 +255,9 @@ def learn_one(
     for c in true_labels:
         scratch.touched[n] = c
         n += scores[c] == 0.0  # a true label that was not retrieved has the score b_c
-    retrieved, rival, eta = scratch.touched[:n], -1, rules.step * share
+    retrieved = scratch.touched[:n]
+    rival = -1
+    eta = rules.step * share
     rate_factor = 1.0
     if contest and true_labels.size > 0:
         rival, behind = contend(bias, scratch, true_labels, retrieved)
@@ -282,7 +293,8 @@ def each_for_itself(bias: Floats, scratch: Scratch, true_labels: Ints, retrieved
 
     The loop over all of them has no branch, since it could not be predicted.
     """
-    scores, true_scores = scratch.scores, scratch.kept
+    scores = scratch.scores
+    true_scores = scratch.kept
     for b in range(true_labels.size):
         true_scores[b] = scores[true_labels[b]] + bias[true_labels[b]]
     for c in retrieved:
@@ -300,29 +312,41 @@ def contend(
 
     Returns the best wrong label if it has an error, otherwise −1, and by how much it leads (0 … 1).
     """
-    scores, near, mark = scratch.scores, scratch.rising, scratch.mark
+    scores = scratch.scores
+    near = scratch.rising
+    mark = scratch.mark
     scratch.clock[0] += 1
-    y, low = -1, 0.0
+    y = -1
+    low = 0.0
     for c in true_labels:
         if y < 0 or scores[c] + bias[c] < low:
-            y, low = c, scores[c] + bias[c]
+            y = c
+            low = scores[c] + bias[c]
         mark[c] = scratch.clock[0]
     is_retrieved = scores[y] != 0.0
-    rival, high, n, total = -1, 0.0, 0, 0.0
+    rival = -1
+    high = 0.0
+    n = 0
+    total = 0.0
     for c in retrieved:
         score = scores[c] + bias[c]
         scores[c] = 0.0
         if mark[c] != scratch.clock[0]:
             if rival < 0 or score > high:
-                rival, high = c, score
+                rival = c
+                high = score
             short = MARGIN + score - low
             if short > 0.0:
-                near[n], scores[c] = c, short
+                near[n] = c
+                scores[c] = short
                 n += 1
                 total += short
-    theta, n_before = total / (1.0 + n), -1
+    theta = total / (1.0 + n)
+    n_before = -1
     while n != n_before:  # labels that are not short of θ drop out, until none does
-        n_before, n, total = n, 0, 0.0
+        n_before = n
+        n = 0
+        total = 0.0
         for a in range(n_before):
             c = near[a]
             short = scores[c]
@@ -409,15 +433,20 @@ def count_and_correct(
 
     Edges whose weight grows move up afterwards, in their order, so that lists stay sorted.
     """
-    edges, errors = index.edges, scratch.scores
+    edges = index.edges
+    errors = scratch.scores
     for j in range(rows.indptr[i], rows.indptr[i + 1]):
-        f, x = rows.indices[j], rows.data[j]
+        f = rows.indices[j]
+        x = rows.data[j]
         feature = index.features[f]
         shift = eta * x * rate_factor_of_feature(rate_factor, feature["seen"])
         see(feature)
         scratch.clock[0] += 1
-        first, n = feature["start"], feature["length"]
-        voting_edges, has_rival, n_rising = edges[first : first + n], rival < 0, 0
+        first = feature["start"]
+        n = feature["length"]
+        voting_edges = edges[first : first + n]
+        has_rival = rival < 0
+        n_rising = 0
         for at in range(n):
             c = voting_edges[at]["label"]
             error = errors[c]
@@ -428,10 +457,8 @@ def count_and_correct(
         for at in scratch.rising[:n_rising]:
             c = voting_edges[at]["label"]
             scratch.mark[c] = scratch.clock[0]
-            weight, tuned = (
-                raised(voting_edges[at]["weight"], x, feature["total"]),
-                np.float64(voting_edges[at]["tuned"]),
-            )
+            weight = raised(voting_edges[at]["weight"], x, feature["total"])
+            tuned = np.float64(voting_edges[at]["tuned"])
             # types as below: it is compiled once
             put_in_place(voting_edges, 0, np.int64(at), np.int64(c), weight, tuned)
         for c in labels.ids[labels.indptr[i] : labels.indptr[i + 1]]:
@@ -449,7 +476,8 @@ def add_edge(
     f: int, c: int | np.int64, weight: float, tuned: float, index: Index, rules: TuningRules
 ) -> None:
     """Add an edge; in a full list it replaces the lightest one."""
-    feature, edges = index.features[f], index.edges
+    feature = index.features[f]
+    edges = index.edges
     n = feature["length"]
     if n >= rules.max_edges:
         n -= 1
