@@ -107,10 +107,10 @@ class OneVersusRest(PrototypeLearner):
         as_whole(self.patience, "patience", least=1)
         as_real(self.C, "C", least=1e-9)
         as_whole(self.random_state, "random_state", most=MOST_SEED)
-        self.prototypes = no_prototypes()
+        self.prototypes_ = no_prototypes()
 
     def _hypothesis(self) -> Prototypes:
-        return self.prototypes
+        return self.prototypes_
 
     def prepare(self, rows: Rows) -> Rows:
         """Rows of unit length, without columns that were never learned, and with a constant one
@@ -135,7 +135,7 @@ class OneVersusRest(PrototypeLearner):
         by_class = scipy.sparse.vstack(weights).tocsc()  # feature after feature
         feature = np.repeat(np.arange(rows.n_features), np.diff(by_class.indptr))
         zeros = np.zeros(by_class.nnz), np.zeros(rows.n_features), np.zeros(rows.n_features)
-        self.prototypes = pack(feature, by_class.indices, by_class.data, *zeros)
+        self.prototypes_ = pack(feature, by_class.indices, by_class.data, *zeros)
 
     def _classifier(self, rows: Rows, sign: Floats, c: int) -> Floats:
         """The weights of one classifier."""
@@ -181,10 +181,10 @@ class OneVersusRest(PrototypeLearner):
         return np.where(columns == self.n_features_in_, BIAS, columns).astype(np.int32), votes
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        return self.prototypes.to_arrays(self.n_features_in_ + 1)
+        return self.prototypes_.to_arrays(self.n_features_in_ + 1)
 
     def from_arrays(self, state: State) -> None:
-        self.prototypes = Prototypes.from_arrays(
+        self.prototypes_ = Prototypes.from_arrays(
             state, self.n_features_in_ + 1, len(self.label_index_)
         )
 

@@ -182,8 +182,10 @@ def rank(
     elif as_json:
         printer.form = "json"
     batches = printer.noted(progress(stream, "ranking"))
-    answered = answers(batches) if answers else model.answer_batches(batches, k)
-    sys.stdout.writelines(printer.lines(answered, stream))
+    # nothing else holds the answers: where writing fails, the threads that make them end at once
+    sys.stdout.writelines(
+        printer.lines(answers(batches) if answers else model.answer_batches(batches, k), stream)
+    )
 
 
 def check_sources(sources: list[str], *, of_texts: bool) -> None:

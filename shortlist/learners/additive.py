@@ -46,6 +46,7 @@ class AdditiveLearner(MergingLearner):
         self.totals_ = np.zeros(0, dtype=self.number)
         self._sums = Sums(scipy.sparse.csr_array((0, 0), dtype=self.number))
         self.derived_ = Made()
+        lock_of(self)  # made now, since ranking must add no attribute
 
     def update(self, rows: Rows, labels: LabelSets, order: Longs, first_pass: bool) -> None:
         X = rows._replace(data=rounded(rows.data)).to_matrix().astype(self.number, copy=False)

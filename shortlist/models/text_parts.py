@@ -53,6 +53,7 @@ class TextParts(CategoryModel[TextsLike]):
         bound: Bound | None = None,
         confidence: Confidence | None = None,
     ) -> None:
+        """Set the parts all at once, and forget what belonged to others."""
         bound = bound or self.bound_
         if bound is not None and bound.text is not text:
             bound = None

@@ -28,7 +28,7 @@ def example(seed, n=60, n_features=8, n_classes=4):
 
 def weights_of(learner):
     """classes × (features and the constant)."""
-    feature, label, weight, _ = learner.prototypes.entries()
+    feature, label, weight, _ = learner.prototypes_.entries()
     dense = np.zeros((len(learner.classes_), learner.n_features_in_ + 1))
     dense[label, feature] = weight
     return dense
