@@ -8,6 +8,7 @@ __version__ = VERSION
 __all__ = ["__version__", *WHERE]
 
 if TYPE_CHECKING:
+    from shortlist.confidence.spot_checks import drawn_for_check as drawn_for_check
     from shortlist.data.ranking import Explanation as Explanation
     from shortlist.data.ranking import Ranking as Ranking
     from shortlist.errors import InputError as InputError

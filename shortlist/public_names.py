@@ -42,6 +42,7 @@ WHERE = {
     "TopicPerceptron": "learners.prototypes.topic_perceptron",
     "TunedIndex": "learners.index.tuned_index",
     "WidrowHoff": "learners.ratings.widrow_hoff",
+    "drawn_for_check": "confidence.spot_checks",
     "evaluate": "measures",
     "evaluate_documents": "measures",
     "evaluate_ratings": "measures",

@@ -44,6 +44,7 @@ class CalibrationExamples(NamedTuple):
     # the probability that the best label had when it was ranked; −1 where there was none yet
     expected: Floats
     known: Shares  # the share of its features that earlier examples had; −1 where it is not known
+    checked: NDArray[np.uint8]  # whether it is a spot check (spot_checks.py)
 
     @classmethod
     def room(cls, n: int) -> CalibrationExamples:
@@ -59,6 +60,7 @@ class CalibrationExamples(NamedTuple):
             np.zeros(row, dtype=np.float32),
             np.full(row, -1.0),
             np.full(row, -1.0, dtype=np.float32),
+            np.zeros(row, dtype=np.uint8),
         )
 
     @classmethod
@@ -101,12 +103,16 @@ class CalibrationExamples(NamedTuple):
     @classmethod
     def from_state(cls, state: State) -> CalibrationExamples:
         empty = cls.room(0)._asdict()
-        seen = cls(
-            **{
-                name: np.array(state.array(name, array.dtype, array.ndim))
-                for name, array in empty.items()
-            }
-        )
+        arrays = {
+            name: np.array(state.array(name, array.dtype, array.ndim))
+            for name, array in empty.items()
+            if name != "checked"
+        }
+        if "checked" in state.arrays:
+            arrays["checked"] = np.array(state.array("checked", np.uint8))
+        else:  # a file of version 1.0
+            arrays["checked"] = np.zeros(arrays["true"].size, dtype=np.uint8)
+        seen = cls(**arrays)
         used = seen.n_examples
         alike = all(
             getattr(seen, name).shape == (used, *array.shape[1:]) for name, array in empty.items()

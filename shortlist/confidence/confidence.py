@@ -30,6 +30,7 @@ from shortlist.confidence.calibration import (
 from shortlist.confidence.calibration_examples import NEVER, SIZE, CalibrationExamples, Shares
 from shortlist.confidence.drift import LOOK, stretch_to_keep
 from shortlist.confidence.sorted_streams import Runs
+from shortlist.confidence.spot_checks import TARGETS, Examined, SpotChecks
 from shortlist.data.ranking import Promise
 from shortlist.data.validation import MOST_AMOUNT, as_real, as_whole
 from shortlist.files.store import State
@@ -56,6 +57,7 @@ class Reason(IntEnum):
     UNLIKE_ANYTHING_LEARNED = 2
     NOTHING_SURE_ENOUGH = 3
     NO_KNOWN_FEATURE = 4  # of a row of features, which has no words
+    PAUSED_BY_SPOT_CHECKS = 5  # the precision is not held any more
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")
@@ -103,6 +105,9 @@ MANY_EXAMPLES = 512
 CROSS_FITTED_PARTS = 4
 # examples: to observe so many takes hardly longer than to observe one, and has the same result
 MOST_WAITING = 4 * LOOK
+# so many spot checks are enough to calibrate without other examples
+ENOUGH_CHECKS = 512
+ENOUGH_WHILE_PAUSED = 2 * LOOK
 
 
 class Confidence:
@@ -118,14 +123,19 @@ class Confidence:
 
     Scores are n × k, best first, NaN where there is no label; k is at least TOGETHER if as many
     labels exist, since the first label's probability depends on their scores. The result does not
-    depend on the batches in which examples are observed. Until LOOK examples have been observed,
-    probabilities are NaN, lists hold everything, and nothing is assigned.
+    depend on the batches in which examples are observed: curves and thresholds change with every
+    LOOK-th example. Until LOOK examples have been observed, probabilities are NaN, lists hold
+    everything, and nothing is assigned.
+
+    Once it has observed spot checks (spot_checks.py), they alone are observed from streams.
     """
 
     def __init__(self) -> None:
         self.window = CalibrationExamples.room(0)  # the last SIZE examples, oldest first
         self.observed = 0  # examples, ever
         self.runs = Runs()
+        self.checks = SpotChecks()
+        self._n_new = 0  # examples of the window since the last look, which change nothing yet
         self._waiting: list[CalibrationExamples] = []  # noted, but not yet in the window
         self._since = 0  # examples since the last drift
         self._fitted_on = 0  # examples
@@ -155,6 +165,15 @@ class Confidence:
         if sum(noted.n_examples for noted in self._waiting) >= MOST_WAITING:
             self._settle()
 
+    def check(self, seen: CalibrationExamples, one_label_each: bool) -> None:
+        """Observe spot checks, oldest first, at once.
+
+        ``one_label_each`` says whether each example learned so far had one label.
+        """
+        self._settle()
+        seen.checked[:] = 1
+        self._take_up_in_looks(seen, one_label_each)
+
     def settled(self, lock: ModelLock) -> Confidence:
         """This confidence after observing everything noted. The caller reads the model of this
         lock; others may too.
@@ -167,15 +186,40 @@ class Confidence:
     def _settle(self) -> None:
         if not self._waiting:
             return
-        seen = CalibrationExamples.stack(self._waiting)
+        self._take_up_in_looks(CalibrationExamples.stack(self._waiting))
+        self._waiting = []  # last: a thread that finds it empty reads at once
+
+    def _take_up_in_looks(
+        self, seen: CalibrationExamples, one_label_each: bool | None = None
+    ) -> None:
         first = 0
         n = seen.n_examples
         while first < n:
             last = min(n, first + LOOK - self.observed % LOOK)
-            self._take_up(seen.take(slice(first, last)))
+            part = seen.take(slice(first, last))
+            if one_label_each is not None:
+                self._note_checks(part, one_label_each)
+            self._take_up(part)
             first = last
-        self._cache = {}
-        self._waiting = []  # last: a thread that finds it empty reads at once
+
+    def _note_checks(self, seen: CalibrationExamples, one_label_each: bool) -> None:
+        """Note for each target which spot checks would be decided, and how rightly."""
+        n = seen.n_examples
+        is_decided = np.zeros((n, TARGETS.size), dtype=np.bool_)
+        right = np.zeros((n, TARGETS.size))
+        if self.ready:
+            scores = seen.scores_or_nan()
+            chances = self.probabilities(scores)
+            is_usual = ~self.are_unlike(seen.known)
+            for place, target in enumerate(TARGETS.tolist()):
+                aim = Precision(target, alone=one_label_each)
+                is_assigned = self._assignable(scores, aim, chances) & is_usual[:, None]
+                n_assigned = np.count_nonzero(is_assigned, axis=1)
+                is_decided[:, place] = n_assigned > 0
+                n_right = (is_assigned & (seen.hits > 0)).sum(axis=1)
+                right[:, place] = n_right / np.maximum(1, n_assigned)
+        for row in range(n):
+            self.checks.note(is_decided[row], right[row])
 
     def _take_up(self, seen: CalibrationExamples) -> None:
         """Add examples up to the next look; at the look, detect drift and refit."""
@@ -189,12 +233,16 @@ class Confidence:
         self.window = CalibrationExamples.stack([self.window, seen]).last(SIZE)
         self.observed += seen.n_examples
         self._since += seen.n_examples
+        self._n_new += seen.n_examples
         if self.observed % LOOK:
             return
+        self._n_new = 0
+        self._cache = {}
         keep = stretch_to_keep(self.window) if self.fitted else 0
         if keep:
             self.window = self.window.last(keep)
             self._since = keep
+        self._keep_only_checks()
         wait = min(max(LOOK, self._fitted_on), SIZE // REFITS)
         if keep or self.observed - self._fitted_at >= wait:
             self._refit()
@@ -205,9 +253,20 @@ class Confidence:
                 self._ascending, np.searchsorted(self._ascending, strange), strange
             )
 
+    def _keep_only_checks(self) -> None:
+        """Forget examples that are no spot checks, once there are enough of these, or fewer if they
+        have paused deciding.
+        """
+        is_check = self.window.checked > 0
+        enough = ENOUGH_WHILE_PAUSED if self.checks.is_paused.any() else ENOUGH_CHECKS
+        if np.count_nonzero(is_check) >= enough and not is_check.all():
+            self.window = self.window.take(is_check)
+            self._refit()
+
     def _refit(self) -> None:
         self._curves = fit_curves(self.window.last(ENOUGH), self._curves)
-        judged = [strangeness(self.window.take(is_judged), by) for by, is_judged in self._judges()]
+        examples = self._examples()
+        judged = [strangeness(examples.take(is_judged), by) for by, is_judged in self._judges()]
         self._ascending = np.sort(np.concatenate(judged))
         self._fitted_on = self.window.n_examples
         self._fitted_at = self.observed
@@ -219,12 +278,13 @@ class Confidence:
         Few examples are cross-fitted: each part by curves of the others. Otherwise they would seem
         less strange than new ones.
         """
-        n = self.window.n_examples
+        examples = self._examples()
+        n = examples.n_examples
         if n >= MANY_EXAMPLES:
             yield self._curves, np.ones(n, dtype=np.bool_)
         for part in range(CROSS_FITTED_PARTS if n < MANY_EXAMPLES else 0):
             is_in_part = np.arange(n) % CROSS_FITTED_PARTS == part
-            yield fit_curves(self.window.take(~is_in_part), self._curves), is_in_part
+            yield fit_curves(examples.take(~is_in_part), self._curves), is_in_part
 
     @property
     def fitted(self) -> bool:
@@ -271,11 +331,9 @@ class Confidence:
         alpha = 1.0 - as_real(coverage, "coverage", least=0, most=1)
         if not self.ready:
             return np.inf
+        moved = calibration.level_for(alpha, self._levels)
         level = self._once(
-            ("level", alpha),
-            lambda: calibration.safe_level(
-                self._ascending.size, calibration.level_for(alpha, self._levels)
-            ),
+            ("level", moved), lambda: calibration.safe_level(self._ascending.size, moved)
         )
         return float(calibration.limit(self._ascending, level))
 
@@ -296,21 +354,38 @@ class Confidence:
 
     def threshold(self, aim: Aim) -> float:
         """From which probability on labels are assigned for an aim; infinite where it cannot be
-        met.
+        met, or where spot checks have paused it.
         """
-        if not self.ready:
+        if not self.ready or self.is_paused(aim):
             return calibration.NOTHING
+        return self._threshold(aim)
+
+    def _threshold(self, aim: Aim) -> float:
         return float(
-            self._once(aim, lambda: calibration.find_threshold(aim, self.window, self._past()))
+            self._once(aim, lambda: calibration.find_threshold(aim, self._examples(), self._past()))
         )
+
+    def is_paused(self, aim: Aim) -> bool:
+        """Whether spot checks say that a precision is not held any more."""
+        return isinstance(aim, Precision) and self.checks.is_paused_for(aim.share)
+
+    def examined(self, precision: float) -> Examined:
+        """What spot checks say of the decisions for a precision."""
+        return self.checks.examined(precision)
 
     def assigned(
         self, scores: Floats, aim: Aim, chances: Floats | None = None
     ) -> NDArray[np.bool_]:
         """Which labels of each ranking to assign for an aim; ``chances`` as for ``lengths``."""
         chances = self.probabilities(scores) if chances is None else chances
+        if not self.ready or self.is_paused(aim):
+            return np.zeros(chances.shape, dtype=np.bool_)
+        return self._assignable(scores, aim, chances)
+
+    def _assignable(self, scores: Floats, aim: Aim, chances: Floats) -> NDArray[np.bool_]:
+        """Which labels to assign for an aim, paused or not."""
         with np.errstate(invalid="ignore"):
-            is_assigned: NDArray[np.bool_] = chances >= self.threshold(aim)
+            is_assigned: NDArray[np.bool_] = chances >= self._threshold(aim)
         if getattr(aim, "alone", False):
             is_assigned[:, 1:] = False
             with np.errstate(invalid="ignore"):
@@ -324,8 +399,9 @@ class Confidence:
 
         def lowest() -> float:
             with np.errstate(invalid="ignore"):
-                decided = self._past()[:, 0] >= self.threshold(aim)
-            usual = lowest_usual(self.window.scores[decided, 0].astype(np.float64), LOW_SCORES)
+                decided = self._past()[:, 0] >= self._threshold(aim)
+            scores = self._examples().scores[decided, 0].astype(np.float64)
+            usual = lowest_usual(scores, LOW_SCORES)
             return usual - SCORE_TOLERANCE * abs(usual)
 
         return float(self._once(("lowest", aim), lowest))
@@ -334,7 +410,7 @@ class Confidence:
         """Which texts are out of scope: too small a share of their features is known."""
 
         def least_known() -> float:
-            shares = self.window.known
+            shares = self._examples().known
             least = lowest_usual(shares[shares >= 0.0].astype(np.float64), STRANGE_TEXTS)
             return least if least < 1.0 else LEAST_KNOWN
 
@@ -345,7 +421,7 @@ class Confidence:
 
     def automation(self, precisions: Sequence[float]) -> list[Automation]:
         """The result of deciding alone on the calibration examples, for each precision."""
-        seen = self.window
+        seen = self._examples()
         table = []
         for share in precisions:
             aim = Precision(share, alone=True)
@@ -355,8 +431,12 @@ class Confidence:
             table.append(Automation(share, self.threshold(aim), n / max(1, decided.size), right))
         return table
 
+    def _examples(self) -> CalibrationExamples:
+        """The examples of the window up to the last look."""
+        return self.window.take(slice(self.window.n_examples - self._n_new))
+
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """A result that is computed once until another example is observed."""
+        """A result that is computed once until the next look."""
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]
@@ -365,11 +445,11 @@ class Confidence:
         """The probabilities of the calibration examples by the current curves."""
 
         def computed() -> Floats:
-            chances = np.full((self.window.n_examples, WIDTH), np.nan)
+            examples = self._examples()
+            chances = np.full((examples.n_examples, WIDTH), np.nan)
             for by, judged in self._judges() if self.fitted else ():
-                chances[judged] = calibration.probabilities(
-                    self.window.take(judged).scores_or_nan(), WIDTH, by
-                )
+                scores = examples.take(judged).scores_or_nan()
+                chances[judged] = calibration.probabilities(scores, WIDTH, by)
             return chances
 
         past: Floats = self._once("past", computed)
@@ -383,9 +463,14 @@ class Confidence:
             "since": self._since,
             "fitted_on": self._fitted_on,
             "fitted_at": self._fitted_at,
+            "new": self._n_new,
             "runs": self.runs.to_settings(),
         }
-        parts = {"window": self.window.to_state(), "curves": self._curves.to_state()}
+        parts = {
+            "window": self.window.to_state(),
+            "curves": self._curves.to_state(),
+            "checks": self.checks.to_state(),
+        }
         return State(
             "Confidence", settings, {"ascending": self._ascending, "levels": self._levels}, parts
         )
@@ -404,6 +489,13 @@ class Confidence:
         confidence.runs = Runs.from_settings(state.settings["runs"])
         confidence.window = CalibrationExamples.from_state(state.parts["window"])
         confidence._curves = Curves.from_state(state.parts["curves"])
+        if "checks" in state.parts:  # files of earlier versions have none
+            confidence.checks = SpotChecks.from_state(state.parts["checks"])
+            confidence._n_new = as_whole(state.settings["new"], "new", most=LOOK)
+            state.require(
+                confidence._n_new <= confidence.window.n_examples,
+                "its new examples are in the window",
+            )
         ascending, levels = (
             np.array(state.array(name, np.float64)) for name in ("ascending", "levels")
         )

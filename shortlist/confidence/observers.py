@@ -121,24 +121,35 @@ class StreamObserver:
     """Observes a learner on a stream: a confidence notes rankings, except in a run of one label.
 
     Each is noted once its example is learned, so that learner and confidence agree after an
-    interruption.
+    interruption. Examples that are ``checked`` are spot checks, and all of them are ranked; once
+    the confidence has seen any, no others are.
     """
 
     depth = DEPTH
 
-    def __init__(self, confidence: Confidence, counts_unknown: bool = False) -> None:
+    def __init__(
+        self, confidence: Confidence, counts_unknown: bool = False, checked: bool = False
+    ) -> None:
         self._confidence = confidence
         self._runs = confidence.runs
+        self._checked = checked
+        self._one_label_each = True
         self.counts_unknown = counts_unknown
 
     def plan(self, learner: CategoryLearner, labels: LabelSets, order: Longs) -> Iterable[Stretch]:
         n_before = learner.n_examples_ - order.size
         in_run, self._runs = self._confidence.runs.after(labels, order, learner.label_counts_)
-        first = (-1 - n_before) % STREAM_STRIDE
-        if first >= order.size:  # most single examples
-            return [Stretch(0, order.size, order[:0])]
-        places = np.arange(first, order.size, STREAM_STRIDE)
-        places = places[~in_run[places]]
+        if self._checked:
+            n_labels_before = int(learner.label_counts_.sum()) - int(labels.indptr[-1])
+            self._one_label_each = n_labels_before <= n_before
+            places = np.arange(order.size)
+        else:
+            first = (-1 - n_before) % STREAM_STRIDE
+            # most single examples are not ranked
+            if first >= order.size or self._confidence.checks.n_checks:
+                return [Stretch(0, order.size, order[:0])]
+            places = np.arange(first, order.size, STREAM_STRIDE)
+            places = places[~in_run[places]]
         if learner.ranks_while_learning:
             stretches = [Stretch(0, order.size, places)]
         else:
@@ -146,7 +157,11 @@ class StreamObserver:
         return without_partly_judged(stretches, labels, order)
 
     def note(self, ranked: RankedAhead, labels: LabelSets) -> None:
-        self._confidence.note(look(ranked.ids, ranked.scores, labels, ranked.known))
+        seen = look(ranked.ids, ranked.scores, labels, ranked.known)
+        if self._checked:
+            self._confidence.check(seen, self._one_label_each)
+        else:
+            self._confidence.note(seen)
 
     def finish(
         self, learner: CategoryLearner, rows: Rows | RowStore, labels: LabelSets, order: Longs

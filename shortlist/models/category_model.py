@@ -17,6 +17,7 @@ from shortlist.concurrency import lock_of, prefetch, reading
 from shortlist.confidence.calibration import F1, TOGETHER, Aim, Precision
 from shortlist.confidence.confidence import Automation, Confidence, Reason
 from shortlist.confidence.observers import DEPTH
+from shortlist.confidence.spot_checks import Examined
 from shortlist.data.label_input import Label
 from shortlist.data.ranking import Ranking
 from shortlist.data.rows import Rows
@@ -224,6 +225,8 @@ class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Gener
         is_low = best < self.confidence_.lowest(aim)
         reasons[is_strange | is_low] = Reason.UNLIKE_ANYTHING_LEARNED
         reasons[~has_known | np.isnan(best)] = nothing_known
+        if self.confidence_.is_paused(aim):
+            reasons[:] = Reason.PAUSED_BY_SPOT_CHECKS
         reasons[is_assigned.any(axis=1)] = Reason.ASSIGNED
         pairs = zip(ranking.only(is_assigned), reasons.tolist(), strict=True)
         return [Assigned(labels, Reason(reason)) for labels, reason in pairs]
@@ -258,6 +261,14 @@ class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Gener
         """
         self.check_fitted()
         return self.confidence_.automation(precisions)
+
+    @reading
+    def examined(self, precision: float = 0.95) -> Examined:
+        """What spot checks (``learn(…, checked=True)``) say of the labels assigned for a precision:
+        how many are right, a lower bound that holds at every look, and whether assigning is paused.
+        """
+        self.check_fitted()
+        return self.confidence_.examined(precision)
 
     def assign_batches(self, batches: Iterable[Examples], aim: Aim) -> Iterator[AssignedLabels]:
         """The labels assigned to the examples of one batch after the other."""

@@ -89,10 +89,15 @@ class RowCategorizer(CategoryModel[MatrixLike]):
 
     @learning
     def partial_fit(
-        self, X: MatrixLike, Y: LabelsLike, classes: Iterable[Label] | None = None
+        self,
+        X: MatrixLike,
+        Y: LabelsLike,
+        classes: Iterable[Label] | None = None,
+        *,
+        checked: bool = False,
     ) -> Self:
         """Learn more rows, once, in the order given. ``classes`` names labels that need not occur
-        in Y.
+        in Y; ``checked`` says that all rows are spot checks, as in ``Categorizer.learn``.
         """
         learner = self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()
         learner.check_updatable()
@@ -103,14 +108,15 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         learner.expect_labels([] if classes is None else class_list(classes))
         note_names(learner, names)
         with nothing_if_refused(self):
-            self._learn(learner, batch)
+            self._learn(learner, batch, checked)
         return self
 
     @learning
-    def _learn(self, learner: CategoryLearner, batch: RowBatch) -> None:
+    def _learn(self, learner: CategoryLearner, batch: RowBatch, checked: bool = False) -> None:
         confidence = self.noted_confidence_ or Confidence()
         self.set_learned(learner_=learner, noted_confidence_=confidence)
-        learner.learn_batch(batch, StreamObserver(confidence, counts_unknown=True))
+        observer = StreamObserver(confidence, counts_unknown=True, checked=checked)
+        learner.learn_batch(batch, observer)
 
     def fit_batches(self, batches: Iterable[Examples]) -> Self:
         learner = self.new_learner()

@@ -20,6 +20,7 @@ from shortlist.data.batch import RowBatch, TextBatch
 from shortlist.data.label_input import Label, LabelsLike, class_list
 from shortlist.data.labels import NumberedLabels, judged, numbered
 from shortlist.data.texts import Document, Vectors
+from shortlist.errors import InputError
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.models import encoding
 from shortlist.models.encoding import suited
@@ -47,6 +48,7 @@ class TextLearner(TextParts):
         wrong: Collection[Label] = (),
         complete: bool | None = None,
         *,
+        checked: bool = False,
         vector: ArrayLike | None = None,
     ) -> Self:
         """Learn one text with its label or list of labels. New words and labels may come at any
@@ -56,11 +58,16 @@ class TextLearner(TextParts):
         12.5}`` (data/texts.py), and a vector; then all texts must have one. Labels given as
         ``wrong`` are corrected down, and labels that are neither right nor wrong are left alone,
         unless ``complete`` is true. Without ``wrong``, all other labels count as wrong.
+
+        ``checked`` says that the text is a spot check: drawn by chance from all that arrive
+        (``drawn_for_check``), and judged by somebody who did not see the model's answer. Promises
+        rest on these alone once there are any (``examined``).
         """
         Y: LabelsLike = [labels]
         if len(wrong) or complete is not None:
             Y = judged(Y, 1, [wrong] if len(wrong) else None, complete)
-        return self._learn(TextBatch.of(encoding.one_with_vector(text, vector), Y))
+        batch = TextBatch.of(encoding.one_with_vector(text, vector), Y)
+        return self._learn(batch, checked=checked)
 
     def learn_many(
         self,
@@ -69,17 +76,18 @@ class TextLearner(TextParts):
         wrong: LabelsLike | None = None,
         complete: bool | Sequence[bool | None] | None = None,
         *,
+        checked: bool = False,
         vectors: ArrayLike | None = None,
     ) -> Self:
         """Learn more texts in the order given; ``vectors`` has a row for each.
 
         ``wrong`` and ``complete`` are as in ``learn``, for each text; ``complete`` may be one value
-        for all.
+        for all. ``checked`` says that all of them are spot checks.
         """
         texts = encoding.with_vectors(texts, vectors)
         if wrong is not None or complete is not None:
             Y = judged(Y, len(texts), wrong, complete)
-        return self._learn(TextBatch.of(texts, Y))
+        return self._learn(TextBatch.of(texts, Y), checked=checked)
 
     def partial_fit(
         self,
@@ -94,19 +102,23 @@ class TextLearner(TextParts):
         batch = TextBatch.of(encoding.with_vectors(texts, vectors), Y)
         return self._learn(batch, [] if classes is None else class_list(classes))
 
-    def learn_batches(self, batches: Iterable[TextsAndLabels]) -> Self:
+    def learn_batches(self, batches: Iterable[TextsAndLabels], *, checked: bool = False) -> Self:
         """``learn_many`` of one batch after the other; while one is learned, the next are read.
 
         If a batch cannot be read, all batches before it have been learned.
         """
         for texts, Y in prefetch(map(texts_and_labels, batches)):
-            self.learn_many(texts, Y)
+            self.learn_many(texts, Y, checked=checked)
         return self
 
     @learning
-    def _learn(self, batch: TextBatch, expected: Sequence[list[Label]] = ()) -> Self:
-        """Learn a checked batch; ``expected`` labels need not occur in it."""
+    def _learn(
+        self, batch: TextBatch, expected: Sequence[list[Label]] = (), checked: bool = False
+    ) -> Self:
+        """Learn a batch; ``expected`` labels need not occur in it."""
         self.check_policy(batch.labels)
+        if checked:
+            check_complete(batch.labels)
         if self.__sklearn_is_fitted__():
             self.check_can_learn()
             text = self.text_
@@ -122,16 +134,18 @@ class TextLearner(TextParts):
             self._expect_labels(learner, list(expected), bound)
         with nothing_if_refused(self):
             if bound is None:
-                self._learn_part(text, learner, batch)
+                self._learn_part(text, learner, batch, checked)
                 return self
             self.set_parts(text, learner, bound)
             for part in batch.blocks():
-                self._learn_part(text, learner, part)
+                self._learn_part(text, learner, part, checked)
                 bound.keep()
                 stop_here()
         return self
 
-    def _learn_part(self, text: TextVectorizer, learner: CategoryLearner, batch: TextBatch) -> None:
+    def _learn_part(
+        self, text: TextVectorizer, learner: CategoryLearner, batch: TextBatch, checked: bool
+    ) -> None:
         """Learn texts, or as many of them as are learned before an interruption."""
         features = TextFeatures(text, self.vector_part(learner))
 
@@ -142,15 +156,17 @@ class TextLearner(TextParts):
             if self.__sklearn_is_fitted__():
                 confidence = self.noted_confidence_ or Confidence()
                 self.noted_confidence_ = confidence
-                learner.learn_batch(rows, StreamObserver(confidence))
+                learner.learn_batch(rows, StreamObserver(confidence, checked=checked))
             else:
-                self._learn_first(text, learner, rows)
+                self._learn_first(text, learner, rows, checked)
 
-    def _learn_first(self, text: TextVectorizer, learner: CategoryLearner, batch: RowBatch) -> None:
+    def _learn_first(
+        self, text: TextVectorizer, learner: CategoryLearner, batch: RowBatch, checked: bool
+    ) -> None:
         """Learn the first examples; the model has the parts once the learner has begun."""
         confidence = Confidence()
         try:
-            learner.learn_batch(batch, StreamObserver(confidence))
+            learner.learn_batch(batch, StreamObserver(confidence, checked=checked))
         finally:
             if learner.__sklearn_is_fitted__():
                 self.set_parts(text, learner, confidence=confidence)
@@ -280,3 +296,11 @@ class TextLearner(TextParts):
         batch = TextBatch.of(texts, Y)
         self.check_policy(batch.labels)
         return batch
+
+
+def check_complete(labels: NumberedLabels) -> None:
+    """Refuse spot checks of which only some labels were judged."""
+    if labels.sets.partial.complete.size and not labels.sets.partial.complete.all():
+        raise InputError(
+            "a spot check needs all labels of its text; leave out wrong, or say complete=True"
+        )

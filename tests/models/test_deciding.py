@@ -63,7 +63,7 @@ def blind(monkeypatch):
             return [Stretch(0, order.size, order[:0])]
 
     monkeypatch.setattr(text_learning, "FirstPass", Blind)
-    monkeypatch.setattr(text_learning, "StreamObserver", lambda _: Blind())
+    monkeypatch.setattr(text_learning, "StreamObserver", lambda *_, **__: Blind())
 
 
 @pytest.mark.parametrize(

@@ -123,3 +123,43 @@ def contradiction(expected, hits, stretches, alarm):
             if z > alarm:
                 keep, alarm = s, z
     return keep
+
+
+# Spot checks.
+
+
+def least_mean(outcomes, bets, error):
+    """The least mean that bets on these outcomes do not refute, by trying means."""
+
+    def is_refuted(mean):
+        won = sum(
+            math.prod(math.exp(bet * x) / (1 - mean + mean * math.exp(bet)) for x in outcomes)
+            for bet in bets
+        )
+        return won / len(bets) >= 1 / error
+
+    low, high = 0.0, sum(outcomes) / len(outcomes)
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_refuted(middle) else (low, middle)
+    return low
+
+
+def pauses(outcomes, target, alarm=1000, resume=500):
+    """Whether deciding is paused after each outcome: sums over all moments at which bets began."""
+    against = [-0.5 * 8 ** (i / 3) for i in range(4)]
+    resuming = [0.1 * 80 ** (i / 15) for i in range(16)]
+    paused, since, answers = False, [], []
+    for outcome in outcomes:
+        since.append(outcome)
+        bets, mean = (resuming, 2 * target - 1) if paused else (against, target)
+        total = 0.0
+        for bet in bets:
+            for start in range(len(since)):
+                total += math.prod(
+                    math.exp(bet * x) / (1 - mean + mean * math.exp(bet)) for x in since[start:]
+                )
+        if total / len(bets) >= (resume if paused else alarm):
+            paused, since = not paused, []
+        answers.append(paused)
+    return answers
