@@ -184,6 +184,9 @@ def inspect(
         show_facts(file, facts)
 
 
+PRECISIONS_EXAMINED = ("0.9", "0.95", "0.99")
+
+
 def about_model(model: Model[Any], top: int) -> dict[str, Any]:
     """Return the numbers of a model, the features of its most frequent labels, and its largest
     leaks.
@@ -199,6 +202,10 @@ def about_model(model: Model[Any], top: int) -> dict[str, Any]:
         facts["search"] = model.search_
     if not isinstance(model, CategoryModel):
         return facts
+    if model.confidence_.checks.n_checks:
+        facts["spot_checks"] = {
+            precision: str(model.examined(float(precision))) for precision in PRECISIONS_EXAMINED
+        }
     counts = model.learner_.label_counts_
     frequent = []
     for number in np.argsort(-counts, kind="stable")[:top]:
@@ -243,6 +250,8 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
             f"Chosen by a search among {len(tried)}, by {facts['search']['measure']}: "
             f"{facts['search']['chosen']}"
         )
+    for precision, words in facts.get("spot_checks", {}).items():
+        print(f"Spot checks at {precision}: {words}")
     if "frequent_labels" not in facts:
         return
     rows = []

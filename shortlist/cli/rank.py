@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option
+from typer import Exit, Option
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from shortlist.label_vocabulary import LabelVocabulary
     from shortlist.models.model import Answers, Model
 
+PAUSED = 3  # exit code
 FILE_NAME_LETTERS = 80  # of a wrong file name in an error
 
 
@@ -117,6 +118,8 @@ def rank(
     label follows it. With --csv each ranked label has columns of its own; assigned labels share one
     column. With --id-column each line, object or row begins with the name of its example. Any
     number of lines is ranked in constant memory.
+
+    With --precision the exit code is 3 if spot checks have paused it: then no label is assigned.
     """
     from shortlist.models.training_settings import open_model
 
@@ -133,6 +136,7 @@ def rank(
         raise InputError(
             "--csv and --with-text are for files and standard input; leave them out, or --text"
         )
+    paused = why_paused(model, precision)
     if text is not None:
         from shortlist.inputs import Examples
 
@@ -141,6 +145,7 @@ def rank(
         else:
             record = next(model.answer_text(text, k).records())
         show_one(AnswerPrinter(names=names).with_names(record), as_json)
+        exit_if_paused(paused)
         return
     sources = data or ["-"]
     if not cluster.asked:
@@ -186,6 +191,26 @@ def rank(
     sys.stdout.writelines(
         printer.lines(answers(batches) if answers else model.answer_batches(batches, k), stream)
     )
+    exit_if_paused(paused)
+
+
+def why_paused(model: Model[Any], precision: float | None) -> str | None:
+    """Return why nothing is assigned at this precision; None if spot checks have not paused it."""
+    if precision is None:
+        return None
+    examined = model.examined(precision)  # type: ignore[attr-defined]
+    if not examined.paused:
+        return None
+    return (
+        f"nothing is assigned at {precision:g}, since spot checks showed that fewer labels would "
+        f"be right; since then: {examined}"
+    )
+
+
+def exit_if_paused(paused: str | None) -> None:
+    if paused is not None:
+        say(paused)
+        raise Exit(PAUSED)
 
 
 def check_sources(sources: list[str], *, of_texts: bool) -> None:

@@ -70,6 +70,17 @@ def serve(
         ),
     ] = None,
     encoder_model: EncoderModel = None,
+    spot_checks: Annotated[
+        float,
+        Option(
+            min=0.0,
+            max=1.0,
+            help=(
+                "The usual share of waiting texts that people check without seeing the answer; 0 "
+                "for none, and then nobody knows how many decisions are right."
+            ),
+        ),
+    ] = 0.05,
     limit: Annotated[
         list[str] | None,
         Option(help="A limit, NAME=VALUE, such as text=100000; can be repeated."),
@@ -103,6 +114,7 @@ def serve(
             token=read_token(token_file, os.environ.get("SHORTLIST_TOKEN")),
             read_only=read_only,
             salvage=salvage,
+            spot_checks=spot_checks,
             limits=Limits.of(named_values("--limit", limit)),
             encoder=None if encoder is None else find_encoder(encoder, encoder_model),
         )

@@ -241,6 +241,16 @@ def learn(
     vocabulary: VocabularyFile = None,
     language: Language = None,
     policy: PolicyOption = "grow",
+    checked: Annotated[
+        bool,
+        Option(
+            "--checked",
+            help=(
+                "The examples are spot checks: drawn by chance from all that arrive, and judged "
+                "without seeing the model's answer."
+            ),
+        ),
+    ] = False,
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -262,9 +272,15 @@ def learn(
     model = with_names(model, read_names(vocabulary, language, policy))
     earlier = model.describe()
     stream = reading.open_for(model.task, data, model)
+    options: dict[str, Any] = {}
+    if checked:
+        if not isinstance(model, CategoryModel):
+            raise InputError("--checked is for models of labels; leave it out")
+        options["checked"] = True
     with saying_warnings(model):
         model.learn_batches(
-            teaching(model.task, data, stream, progress(stream, "learning"), may_be_empty=True)
+            teaching(model.task, data, stream, progress(stream, "learning"), may_be_empty=True),
+            **options,
         )
     model.save(target)
     facts = model.describe()

@@ -5,5 +5,6 @@ calibration_examples.py   those examples
 calibration.py            the formulas
 drift.py                  whether older examples still hold
 sorted_streams.py         whether a stream comes sorted by label
+spot_checks.py            whether decisions hold what they promise, on texts drawn by chance
 observers.py              ranks some examples before they are learned
 """

@@ -4,7 +4,8 @@ In a file that is sorted by label the next example has the label of the last one
 model that knows one label is right. Of the last WINDOW examples, the share that have a label in
 common with the example before is compared with the share that two random examples would have, Σ
 p², by how often each label came so far. Where it is more than halfway from there to 1 the stream
-is in a run: its rankings are not counted, and nothing is promised until it ends.
+is in a run: its rankings are not counted, and nothing is promised until it ends. Examples without
+labels ("none of these") say nothing of a sorted file, and many may come in a row.
 """
 
 from __future__ import annotations
@@ -51,13 +52,16 @@ class Runs(NamedTuple):
         are_in_run = []
         bits, last, squares, seen, several = self
         for labels_of_example in sets:
+            if not labels_of_example:
+                are_in_run.append(in_run(bits, squares, seen, several))
+                continue
             same = not last.isdisjoint(labels_of_example)
             bits = (bits << 1 | same) & EVERY_BIT
             for label in labels_of_example:
                 squares += 2 * counted[label] + 1
                 counted[label] += 1
             several = several or (bool(last) and not same)
-            last = frozenset(labels_of_example) or last
+            last = frozenset(labels_of_example)
             seen += 1
             are_in_run.append(in_run(bits, squares, seen, several))
         return np.array(are_in_run, dtype=np.bool_), Runs(bits, last, squares, seen, several)

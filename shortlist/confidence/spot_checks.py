@@ -75,7 +75,8 @@ class Examined(NamedTuple):
             return "no spot checks yet"
         if self.n_decided == 0:
             return f"{self.n_checked} checked, none of them would have been decided"
-        return f"{self.right:.1%} right, at least {self.at_least:.1%}, {self.n_checked} checked"
+        words = f"{self.right:.1%} right, at least {self.at_least:.1%}, {self.n_checked} checked"
+        return f"{words}; paused" if self.paused else words
 
 
 class SpotChecks:

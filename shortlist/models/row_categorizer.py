@@ -136,13 +136,13 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         column_names = None if names is None else np.array(names, dtype=object)
         return self._fit(learner, RowBatch(Rows.stack(parts), labels.all()), column_names)
 
-    def learn_batches(self, batches: Iterable[Examples]) -> Self:
+    def learn_batches(self, batches: Iterable[Examples], *, checked: bool = False) -> Self:
         self.check_can_learn()
         for batch in prefetch(batches):
             rows = self.inputs_of(batch)
             self.learner_.check_learnable(rows, batch.row_called)
             labels = numbered(batch.labels or [], len(batch))
-            self._learn(self.learner_, RowBatch(rows, labels))
+            self._learn(self.learner_, RowBatch(rows, labels), checked)
         return self
 
     # Features.

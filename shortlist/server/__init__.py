@@ -25,6 +25,7 @@ rehearsals.py         the journal replayed with a candidate
 promotion.py          serving a candidate, and going back
 review_queue.py       texts that wait to be judged
 queue_order.py        which text comes next
+promises.py           what spot checks say of decisions, and when deciding pauses
 queue_files.py        the texts of files
 people.py             people, roles and tokens
 settings.py           settings and limits

@@ -37,6 +37,7 @@ from shortlist.server.middleware import Connections, Middleware
 from shortlist.server.model_routes import ModelRoutes, rolling
 from shortlist.server.people import ASKING
 from shortlist.server.problems import explain_problems
+from shortlist.server.promises import Promises
 from shortlist.server.promotion_routes import PromotionRoutes
 from shortlist.server.queue_routes import QueueRoutes
 from shortlist.server.ranking_routes import RankingRoutes, RatingRoutes
@@ -54,11 +55,15 @@ MEDIA_TYPES = {
 SECONDS_TO_END = 10  # for requests, after a signal to stop
 
 
+PRECISIONS_MEASURED = (0.9, 0.95, 0.99)
+
+
 class OperationsRoutes(Routes):
     """What every server answers: health, metrics, and the files of the page."""
 
     def __init__(self, context: ServerContext) -> None:
         super().__init__(context)
+        self._promises = Promises(context)
         self._files = {}
         for file in (files("shortlist.server") / "page").iterdir():
             media_type = MEDIA_TYPES[file.name.rpartition(".")[2]]
@@ -87,7 +92,17 @@ class OperationsRoutes(Routes):
             for measure in ("R1", "R5"):
                 value = measures[measure]
                 metrics.rolling.labels(measure).set(math.nan if value is None else value)
+            self._measure_promises()
         return Response(generate_latest(metrics.registry), media_type="text/plain; version=0.0.4")
+
+    def _measure_promises(self) -> None:
+        for precision in PRECISIONS_MEASURED:
+            promise = self._promises.as_dict(precision)
+            promise["paused"] = int(promise["paused"] is not None)
+            for what in ("checked", "right", "at_least", "paused"):
+                value = promise[what]
+                gauge = self.context.metrics.promise.labels(f"{precision:g}", what)
+                gauge.set(math.nan if value is None else value)
 
     @get_hidden("/")
     async def page(self) -> Response:

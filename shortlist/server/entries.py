@@ -31,12 +31,19 @@ class Judge(StrEnum):
     """Who or what judged an example."""
 
     PERSON = "person"
-    MODEL = "model"
+    CHECK = "check"  # a person, without seeing the model's answer, of a text drawn by chance
+    MODEL = "decided"  # not learned
+    LEARNED_MODEL = "model"
     IMPORT = "import"
 
 
 # follows the name of the person who let the model decide, or who imported
-JUDGE_NOTES = {Judge.MODEL: "(decided alone)", Judge.IMPORT: "(imported)"}
+JUDGE_NOTES = {
+    Judge.CHECK: "(spot check)",
+    Judge.MODEL: "(decided by the model)",
+    Judge.LEARNED_MODEL: "(decided alone)",
+    Judge.IMPORT: "(imported)",
+}
 
 
 def judge_in_words(person: str, judge: str) -> str:
@@ -70,7 +77,16 @@ class Judgement:
         return judge_in_words(self.person, self.judge)
 
     def teach(self, model: Categorizer) -> None:
-        model.learn(self.text, self.labels, self.wrong, self.complete, vector=self.vector)
+        if self.judge == Judge.MODEL:
+            return
+        model.learn(
+            self.text,
+            self.labels,
+            self.wrong,
+            self.complete,
+            checked=self.judge == Judge.CHECK,
+            vector=self.vector,
+        )
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,15 @@ from typing import Any, NamedTuple
 
 from shortlist.errors import InputError, counted
 from shortlist.server.checksums import ChainedTable, End
-from shortlist.server.entries import ENTRY_COLUMNS, Entry, EntryRow, Judgement, from_row, to_row
+from shortlist.server.entries import (
+    ENTRY_COLUMNS,
+    Entry,
+    EntryRow,
+    Judge,
+    Judgement,
+    from_row,
+    to_row,
+)
 from shortlist.server.journal_errors import (
     Conflict,
     JournalError,
@@ -34,6 +42,7 @@ from shortlist.server.journal_file import JOURNAL_FILE, JournalFile
 
 BASE = "base.shortlist"  # the model that serving began with, or the promoted one
 NOT_UNDONE = "NOT EXISTS (SELECT 1 FROM undos WHERE example = entries.number)"
+NOT_LEARNED = "judge = 'decided'"  # what the model decided alone
 BEYOND_ANY_NUMBER = 2**62
 
 
@@ -260,13 +269,26 @@ class Journal:
         query = "SELECT EXISTS (SELECT 1 FROM entries WHERE key = ?)"
         return bool(self.file.row(query, (key,))[0])
 
+    def count_judged(self, judge: Judge) -> int:
+        """Return how many labelled entries have this judge and were not undone."""
+        query = f"SELECT count(*) FROM entries WHERE judge = ? AND labels != '[]' AND {NOT_UNDONE}"
+        return int(self.file.row(query, (judge,))[0])
+
     def undone_since(self, version: Version) -> int | None:
         """Return the first entry that a model of that version has learned and that was undone
         since.
         """
-        query = "SELECT min(example) FROM undos WHERE number > ? AND example <= ?"
+        query = (
+            "SELECT min(example) FROM undos WHERE number > ? AND example <= ? AND "
+            f"example NOT IN (SELECT number FROM entries WHERE number = example AND {NOT_LEARNED})"
+        )
         example: int | None = self.file.row(query, (version.undos, version.examples))[0]
         return example
+
+    def learned_of(self, numbers: Sequence[int]) -> list[int]:
+        """Return those of some entries that a model learns: not what it decided alone."""
+        query = f"SELECT 1 FROM entries WHERE number = ? AND NOT {NOT_LEARNED}"
+        return [number for number in numbers if list(self.file.rows(query, (number,)))]
 
     def has_change_from(self, number: int) -> bool:
         """Return whether a change of labels from this number on was not undone."""
@@ -366,7 +388,7 @@ def check_journal(folder: Path) -> None:
 
 def check_no_change_needs(numbers: Sequence[int], journal: Journal) -> None:
     """Refuse to undo entries that a later change of labels may need."""
-    if journal.has_change_from(min(numbers, default=BEYOND_ANY_NUMBER)):
+    if journal.has_change_from(min(journal.learned_of(numbers), default=BEYOND_ANY_NUMBER)):
         raise NeedsTrial("a change of labels may need it")
 
 

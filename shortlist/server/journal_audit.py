@@ -20,7 +20,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.models.label_changes import Change
 from shortlist.models.training_settings import open_model
 from shortlist.server import snapshots
-from shortlist.server.entries import Judgement, LabelChange, of_one_kind
+from shortlist.server.entries import Judge, Judgement, LabelChange, of_one_kind
 from shortlist.server.journal import Journal
 
 AUDITED_EXAMPLES = 20_000  # the newest
@@ -68,7 +68,7 @@ def present_judgements(folder: Path) -> tuple[list[Judgement], list[Change]]:
         if isinstance(entry, LabelChange):
             changes.append(entry.change)
             names.go_back(entry.change)
-        elif len(judgements) < AUDITED_EXAMPLES:
+        elif entry.judge != Judge.MODEL and len(judgements) < AUDITED_EXAMPLES:
             labels = names.of(entry.labels)
             wrong = [label for label in names.of(entry.wrong) if label not in labels]
             if labels or wrong:

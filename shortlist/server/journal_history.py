@@ -5,13 +5,19 @@ Nothing here is needed to rebuild a model.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from shortlist.data.label_input import Label
 from shortlist.data.texts import Vectors
-from shortlist.server.entries import Entry, Judgement
+from shortlist.server.entries import Entry, Judge, Judgement
 from shortlist.server.journal import BEYOND_ANY_NUMBER, NOT_UNDONE, Journal
 
+RECENT_CHECKS = 100
+EXAMPLES_BEFORE = 500  # to which they are compared
 ROLLING_EXAMPLES = 200  # that the rolling measures look at
+DECIDED = "judge IN ('decided', 'model')"
 HAS_LABELS = "change IS NULL AND labels != '[]'"
 
 
@@ -60,21 +66,77 @@ class History:
 
     def places(self) -> list[int | None]:
         """Return the rank of the best right label of each of the last examples before it was
-        learned, oldest first. What a model decided does not count.
+        learned, oldest first: of spot checks if there are any, else of all that people judged.
         """
         query = (
-            f"SELECT place FROM entries WHERE {NOT_UNDONE} AND judge = 'person' AND {HAS_LABELS} "
+            f"SELECT place FROM entries WHERE {NOT_UNDONE} AND judge = ? AND {HAS_LABELS} "
             "ORDER BY number DESC LIMIT ?"
         )
-        places = [place for (place,) in self._rows(query, (ROLLING_EXAMPLES,))]
-        return places[::-1]
+        rows = list(self._rows(query, (Judge.CHECK, ROLLING_EXAMPLES)))
+        if not rows:
+            rows = list(self._rows(query, (Judge.PERSON, ROLLING_EXAMPLES)))
+        return [place for (place,) in rows[::-1]]
+
+    def checks_and_before(self) -> tuple[list[Judgement], list[Judgement]]:
+        """Return the last spot checks, and what people judged before them."""
+        where = (
+            f"number < ? AND judge {{}} AND change IS NULL AND {NOT_UNDONE} ORDER BY number DESC"
+        )
+        checks = self._select_judgements(
+            where.format("= 'check'"), BEYOND_ANY_NUMBER, RECENT_CHECKS
+        )
+        oldest = checks[-1].number if checks else BEYOND_ANY_NUMBER
+        people = where.format("IN ('check', 'person', 'import')")
+        return checks, self._select_judgements(people, oldest, EXAMPLES_BEFORE)
+
+    def _select_judgements(self, where: str, *values: Any) -> list[Judgement]:
+        entries = self._journal.select(where, *values)
+        return [entry for entry in entries if isinstance(entry, Judgement)]
+
+    def decided_since_check(self) -> int:
+        """Return how many texts the model has decided since the last spot check was judged."""
+        last = "SELECT coalesce(max(number), 0) FROM entries WHERE judge = 'check'"
+        query = (
+            f"SELECT count(*) FROM entries WHERE number > ({last}) AND {DECIDED} AND {NOT_UNDONE}"
+        )
+        return int(self._journal.file.row(query, ())[0])
+
+    def decisions(self, limit: int) -> list[dict[str, Any]]:
+        """Return the newest decisions of the model, newest first: the number of the first example
+        of each, its time, who let the model decide, and how many texts it decided and were undone.
+        """
+        query = (
+            "SELECT min(number), time, person, count(*), "
+            f"sum(NOT {NOT_UNDONE}) FROM entries WHERE {DECIDED} GROUP BY time, person "
+            "ORDER BY min(number) DESC LIMIT ?"
+        )
+        return [
+            {"decision": number, "time": time, "person": person, "decided": n, "undone": n_undone}
+            for number, time, person, n, n_undone in self._rows(query, (limit,))
+        ]
+
+    def decided(
+        self, first_second: float, last_second: float, label: Label | None = None
+    ) -> list[int]:
+        """Return the examples that the model decided in a span of time and that were not undone;
+        only those with this label.
+        """
+        query = (
+            f"SELECT number FROM entries WHERE {DECIDED} AND time >= ? AND time < ? "
+            f"AND {NOT_UNDONE}"
+        )
+        values: list[Any] = [first_second, last_second]
+        if label is not None:
+            query += " AND EXISTS (SELECT 1 FROM json_each(labels) WHERE json_each.value = ?)"
+            values.append(label)
+        return [number for (number,) in self._rows(query, tuple(values))]
 
     def decision(self, number: int) -> list[int]:
         """Return the examples that the model decided in one commit, undone or not, by the
         number of the first.
         """
         query = (
-            "SELECT number FROM entries WHERE number >= ?1 AND judge = 'model' "
+            f"SELECT number FROM entries WHERE number >= ?1 AND {DECIDED} "
             "AND time = (SELECT time FROM entries WHERE number = ?1)"
         )
         return [number for (number,) in self._rows(query, (number,))]

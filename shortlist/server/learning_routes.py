@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from fastapi import Response
 from starlette.exceptions import HTTPException
@@ -14,7 +15,7 @@ from shortlist.server.context import ServerContext
 from shortlist.server.entries import Judgement, LabelChange
 from shortlist.server.journal_errors import as_conflict
 from shortlist.server.people import ASKING, Role
-from shortlist.server.review_queue import next_key
+from shortlist.server.review_queue import ID_PREFIX, Queue, next_key
 from shortlist.server.routes import Routes, as_json, post
 from shortlist.server.teaching import Teaching
 from shortlist.server.text_vectors import vector_to_learn
@@ -34,9 +35,12 @@ class LearningRoutes(Routes):
         context.writer()  # refuses if the server is read-only
         context.settings.limits.check_texts([example.text for example in question.examples])
         judgements = []
-        for example in question.examples:
+        are_checks = await self._are_checks(question.examples)
+        for example, is_check in zip(question.examples, are_checks, strict=True):
             vector = await vector_to_learn(context, example.text, example.vector)
-            judgements.append(self._teaching.judgement(example.text, vector, example, example.key))
+            judgements.append(
+                self._teaching.judgement(example.text, vector, example, example.key, is_check)
+            )
             await asyncio.sleep(0)  # let others have a turn
         receipts = await self._teaching.learn(judgements)
         learned = [
@@ -49,6 +53,17 @@ class LearningRoutes(Routes):
             for receipt, judgement in zip(receipts, judgements, strict=True)
         ]
         return as_json({"learned": learned})
+
+    async def _are_checks(self, examples: Sequence[schemas.ExampleQuestion]) -> list[bool]:
+        """Return which examples are spot checks: those that say so, and those that the queue has
+        handed out as such.
+        """
+        said = [example.checked for example in examples]
+        keys = [example.key or "" for example in examples]
+        if not any(key.startswith(ID_PREFIX) for key in keys):
+            return said
+        handed_out = await self.context.queue().run(Queue.are_checks, keys)
+        return [a or b for a, b in zip(said, handed_out, strict=True)]
 
     @post("/v1/repair", schemas.ReceiptAnswer)
     async def repair(self, question: schemas.RepairQuestion) -> Response:

@@ -94,8 +94,15 @@ class Metrics:
         )
         self.rolling = Gauge(
             "shortlist_rolling",
-            "R1 and R5 over the last 200 examples.",
+            "R1 and R5 over the last 200 spot checks, or judged examples if there are none.",
             ["what"],
+            registry=registry,
+        )
+        self.promise = Gauge(
+            "shortlist_promise",
+            "What spot checks say of decisions: how many are checked, the share that is right, its "
+            "lower bound, and whether deciding is paused.",
+            ["target", "what"],
             registry=registry,
         )
 

@@ -101,6 +101,13 @@ def shown_text(item: Item) -> str:
     return shown(item.text)
 
 
+class ChecksDue(NamedTuple):
+    """How many spot checks are wanted."""
+
+    share: float  # of the texts that wait
+    every: int  # one in so many texts that are handed out, while there are any
+
+
 class Sample(NamedTuple):
     """The text that a person has now, or else a sample to choose from by gain."""
 
@@ -120,6 +127,7 @@ class AsyncQueue:
         # the words of the texts handed out last
         self._recent: deque[frozenset[str]] = deque(maxlen=RECENT_TEXTS)
         self._novelty = Novelty()
+        self._handed_out = 0  # texts since the last spot check
 
     def close(self) -> None:
         """Finish what was asked for."""
@@ -142,21 +150,26 @@ class AsyncQueue:
         return await asyncio.shield(loop.run_in_executor(self._thread, run_in_thread))
 
     async def next(
-        self, person: str, order: str, seconds: float
+        self, person: str, order: str, seconds: float, checks: ChecksDue
     ) -> tuple[Item | None, dict[str, int]]:
-        """Return the text that this person has, or else the next in an order, None if none is
-        left; and the counts.
+        """Return the text that this person has, or else a spot check or the next text in an order,
+        None if none is left; and the counts.
         """
         counts: dict[str, int] = {}
         for _ in range(SAMPLES):
-            sample = await self.run(_sample, person, order, seconds)
+            is_check_next = self._handed_out + 1 >= checks.every
+            sample = await self.run(_sample, person, order, seconds, checks.share, is_check_next)
             if sample.item is not None or not sample.choice:
+                self._handed_out += 1
+                if sample.item is not None and sample.item.checked:
+                    self._handed_out = 0
                 return sample.item, sample.counts
             words = {item.number: words_of(item) for item in sample.choice}
             gain_of = await self._measure(sample.choice, words)
             best = self._best_first(sample.choice, words, gain_of)
             item, counts = await self.run(_reserve_best, best, gain_of, person, seconds)
             if item is not None:
+                self._handed_out += 1
                 return item, counts
         return None, counts
 
@@ -194,20 +207,28 @@ def words_of(item: Item) -> frozenset[str]:
     return frozenset(shown(item.text).casefold().split())
 
 
-def _sample(queue: Queue, person: str, order: str, seconds: float) -> Sample:
-    """Return the text of this person, or a sample of texts to choose from by gain."""
+def _sample(
+    queue: Queue, person: str, order: str, seconds: float, share: float, is_check_next: bool
+) -> Sample:
+    """Return the text of this person, a spot check if one is due or nothing else is left, or a
+    sample of texts to choose from by gain.
+    """
     item = queue.reserved(person, seconds)
     choice: list[Item] = []
+    if item is None and is_check_next:
+        item = queue.reserve_check(share, person, seconds)
     if item is None and order == "gain":
-        best = queue.free("gain", person, BEST_MEASURED)
+        best = queue.free("gain", person, BEST_MEASURED, share=share)
         numbers = [item.number for item in best]
-        choice = best + queue.free("stale", person, LONGEST_AGO, but=numbers)
+        choice = best + queue.free("stale", person, LONGEST_AGO, but=numbers, share=share)
     while item is None and order != "gain":
-        free = queue.free(order, person, BEST_MEASURED)
+        free = queue.free(order, person, BEST_MEASURED, share=share)
         if not free:
             break
         # None: others have taken all of them
         item = queue.reserve([item.number for item in free], person, seconds)
+    if item is None and not choice:
+        item = queue.reserve_check(share, person, seconds)
     return Sample(item, choice, queue.counts())
 
 

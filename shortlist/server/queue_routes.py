@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -14,6 +15,8 @@ from shortlist.models.auditing import shown
 from shortlist.server import schemas
 from shortlist.server.context import ServerContext
 from shortlist.server.entries import Judge, Judgement
+from shortlist.server.journal_errors import Conflict
+from shortlist.server.promises import Promises
 from shortlist.server.queue_files import columns_of, texts_of_file
 from shortlist.server.queue_order import decidable
 from shortlist.server.review_queue import Queue
@@ -32,6 +35,7 @@ class QueueRoutes(Routes):
     def __init__(self, context: ServerContext) -> None:
         super().__init__(context)
         self._teaching = Teaching(context)
+        self._promises = Promises(context)
 
     @post("/v1/queue", schemas.Described)
     async def add(self, question: schemas.AddQuestion) -> Response:
@@ -74,10 +78,14 @@ class QueueRoutes(Routes):
         `item`, null if no text is free, has the `id`, which is the key to learn its judgement with;
         `text`, `state` and `note`; the `time` when it was added, in seconds since 1970; the
         `person` who has it or had it last, and `until` when; the number of its judgement in the
-        journal, `example`. `progress` is the answer of `GET /v1/queue`.
+        journal, `example`; and whether it is a spot check (`check`): whoever judges one should
+        not see what the model thinks. `progress` is the answer of `GET /v1/queue`.
         """
         person = self.context.person or question.person
-        item, counts = await self.context.queue().next(person, question.order, question.seconds)
+        checks = self._promises.checks_due()
+        item, counts = await self.context.queue().next(
+            person, question.order, question.seconds, checks
+        )
         return as_json({"item": None if item is None else item.to_dict(), "progress": counts})
 
     @post("/v1/queue/move", schemas.Described)
@@ -112,15 +120,17 @@ class QueueRoutes(Routes):
 
     @post("/v1/queue/sure", schemas.Described)
     async def sure(self, question: schemas.SureQuestion) -> Response:
-        """Which waiting texts the model would decide. Nothing is learned.
+        """Which waiting texts the model would decide, except those drawn for spot checks.
 
         How many texts it `looked_at`, how many are `sure`, the `ids` of these for /v1/queue/decide,
         and `examples`, least certain first: id, text (200 characters), labels, and the probability
-        of the least certain label.
+        of the least certain label; and the `promise` in the shape of /v1/promise: if it is
+        `paused`, no text is sure.
         """
         context = self.context
         queue = context.queue()
-        items = await queue.run(Queue.free, "sure", "", question.most)
+        share = self._promises.checks_due().share
+        items = await queue.run(Queue.free, "sure", "", question.most, (), share)
         decided, gains = await decidable(
             self.replica.model, context.as_ranked, items, question.precision
         )
@@ -138,6 +148,7 @@ class QueueRoutes(Routes):
         examples.sort(key=lambda example: example["probability"])
         return as_json(
             {
+                "promise": self._promises.as_dict(question.precision),
                 "looked_at": len(items),
                 "sure": len(decided),
                 "examples": examples[:EXAMPLES_SHOWN],
@@ -147,13 +158,17 @@ class QueueRoutes(Routes):
 
     @post("/v1/queue/decide", schemas.Described)
     async def decide(self, question: schemas.DecideQuestion) -> Response:
-        """Let the model decide texts, except those of which it is no longer certain.
+        """Let the model decide texts, except those of which it is no longer certain. It does not
+        learn them.
 
         Answers how many it `decided`, and the number of the `decision` for /v1/queue/undo, null if
-        it decided none.
+        it decided none. Refused while deciding is paused (/v1/promise).
         """
         context = self.context
         context.writer()  # refuses if the server is read-only
+        paused = self._promises.why_paused(question.precision)
+        if paused is not None:
+            raise Conflict(paused)
         queue = context.queue()
         ids = list(dict.fromkeys(question.ids))
         items = await queue.run(Queue.reserve_for_model, ids)
@@ -177,7 +192,7 @@ class QueueRoutes(Routes):
                     item.key,
                     person=context.person,
                     vector=await vector_to_learn(context, item.text, None),
-                    judge=Judge.MODEL,
+                    judge=Judge.LEARNED_MODEL if question.learn else Judge.MODEL,
                 )
                 for item, labels in decided
             ]
@@ -187,13 +202,40 @@ class QueueRoutes(Routes):
             raise
         return as_json({"decision": receipts[0].number, "decided": len(decided)})
 
+    @get("/v1/queue/decisions", schemas.Described)
+    async def decisions(self, limit: schemas.Limit = 20) -> Response:
+        """The newest `decisions` of the model, newest first: the number of each (`decision`), its
+        `time`, the `person` who let the model decide, how many texts it `decided`, and how many of
+        these were `undone`.
+        """
+        return as_json({"decisions": self.context.history.decisions(limit)})
+
+    @get("/v1/promise", schemas.Described)
+    async def promise(self, precision: schemas.PrecisionQuery = 0.95) -> Response:
+        """What spot checks say of the decisions for a precision.
+
+        Of the texts `checked`, how many the model `would_decide`, the share of these that is
+        `right`, and `at_least` so much with a chance of 95 %, at whatever moment one asks; the same
+        `in_words`. Why deciding is `paused`, null if it is not. `target` is the examined precision.
+        `changes`: how the last spot checks differ from what was judged before: `inputs`, `labels`
+        and `words`.
+        """
+        return as_json(self._promises.as_dict(precision) | {"changes": self._promises.changes()})
+
     @post("/v1/queue/undo", schemas.Described)
     async def undo(self, question: schemas.UndoDecisionQuestion) -> Response:
-        """Undo all that one decision has learned; the texts wait again. Answers how many
-        examples were `undone`.
+        """Undo one decision, or all of a span of time, perhaps only those for a label; the texts
+        wait again. Answers how many were `undone`.
         """
         self.context.writer()  # refuses if the server is read-only
-        numbers = self.context.history.decision(question.decision)
-        if not numbers:
-            raise HTTPException(404, f"there is no decision {question.decision}")
+        history = self.context.history
+        if question.decision is None:
+            label = None if question.label is None else self.replica.label(question.label)
+            until = math.inf if question.until is None else question.until
+            assert question.since is not None
+            numbers = history.decided(question.since, until, label)
+        else:
+            numbers = history.decision(question.decision)
+            if not numbers:
+                raise HTTPException(404, f"there is no decision {question.decision}")
         return as_json({"undone": await self._teaching.undo(numbers)})

@@ -35,6 +35,7 @@ from shortlist.server.entries import Judge, Judgement
 from shortlist.server.replica import Replica, unlearnable_answer
 
 LEAST_EXAMPLES = 20  # that a window, a group or a label needs to be compared
+LEAST_CHECKS = 100  # fewer spot checks are compared together with what else people judged
 WINDOWS = 10
 LABELS_REPORTED = 20
 RESAMPLES = 2000
@@ -88,9 +89,12 @@ def rehearse(
     ):
         rehearsal = Rehearsal([], [], [], of_candidate.unlearnable)
         last = of_present.journal.version().examples
+        judges = [Judge.CHECK]  # the fairest sample, if it is large enough
+        if of_present.journal.count_judged(Judge.CHECK) < LEAST_CHECKS:
+            judges.append(Judge.PERSON)
         for entry in of_present.journal.each(0, last):
             report_progress(entry.number - 1, last)
-            if isinstance(entry, Judgement) and entry.labels and entry.judge == Judge.PERSON:
+            if isinstance(entry, Judgement) and entry.labels and entry.judge in judges:
                 rehearsal.labels.append(list(entry.labels))
                 rehearsal.present.append(outcome(of_present, entry))
                 rehearsal.candidate.append(outcome(of_candidate, entry))

@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from shortlist.confidence.spot_checks import draw_of
 from shortlist.data.texts import Document
 from shortlist.errors import InputError
 from shortlist.inputs.labelled import SPREADSHEET_ERRORS
@@ -36,11 +37,12 @@ from shortlist.server.journal_file import LOCK_SECONDS
 from shortlist.server.journal_history import History
 
 QUEUE_FILE = "queue.sqlite"
-QUEUE_VERSION = 1
+QUEUE_VERSION = 2
 ID_PREFIX = "queue-"  # of ids, which are keys in the journal
 ATTEMPT = re.compile("[0-9]{0,9}")  # the number of a judgement, behind the id in its key
 STATES = ("waiting", "judged", "skipped", "flagged")
 TEXTS_IN_ONE_COMMIT = 1000  # of a long import
+CHECKS_TRIED = 16  # if others take them
 ORDERS = {
     "date": "number",
     "random": "lot",
@@ -67,7 +69,9 @@ CREATE TABLE items (
     until REAL NOT NULL DEFAULT 0,        -- when its reservation ends
     gain REAL,
     measured REAL NOT NULL DEFAULT 0,     -- when its gain was measured
-    example INTEGER                       -- its number in the journal
+    example INTEGER,                      -- its number in the journal
+    draw REAL NOT NULL DEFAULT 0,         -- below a share: drawn for a spot check
+    checked INTEGER NOT NULL DEFAULT 0    -- whether it was handed out as one
 );
 CREATE INDEX by_date ON items (state, later, number);
 CREATE INDEX by_lot ON items (state, later, lot);
@@ -76,11 +80,20 @@ CREATE INDEX by_age ON items (state, later, measured, lot);
 CREATE INDEX by_example ON items (example);
 CREATE INDEX by_person ON items (person, until);
 CREATE INDEX by_until ON items (until);
+CREATE INDEX by_draw ON items (state, draw);
 CREATE TABLE followed (examples INTEGER, undos INTEGER, seal TEXT);
 INSERT INTO followed VALUES (0, 0, NULL);
 """
+VERSION_2 = """
+ALTER TABLE items ADD COLUMN draw REAL NOT NULL DEFAULT 0;
+ALTER TABLE items ADD COLUMN checked INTEGER NOT NULL DEFAULT 0;
+UPDATE items SET draw = draw_of(id);
+CREATE INDEX by_draw ON items (state, draw);
+"""
 FREE = "state = 'waiting' AND (until < :now OR person = :person)"
-ITEM_COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, until, example"
+ITEM_COLUMNS = (
+    "number, id, attempt, time, text, fields, state, later, note, person, until, example, checked"
+)
 
 
 class NotThere(InputError):
@@ -102,6 +115,7 @@ class Item:
     person: str | None
     until: float
     example: int | None
+    checked: int  # whether it is a spot check
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Item:
@@ -125,6 +139,7 @@ class Item:
             "person": self.person,
             "example": self.example,
             "until": self.until or None,
+            "check": bool(self.checked),
         }
 
 
@@ -152,14 +167,17 @@ class Queue:
 
         Known texts stay as they are, so a retry is safe.
         """
-        insert = "INSERT OR IGNORE INTO items (id, lot, time, text, fields) VALUES (?, ?, ?, ?, ?)"
+        insert = (
+            "INSERT OR IGNORE INTO items (id, lot, draw, time, text, fields) "
+            "VALUES (?, ?, ?, ?, ?, ?)"
+        )
         n_texts = 0
         n_added = 0
         texts = iter(texts)
         while batch := list(islice(texts, TEXTS_IN_ONE_COMMIT)):
             now = time.time()
             rows = [
-                (*id_and_lot(text), now, *written_document(text))
+                (*id_lot_and_draw(text), now, *written_document(text))
                 for text in batch
                 if says_something(text)
             ]
@@ -187,12 +205,25 @@ class Queue:
         """Reserve the first of these texts that is free; None if none is."""
         return next(iter(self.reserve_all(numbers, person, seconds, most=1)), None)
 
+    def reserve_check(self, share: float, person: str, seconds: float) -> Item | None:
+        """Reserve a text that was drawn for a spot check, if one is free."""
+        where = f"{FREE} AND draw < :share ORDER BY later, lot LIMIT {CHECKS_TRIED}"
+        items = self._items(where, now=time.time(), person=person, share=share)
+        numbers = [item.number for item in items]
+        return next(iter(self.reserve_all(numbers, person, seconds, most=1, checked=True)), None)
+
     def reserve_all(
-        self, numbers: Sequence[int], person: str, seconds: float, most: int
+        self,
+        numbers: Sequence[int],
+        person: str,
+        seconds: float,
+        most: int,
+        checked: bool = False,
     ) -> list[Item]:
-        """Reserve the first of these texts that are free."""
+        """Reserve the first of these texts that are free, perhaps as spot checks."""
         update = (
-            "UPDATE items SET person = :person, until = :until WHERE number = :number AND "
+            "UPDATE items SET person = :person, until = :until, "
+            f"checked = max(checked, {int(checked)}) WHERE number = :number AND "
             f"{FREE} RETURNING {ITEM_COLUMNS}"
         )
         items: list[Item] = []
@@ -262,9 +293,13 @@ class Queue:
                 return item
         return None
 
-    def free(self, order: str, person: str, limit: int, but: Sequence[int] = ()) -> list[Item]:
-        """Return the first texts in an order that this person may have."""
-        where = FREE
+    def free(
+        self, order: str, person: str, limit: int, but: Sequence[int] = (), share: float = 0.0
+    ) -> list[Item]:
+        """Return the first texts in an order that this person may have, without the ``share`` that
+        is drawn for spot checks.
+        """
+        where = f"{FREE} AND draw >= {float(share)}"
         if order == "gain":
             where += " AND gain IS NOT NULL"
         if but:
@@ -284,6 +319,11 @@ class Queue:
         with self.explaining():
             rows = self.db.execute(query, values).fetchall()
         return [Item.of(row) for row in rows]
+
+    def are_checks(self, keys: Sequence[str]) -> list[bool]:
+        """Return whether the text of each key was handed out as a spot check."""
+        items = [self.of_key(key) for key in keys]
+        return [item is not None and item.checked > 0 for item in items]
 
     def measure(self, gains: Sequence[tuple[int, float]]) -> None:
         """Note what judgements of these texts would gain."""
@@ -389,16 +429,18 @@ class Queue:
             ) from None
 
     def _prepare(self) -> None:
+        self.db.create_function("draw_of", 1, draw_of, deterministic=True)
         self.db.execute("PRAGMA journal_mode=WAL")
         self.db.execute("PRAGMA synchronous=FULL")
         self.db.execute("BEGIN IMMEDIATE")
         (version,) = self.db.execute("PRAGMA user_version").fetchone()
-        if version not in (0, QUEUE_VERSION):
+        if version not in range(QUEUE_VERSION + 1):
             raise JournalError(
                 f"the queue {self.path} has version {version}; this shortlist reads {QUEUE_VERSION}"
             )
-        if version == 0:
-            for statement in QUEUE_TABLES.split(";\n")[:-1]:
+        if version < QUEUE_VERSION:
+            tables = VERSION_2 if version else QUEUE_TABLES
+            for statement in tables.split(";\n")[:-1]:
                 self.db.execute(statement)
             self.db.execute(f"PRAGMA user_version={QUEUE_VERSION}")
         self.db.execute("COMMIT")
@@ -423,11 +465,14 @@ def judgement_of(key: str) -> tuple[str, int] | None:
     return ID_PREFIX + id, int(attempt or 1)
 
 
-def id_and_lot(text: Document) -> tuple[str, int]:
-    """Return the id of a text, and its place in the random order; both depend on the text alone."""
+def id_lot_and_draw(text: Document) -> tuple[str, int, float]:
+    """Return the id of a text, its place in the random order, and what it drew for spot checks; all
+    depend on the text alone.
+    """
     written, fields = written_document(text)
     digest = blake2b(written.encode(), digest_size=16, person=b"fields" * fields).digest()
-    return ID_PREFIX + digest[:10].hex(), int.from_bytes(digest[10:], "big")
+    id = ID_PREFIX + digest[:10].hex()
+    return id, int.from_bytes(digest[10:], "big"), draw_of(id)
 
 
 def says_something(document: Document) -> bool:

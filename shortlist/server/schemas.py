@@ -135,6 +135,7 @@ ItemKeys = Annotated[
 ]
 QueueState = Literal["waiting", "judged", "skipped", "flagged"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
+PrecisionQuery = Annotated[float, Query(ge=0, le=1, description="The precision asked for.")]
 
 
 Described = dict[str, Any]  # an answer that the description of its route explains
@@ -297,6 +298,11 @@ class ExampleQuestion(JudgedLabels):
     text: SentDocument
     vector: Vector | None = None
     key: Key = None
+    checked: bool = Field(
+        False,
+        description="Whether it is a spot check: drawn by chance from all texts that arrive, and "
+        "judged without seeing the model's answer.",
+    )
 
 
 class RepairQuestion(JudgedLabels):
@@ -384,10 +390,30 @@ class SureQuestion(Question):
 class DecideQuestion(Question):
     ids: ItemKeys = Field(description="The ids that /v1/queue/sure has answered.")
     precision: Share = 0.95
+    learn: bool = Field(
+        False, description="Learn what is decided, too: mistakes then confirm themselves."
+    )
 
 
 class UndoDecisionQuestion(Question):
-    decision: Whole = Field(ge=1, le=2**53)
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["decision"]}, {"required": ["since"]}]}
+    )
+
+    decision: Annotated[int, Field(ge=1, le=2**53), BeforeValidator(_whole)] | None = Field(
+        None, description="The number of one decision."
+    )
+    since: Number | None = Field(
+        None, description="Or all decisions from this moment on, in seconds since 1970."
+    )
+    until: Number | None = Field(None, description="Only those before this moment.")
+    label: LabelName | None = Field(None, description="Only texts that were given this label.")
+
+    @model_validator(mode="after")
+    def _names_decisions(self) -> UndoDecisionQuestion:
+        if (self.decision is None) == (self.since is None):
+            raise ValueError("needs either the number of a decision, or the moment since when")
+        return self
 
 
 # Promotion.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from shortlist.confidence.spot_checks import USUAL_SHARE
 from shortlist.data.texts import Document
 from shortlist.data.validation import as_whole
 from shortlist.errors import InputError
@@ -71,6 +72,7 @@ class ServerSettings:
     # a snapshot is written when so many examples are new, or any is and so much time has passed
     snapshot_examples: int = 10_000
     snapshot_seconds: float = 300.0
+    spot_checks: float = USUAL_SHARE  # the usual share of texts that people check
     refresh: float = 0.05  # seconds between two looks for what another server has learned
 
     def check(self) -> None:

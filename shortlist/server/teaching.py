@@ -15,7 +15,7 @@ from typing import TypeVar
 from shortlist.data.texts import Document, Vectors
 from shortlist.errors import InputError
 from shortlist.server.context import ServerContext
-from shortlist.server.entries import Entry, Judgement
+from shortlist.server.entries import Entry, Judge, Judgement
 from shortlist.server.journal import Journal, Receipt, UndoCheck, check_no_change_needs
 from shortlist.server.journal_errors import Conflict, NeedsTrial, OutOfDate
 from shortlist.server.replica import Replica, check_not_needed
@@ -37,8 +37,9 @@ class Teaching:
         vector: Vectors | None,
         question: JudgedLabels,
         key: str | None,
+        is_check: bool = False,
     ) -> Judgement:
-        """Return the judgement of the person who asks."""
+        """Return the judgement of the person who asks; a spot check if all labels were judged."""
         label = self._replica.label
         labels = [label(name) for name in dict.fromkeys(question.labels)]
         wrong = [label(name) for name in dict.fromkeys(question.wrong)]
@@ -47,7 +48,8 @@ class Teaching:
             complete = not wrong
         place = self._replica.place(text, labels, vector)
         person = self._context.person
-        return Judgement(text, labels, key, place, wrong, complete, person, vector)
+        judge = Judge.CHECK if is_check and complete else Judge.PERSON
+        return Judgement(text, labels, key, place, wrong, complete, person, vector, judge)
 
     async def learn(self, judgements: Sequence[Judgement]) -> list[Receipt]:
         """Write judgements, all or none, and learn them."""

@@ -128,3 +128,14 @@ def test_the_terminal_says_that_a_file_is_sorted(run, tmp_path):  # noqa: F811
     assert run("train", "sorted.txt", "--format", "fasttext").code == 0
     said = run("learn", "sorted.shortlist", "sorted.txt", "--format", "fasttext")
     assert "the examples came sorted by label" in said.err
+
+
+def test_many_texts_in_a_row_with_none_of_the_labels_are_no_sorted_stream():
+    draws = np.random.default_rng(0)
+    labels = draws.integers(0, 5, 600)
+    model = sl.Categorizer().fit(texts_of(labels), [WORDS[label] for label in labels])
+    assert model.assign("wheat word3 word4", precision=0.9)
+    for n in range(100):
+        model.learn(f"parcel number{n % 9} neighbour{n % 7}", [], complete=True)
+    assert not model.confidence_.runs.now
+    assert model.assign("wheat word3 word4", precision=0.9)

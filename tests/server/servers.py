@@ -91,6 +91,8 @@ def in_thread(folder, token=None, **settings):
     from shortlist.server.replica import Replica
     from shortlist.server.settings import listen
 
+    # so that texts come in the order that a test expects; test_spot_checks.py has them
+    settings.setdefault("spot_checks", 0.0)
     chosen = ServerSettings(folder, port=0, token=token, **settings)
     replica = Replica(folder, chosen.read_only)
     headers = {} if token is None else {"authorization": f"Bearer {token}"}
@@ -121,6 +123,8 @@ class Process:
             "shortlist.cli",
             "serve",
             "--port",
+            "0",
+            "--spot-checks",
             "0",
             *map(str, arguments),
         ]

@@ -303,7 +303,7 @@ def test_the_sure_ones_are_decided_once(queued):
     assert queued.ask("queue")["judged"] == 9
     examples = queued.ask("examples")["examples"]
     assert {tuple(one["labels"]) for one in examples} == {("fruit",), ("metal",)}
-    assert {one["judge"] for one in examples} == {"model"}
+    assert {one["judge"] for one in examples} == {"decided"}
     again = queued.ask("queue/decide", ids=ids, precision=0.9)
     assert again == {"decision": None, "decided": 0}
     assert take(queued, "anna")["id"] == queued.reserved["id"], "what somebody has is left alone"

@@ -58,7 +58,7 @@ def test_it_says_the_same(old, read_only):
 
 def test_the_checksums_hold_and_go_on(old):
     with contextlib.closing(Journal(old)) as journal:
-        journal.append([Judgement("corn", ["grain"], person="anna", judge=Judge.MODEL)])
+        journal.append([Judgement("corn", ["grain"], person="anna", judge=Judge.LEARNED_MODEL)])
         journal.undo([1])
         assert journal.version() == (12, 3)
     check_journal(old)
@@ -69,7 +69,12 @@ def test_the_checksums_hold_and_go_on(old):
     [
         (1, Judgement("wheat exports rose", ["grain", "trade"], "key-1", 3, person="anna")),
         (4, LabelChange(Change("rename", ("money",), "finance"), "key-4")),
-        (5, Judgement("bank rates", ["finance"], "queue-5", person="anna", judge=Judge.MODEL)),
+        (
+            5,
+            Judgement(
+                "bank rates", ["finance"], "queue-5", person="anna", judge=Judge.LEARNED_MODEL
+            ),
+        ),
     ],
 )
 def test_what_is_sent_again_with_its_key_is_known(old, number, entry):

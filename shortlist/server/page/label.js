@@ -6,6 +6,7 @@ import * as suggest from "./suggest.js";
 import * as why from "./why.js";
 
 const SHOWN = 10;
+const ALPHABET = 200; // labels that are listed; more are searched for
 const NOTHING = "Labels appear here, best first. Choose one to see which words voted for it.";
 let ranking = [];
 let decision = null; // the labels that the model would assign
@@ -56,6 +57,8 @@ export function judgeItem(given) { // a text of the queue, or null
   ranking = []; // the ranking of the previous text must not be accepted for this one
   decision = null;
   draw("");
+  byId("ranking-heading").textContent = isCheck() ? "All labels" : "Best labels";
+  byId("check-words").hidden = !isCheck();
   document.body.classList.toggle("working", item !== null);
   byId("complete").checked = true;
   byId("text").scrollTop = 0;
@@ -63,6 +66,8 @@ export function judgeItem(given) { // a text of the queue, or null
   fields.lock(item !== null);
   return ready;
 }
+
+const isCheck = () => item?.check === true; // a spot check is judged without seeing what the model thinks
 
 function forget() {
   right.clear();
@@ -85,12 +90,23 @@ async function rank() {
     draw(NOTHING);
     return;
   }
+  if (isCheck()) return drawAlphabet();
   const began = performance.now();
   const answer = await ask("v1/rank", { text: fields.read(), k: SHOWN }, ranked.signal);
   ranking = know(answer.rankings[0]);
   decision = answer.decisions[0];
   byId("ranking-note").textContent = ranking.length ? `in ${(performance.now() - began).toFixed(0)} ms` : "";
   draw("The model knows none of these words yet. Add the right labels and it will.");
+}
+
+async function drawAlphabet() {
+  const { labels, found } = await ask(`v1/labels?limit=${ALPHABET}`, undefined, ranked.signal);
+  const all = know(labels).map(({ label }) => ({ label, score: 0, probability: null }));
+  all.sort((a, b) => called(String(a.label)).localeCompare(called(String(b.label))));
+  ranking = found > ALPHABET ? [] : all;
+  decision = { assigned: [], reason: null };
+  byId("ranking-note").textContent = "in alphabetical order";
+  draw("Look for the labels of this text in the box below.");
 }
 
 function draw(nothing) {
@@ -123,6 +139,7 @@ function drawDecision() {
 
 function row({ label, score, probability }, share, number) {
   const name = String(label);
+  if (isCheck()) return rowOfCheck(name);
   const alone = decision.assigned.includes(label);
   const sure = probability === null ? score.toFixed(3) : `${(100 * probability).toFixed(0)} %`;
   const pick = make("button", { className: alone ? "pick alone" : "pick", type: "button", ariaPressed: String(name === picked) },
@@ -136,6 +153,15 @@ function row({ label, score, probability }, share, number) {
   no.addEventListener("click", () => judge(name, false));
   const digit = make("kbd", { className: "digit", ariaHidden: "true", textContent: number < 10 ? String(number) : "" });
   return make("li", {}, digit, pick, yes, no);
+}
+
+function rowOfCheck(name) {
+  const pick = make("button", { className: "pick", type: "button" }, make("span", { className: "name", textContent: called(name), title: name }));
+  pick.dataset.label = name;
+  pick.addEventListener("click", () => judge(name, true));
+  const yes = make("button", { className: "mark yes", type: "button", ariaLabel: `${called(name)} is right`, title: "Right (+)" }, icon("yes"));
+  yes.addEventListener("click", () => judge(name, true));
+  return make("li", {}, pick, yes);
 }
 
 const rows = () => [...document.querySelectorAll("#ranking .pick")];
@@ -181,7 +207,7 @@ export function add(name, isNew) {
 }
 
 function offered() { // what the model suggests for a text of the queue, to be accepted with one key
-  if (item === null || right.size || wrong.size || !ranking.length) return [];
+  if (item === null || isCheck() || right.size || wrong.size || !ranking.length) return [];
   const own = decision.assigned.length ? decision.assigned : [ranking[0].label];
   return own.map(String);
 }
@@ -194,7 +220,8 @@ function marks() {
     pick.parentElement.classList.toggle("refused", wrong.has(name));
     pick.parentElement.classList.toggle("offered", suggested.includes(name));
     pick.parentElement.querySelector(".yes").ariaPressed = String(right.has(name));
-    pick.parentElement.querySelector(".no").ariaPressed = String(wrong.has(name));
+    const no = pick.parentElement.querySelector(".no");
+    if (no !== null) no.ariaPressed = String(wrong.has(name));
   }
 }
 
@@ -219,8 +246,8 @@ function example(none) { // none: no label fits
   key ??= newKey();
   const labels = none ? [] : right.size || wrong.size ? [...right.keys()] : offered();
   const made = { text: fields.read(), labels, key: item?.id ?? key };
-  if (wrong.size) made.wrong = [...wrong];
-  made.complete = none || (byId("complete").checked && labels.length > 0);
+  if (wrong.size && !isCheck()) made.wrong = [...wrong];
+  made.complete = none || isCheck() || (byId("complete").checked && labels.length > 0);
   return made;
 }
 

@@ -4,7 +4,7 @@ import { ask, byId, guarded, make, percent, show, terms } from "./api.js";
 
 const EVERY = 2000; // milliseconds
 const SMOOTH = 20; // examples in each point of the lines
-const ALONE = "(decided alone)"; // follows the name of the person who let the model decide
+const BY_MODEL = /\(decided (alone|by the model)\)$/; // follows the name of the person who let the model decide
 let readOnly = () => {};
 let changed = () => {};
 
@@ -55,8 +55,8 @@ async function refreshRecent() {
   byId("no-recent").hidden = examples.length > 0;
   byId("recent").replaceChildren(...examples.map((one) => {
     const words = one.undone ? " undone" : "";
-    const who = one.person.replace(ALONE, "").trim();
-    const by = [who && `by ${who}`, one.person.endsWith(ALONE) && "decided by the model"].filter(Boolean).map((part) => ` · ${part}`).join("");
+    const who = one.person.replace(BY_MODEL, "").trim();
+    const by = [who && `by ${who}`, BY_MODEL.test(one.person) && "decided by the model"].filter(Boolean).map((part) => ` · ${part}`).join("");
     const item = make("li", {},
       make("span", { className: `excerpt${words}`, textContent: one.text.slice(0, 80), title: one.text }),
       make("span", { className: `names${words}`, textContent: (one.names ?? one.labels).join(", ") + by }));

@@ -1,6 +1,6 @@
 // The queue: import texts, and judge them one by one, also by keyboard alone.
 
-import { ask, byId, called, counted, download, guarded, make, send, toast as say } from "./api.js";
+import { ask, byId, called, counted, download, guarded, make, percent, send, toast as say } from "./api.js";
 import { focus } from "./fields.js";
 import * as label from "./label.js";
 
@@ -46,6 +46,7 @@ export async function begin(onUndo, onDecision, ready) {
 export async function refresh() {
   if (byId("queue-card").dataset.off !== undefined) return;
   draw(await ask("v1/queue"));
+  await drawPromise();
 }
 
 export function readOnly(isSo) {
@@ -221,7 +222,8 @@ const lookAtSure = guarded(async () => {
   const answer = await ask("v1/queue/sure", { precision: asked });
   if (asked !== precision()) return;
   seen = answer;
-  byId("sure-words").textContent = seen.sure
+  byId("promise-words").textContent = wordsOf(seen.promise);
+  byId("sure-words").textContent = seen.promise.paused ? `${seen.promise.paused}.` : seen.sure
     ? `It would decide ${seen.sure.toLocaleString()} of ${counted(seen.looked_at, "texts")} waiting. The least sure of them:`
     : `It would decide none of ${counted(seen.looked_at, "texts")} waiting.`;
   byId("sure-examples").replaceChildren(...seen.examples.map((one) => make("li", {},
@@ -229,6 +231,23 @@ const lookAtSure = guarded(async () => {
     make("span", { className: "names", textContent: one.labels.map((label) => called(String(label))).join(", ") }),
     make("span", { className: "score", textContent: `${(100 * one.probability).toFixed(0)} %` }))));
   byId("sure-apply").disabled = seen.sure === 0;
+});
+
+const wordsOf = ({ checked, in_words }) => checked ? `Spot checks: ${in_words}.` : "No spot checks have been judged yet: a share of the texts is shown without suggestions, and shows how many decisions are right.";
+
+const drawPromise = guarded(async () => {
+  const promise = await ask(`v1/promise?precision=${precision()}`);
+  byId("paused").hidden = promise.paused === null;
+  if (promise.paused === null) return;
+  const share = (value) => value === null ? "–" : percent(value);
+  const { inputs, labels, words } = promise.changes;
+  const known = inputs.known_words;
+  byId("paused-words").textContent = `${promise.paused}.`;
+  byId("changes").replaceChildren(...[
+    known.now !== null && `Known words: ${share(known.now)} (${share(known.before)} before)`,
+    labels.length > 0 && `Labels that people give more often: ${labels.map(({ name, now, before }) => `${called(name)} ${share(now)} (${share(before)})`).join(", ")}`,
+    words.length > 0 && `Words that come more often: ${words.map(({ name, now, before }) => `${name} ${share(now)} (${share(before)})`).join(", ")}`,
+  ].filter(Boolean).map((line) => make("li", { textContent: line })));
 });
 
 const decide = guarded(async () => {
