@@ -198,7 +198,7 @@ def why_paused(model: Model[Any], precision: float | None) -> str | None:
     """Return why nothing is assigned at this precision; None if spot checks have not paused it."""
     if precision is None:
         return None
-    examined = model.examined(precision)  # type: ignore[attr-defined]
+    examined = model.examined(precision)
     if not examined.paused:
         return None
     return (

@@ -107,7 +107,9 @@ CROSS_FITTED_PARTS = 4
 MOST_WAITING = 4 * LOOK
 # so many spot checks are enough to calibrate without other examples
 ENOUGH_CHECKS = 512
-ENOUGH_WHILE_PAUSED = 2 * LOOK
+ENOUGH_AFTER_REFUTATION = 2 * LOOK
+# that this precision is not held refutes the examples that promised it; larger ones rest on few
+REFUTED_PRECISION = 0.95
 
 
 class Confidence:
@@ -255,10 +257,11 @@ class Confidence:
 
     def _keep_only_checks(self) -> None:
         """Forget examples that are no spot checks, once there are enough of these, or fewer if they
-        have paused deciding.
+        have refuted the others.
         """
         is_check = self.window.checked > 0
-        enough = ENOUGH_WHILE_PAUSED if self.checks.is_paused.any() else ENOUGH_CHECKS
+        is_refuted = self.checks.is_paused_for(REFUTED_PRECISION)
+        enough = ENOUGH_AFTER_REFUTATION if is_refuted else ENOUGH_CHECKS
         if np.count_nonzero(is_check) >= enough and not is_check.all():
             self.window = self.window.take(is_check)
             self._refit()
