@@ -22,13 +22,19 @@ checks   a share of the texts, drawn by chance, is judged by people whatever the
 nobody   the same, but nobody judges any text: neither what is left over nor checks
 plain    no spot checks; what the model decided is not learned
 taught   no spot checks; the model learns what it decided alone
+
+With --places instead: what a model promises, and what it holds on the test part: labels assigned at
+a precision, and lists of a coverage; after fit, after a stream of checked and of unchecked texts,
+after labels were renamed, merged (two and two), split or retired and a stream of 1,000 texts, with
+vectors (100 components of the words), and with several labels (Reuters).
 """
 
 import numpy as np
 
 import shortlist as sl
-from benchmarks.running import arguments, show, table
-from benchmarks.sets import newsgroups, short
+from benchmarks.running import arguments, row, show, table
+from benchmarks.sets import newsgroups, reuters, short
+from benchmarks.vectors_made import lsa
 from shortlist.confidence.spot_checks import share_to_draw
 
 SETS = {name: short(name) for name in ("hwu64", "stackoverflow", "dbpedia")}
@@ -129,6 +135,81 @@ def figures(outcomes, changes_at):
     ]
 
 
+def held(model, texts, labels, target):
+    """What is assigned and listed on a test part, in per cent."""
+    assigned = model.assign(texts, precision=target)
+    lists = model.shortlist(texts, target)
+    n_assigned = sum(map(len, assigned))
+    n_right = sum(len(set(own) & set(true)) for own, true in zip(assigned, labels, strict=True))
+    covered = [set(true) <= set(own.labels) for own, true in zip(lists, labels, strict=True)]
+    return [
+        f"{100 * np.mean([len(own) > 0 for own in assigned]):.0f}",
+        f"{100 * n_right / n_assigned:.1f}" if n_assigned else "-",
+        f"{100 * np.mean(covered):.1f}",
+        f"{np.mean([len(own) for own in lists]):.2f}",
+    ]
+
+
+def places(name, train, test, target):
+    """The promises of one set, place by place."""
+    texts, labels = train
+    random = np.random.default_rng(0)
+    order = random.permutation(len(texts)).tolist()
+    cut = max(len(order) // 2, len(order) - 3000)
+
+    def taken(rows, names=None):
+        names = names or {}
+        return (
+            [texts[i] for i in rows],
+            [list({names.get(label, label): 0 for label in labels[i]}) for i in rows],
+        )
+
+    def of_test(names=None, without=()):
+        names = names or {}
+        kept = [i for i, own in enumerate(test[1]) if not set(own) & set(without)]
+        found = [list({names.get(label, label): 0 for label in test[1][i]}) for i in kept]
+        return [test[0][i] for i in kept], found
+
+    def say(what, model, names=None, without=()):
+        show(row(f"{name}, {what}", *held(model, *of_test(names, without), target)))
+
+    def begun():
+        return sl.Categorizer().fit(*taken(order[:cut]))
+
+    say("fit", begun())
+    say("stream", begun().learn_many(*taken(order[cut:])))
+    say("stream of checks", begun().learn_many(*taken(order[cut:]), checked=True))
+    all_names = sorted({label for i in order[:cut] for label in labels[i]})
+    third = all_names[::3]
+    renamed = {label: f"new {label}" for label in third}
+    merged = dict(zip(third[::2], third[1::2], strict=False))
+    for what, names in (("renamed", renamed), ("merged", merged)):
+        model = begun()
+        for label, into in names.items():
+            if what == "renamed":
+                model.rename_label(label, into)
+            else:
+                model.merge_labels([label], into)
+        say(what, model, names)
+        say(f"{what}, then a stream", model.learn_many(*taken(order[cut:][:1000], names)), names)
+    model = begun()
+    model.retire_labels(third)
+    say("retired", model, without=third)
+    model = begun()
+    for label in third:
+        model.split_label(label, f"half of {label}")
+    halves = [
+        [f"half of {label}" if label in third and random.random() < 0.5 else label for label in own]
+        for own in taken(order[cut:])[1]
+    ]
+    model.learn_many(taken(order[cut:])[0], halves)
+    show(row(f"{name}, split, then a stream", *held(model, *of_test(without=third), target)))
+    encode = lsa(texts)
+    model = sl.Categorizer(encoder=encode).fit(*taken(order[:cut]))
+    say("vectors", model)
+    say("vectors, stream of checks", model.learn_many(*taken(order[cut:]), checked=True))
+
+
 def main():
     parser = arguments(__doc__)
     parser.add_argument("sets", nargs="*", default=list(SETS), metavar="SET")
@@ -137,7 +218,13 @@ def main():
     parser.add_argument("--orders", type=int, default=2)
     parser.add_argument("--changes", nargs="*", default=CHANGES)
     parser.add_argument("--ways", nargs="*", default=["checks", "plain", "taught"])
+    parser.add_argument("--places", action="store_true")
     options = parser.parse_args()
+    if options.places:
+        show(table(["", "decided", "right", "covered", "mean size"]))
+        for name in [*options.sets, "reuters"]:
+            places(name, *(SETS | {"reuters": reuters})[name](options.data), options.target)
+        return
     head = ["set, change, way", "texts", "decided", "right", "late: decided", "right"]
     show(table([*head, "checks", "paused after", "paused"]))
     for name in options.sets:
