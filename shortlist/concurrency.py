@@ -11,12 +11,16 @@ has one for all of its parts.
 A reader holds a lock of its own, which is listed in ``readers``. A writer closes the gate and waits
 for each of these. All locks are held by ``with`` statements, so that Ctrl-C cannot leave one
 locked.
+
+A process that forks inherits the locks of threads that it does not inherit, so it makes them anew.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +30,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import count, repeat
 from threading import Lock, get_ident, main_thread
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast
+from weakref import WeakValueDictionary
+
+from shortlist.errors import ShortlistError
 
 if TYPE_CHECKING:
     from _thread import LockType
@@ -38,23 +45,91 @@ numbers = count()
 class ModelLock:
     """The lock of one model. A copy of the model has another."""
 
-    __slots__ = ("gate", "making", "number", "readers", "turn", "writer")
+    __slots__ = ("__weakref__", "gate", "making", "number", "readers", "turn", "writer")
 
     def __init__(self) -> None:
-        self.gate = Lock()  # held by the writer
+        self.gate: Any = Lock()  # held by the writer
         self.turn = Lock()  # held by a waiting reader, which goes before the next writer
         self.writer: int | None = None  # the thread that writes
         self.readers: dict[int, LockType] = {}  # the lock of each reading thread
         self.making = threading.RLock()  # for values that readers compute once
         self.number = next(numbers)  # of two locks, the one with the lower number is taken first
+        model_locks[self.number] = self
 
     def is_held(self, thread: int) -> bool:
         """Whether a thread reads or writes the model now."""
         mine = self.readers.get(thread)
         return self.writer == thread or (mine is not None and mine.locked())
 
+    def forget_other_threads(self) -> None:
+        """Make the lock that of the only thread of a process that was forked."""
+        thread = get_ident()
+        if self.writer != thread:
+            is_half_changed = self.writer is not None and not self.is_held(thread)
+            if not isinstance(self.gate, ClosedGate):
+                self.gate = ClosedGate() if is_half_changed else Lock()
+            self.writer = None
+        self.turn = Lock()
+        self.making = threading.RLock()
+        self.readers = {reader: own for reader, own in self.readers.items() if reader == thread}
+
     def __reduce__(self) -> tuple[type[ModelLock], tuple[()]]:
         return ModelLock, ()
+
+
+class ClosedGate:
+    """The gate of a model that another thread was changing while the process was forked."""
+
+    def locked(self) -> NoReturn:
+        raise ShortlistError(
+            "this process was forked while another thread changed the model, so it has half of the "
+            "change; fork while no thread learns, or open the model from a file"
+        )
+
+    def __enter__(self) -> None:
+        self.locked()
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+# A fork waits until no thread changes a model, since learning an example takes no time. It does not
+# wait for longer learning: it may be about something else.
+
+FORK_SECONDS = 1.0
+model_locks: WeakValueDictionary[int, ModelLock] = WeakValueDictionary()
+_gates_of_forks: dict[int, list[LockType]] = {}  # that a forking thread holds
+
+
+def _before_fork() -> None:
+    end = time.monotonic() + FORK_SECONDS
+    thread = get_ident()
+    gates = _gates_of_forks[thread] = []
+    for _, lock in sorted(model_locks.items()):
+        if lock.is_held(thread) or isinstance(lock.gate, ClosedGate):
+            continue
+        if lock.turn.acquire(timeout=max(0.0, end - time.monotonic())):
+            if lock.gate.acquire(timeout=max(0.0, end - time.monotonic())):
+                gates.append(lock.gate)
+            lock.turn.release()
+
+
+def _after_fork_in_parent() -> None:
+    for gate in _gates_of_forks.pop(get_ident()):
+        gate.release()
+
+
+def _after_fork_in_child() -> None:
+    _gates_of_forks.clear()
+    for lock in list(model_locks.values()):
+        lock.forget_other_threads()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )
 
 
 def lock_of(model: object) -> ModelLock:
@@ -129,6 +204,8 @@ def _writing(verb: Verb, within: Callable[[], AbstractContextManager[Any]]) -> V
                     if reader != thread:
                         with held:
                             pass
+                if getattr(self, "is_mapped_", False):
+                    self.own_arrays()
                 with within():
                     return verb(self, *args, **kwargs)
             finally:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
 
 from shortlist import own_process
 from shortlist.concurrency import reading, writing
@@ -29,12 +31,30 @@ else:
 One = TypeVar("One")
 
 
+def has_mapped_arrays(value: object, looked_at: set[int]) -> bool:
+    """Whether an object or one of its parts is an array that lies in a file."""
+    if isinstance(value, np.memmap):
+        return True
+    if isinstance(value, (str, int, float, np.ndarray, type)) or id(value) in looked_at:
+        return False
+    looked_at.add(id(value))
+    if isinstance(value, (list, tuple)):
+        parts: Iterable[object] = value
+    elif isinstance(value, dict):
+        parts = value.values()
+    else:
+        parts = getattr(value, "__dict__", {}).values()
+    return any(has_mapped_arrays(part, looked_at) for part in parts)
+
+
 class Estimator(Kind):
     """Base class of what has parameters and can learn. Threads may share it; to copy one is to
     read it.
     """
 
     predicts_labels: ClassVar[bool] = False
+    # whether arrays lie in a file that they cannot change, as joblib gives large ones to a process
+    is_mapped_ = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with ``deep``, those of the parts too."""
@@ -102,6 +122,21 @@ class Estimator(Kind):
     def set_learned(self, **learned: Any) -> None:
         """Set learned attributes, all at once."""
         self.__dict__.update(learned)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if has_mapped_arrays(state, set()):
+            self.is_mapped_ = True
+
+    def own_arrays(self) -> None:
+        """Copy arrays that lie in a file, so that they can be changed."""
+        del self.is_mapped_
+        learned = {
+            name: value
+            for name, value in vars(self).items()
+            if name.endswith("_") and name != "lock_"
+        }
+        self.__dict__.update(copy.deepcopy(learned))
 
     @reading
     def __deepcopy__(self, memo: dict[int, object]) -> Self:

@@ -448,9 +448,9 @@ class AnswerPrinter:
         from shortlist.inputs.tables import as_line, guarded
 
         row = []
-        for cell in cells:
+        for n, cell in enumerate(cells):
             if isinstance(cell, str):
-                cell = guarded(cell)
+                cell = guarded(cell, is_first=n == 0)
             elif isinstance(cell, float):
                 cell = self._number(cell)
             row.append(cell)

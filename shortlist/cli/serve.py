@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 def serve(
     model_file: Annotated[
         Path | None,
-        Argument(help="A model file; a demo model if not given.", show_default=False),
+        Argument(
+            help="A model file; a demo model if neither it nor --state is given.",
+            show_default=False,
+        ),
     ] = None,
     state: Annotated[
         Path | None,
@@ -90,7 +93,8 @@ def serve(
 
     What is learned is on disk before it is acknowledged, in the folder given by --state. Without a
     model file, the state goes on where it stopped; without both, a demo model is served, and what
-    it learns is forgotten.
+    it learns is forgotten. A read-only server begins nothing: its state folder is one that another
+    server works on, or has worked on.
     """
     if os.name == "nt":
         raise InputError(
@@ -102,8 +106,11 @@ def serve(
             raise InputError(f"serving needs {needed}; {installing('server')}")
     from shortlist.server.app import serve as run
     from shortlist.server.settings import Limits, ServerSettings, read_token
-    from shortlist.server.snapshots import is_new
+    from shortlist.server.snapshots import check_state
 
+    is_demo = state is None and model_file is None
+    if state is not None and (model_file is None or read_only):
+        check_state(state)
     if state is None and model_file is not None and not read_only:
         state = Path(f"{model_file}.state")
     with tempfile.TemporaryDirectory(prefix="shortlist-") as temporary:
@@ -128,11 +135,11 @@ def serve(
             raise InputError(
                 f"cannot make the folder {settings.folder}: {problem.strerror}"
             ) from None
-        if model_file is None and is_new(settings.folder):
-            if state is None:
-                say(
-                    "what the demo model learns is forgotten when it stops; --state FOLDER keeps it"
-                )
+        if is_demo:
+            say(
+                "what the demo model learns is forgotten when it stops; to keep what is learned, "
+                "serve a model file"
+            )
             model_file = demo_model(Path(temporary))
         run(settings, model_file, lambda url: say(f"open {url}  (Ctrl-C stops)"))
 

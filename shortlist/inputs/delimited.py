@@ -114,7 +114,7 @@ class Csv(TableFormat):
         layout = None
         for guarded_rows in table._rows(source):
             rows = [
-                (number, [unguarded(cell) if cell[:1] == "'" else cell for cell in row])
+                (number, [unguarded(cell) if "'" in cell else cell for cell in row])
                 for number, row in guarded_rows
             ]
             if layout is None:

@@ -20,21 +20,39 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Format, Progress
 
-# Cells that a spreadsheet would run as formulas are written with an apostrophe before them, and
-# read without it.
+# Texts that a spreadsheet would run as formulas are written with an apostrophe before them, and
+# read without it. A spreadsheet may open a file with semicolons (as in much of Europe) or tabs
+# where commas were written: these begin cells within cells, and so do line breaks, as only the
+# quotes around the first cell of a line count then.
 
-FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-GUARDED = re.compile(r"''*[=+\-@\t\r\n]")
+SIGN = r"[=+\-@＝＋－＠]"
+# spaces and characters that nobody sees, but neither tabs nor line breaks
+UNSEEN = (
+    r"[^\S\t\r\n]|[\x00-\x08\x0e-\x1f\x7f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+)
+AT_START = rf"'*(?:{UNSEEN})*(?:{SIGN}|[\t\r\n])"
+WITHIN = rf"'*(?:{UNSEEN}|\")*{SIGN}"
+FORMULA = re.compile(rf"^(?={AT_START})|(?<=[;\t\r\n])(?={WITHIN})")
+# what looks guarded is guarded once more
+FORMULA_IN_FIRST_CELL = re.compile(
+    rf"^(?={AT_START})|(?<=[;\t])(?={WITHIN})|(?<=[\r\n])(?='{WITHIN})"
+)
+GUARD = re.compile(rf"'(?:(?<=^')(?={AT_START})|(?<=[;\t\r\n]')(?={WITHIN}))")
 
 
-def guarded(cell: str) -> str:
-    """Return a text as a cell that no spreadsheet runs."""
-    return f"'{cell}" if FORMULA.match(cell) else cell
+def guarded(cell: str, is_first: bool = False) -> str:
+    """Return a text as a cell that no spreadsheet runs, be it opened with commas, semicolons or
+    tabs.
+
+    ``is_first``: the first cell of its line, where no line break begins another.
+    """
+    formula = FORMULA_IN_FIRST_CELL if is_first else FORMULA
+    return formula.sub("'", cell)
 
 
 def unguarded(cell: str) -> str:
     """Return the text of a guarded cell."""
-    return cell[1:] if cell[:1] == "'" and GUARDED.match(cell) else cell
+    return GUARD.sub("", cell)
 
 
 def as_line(cells: Iterable[Any], separator: str = ",") -> str:

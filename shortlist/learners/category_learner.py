@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -96,6 +97,8 @@ class CategoryLearner(BatchLearner):
         batch = RowBatch.of(X, Y)
         names = grown_names(self, X) if self.__sklearn_is_fitted__() else column_names(X)
         rows = self.checked_signs(batch.rows)
+        if self.is_mapped_:
+            self.own_arrays()
         with uninterrupted(), nothing_if_refused(self):
             self.expect_labels([] if classes is None else class_list(classes))
             note_names(self, names)
@@ -278,10 +281,14 @@ class Made:
 
     def __init__(self) -> None:
         self._value: Any = None
+        self._process = os.getpid()
         self._lock = threading.Lock()
 
     def of(self, make: Callable[[], Value]) -> Value:
         """The value, made by the first thread that needs it."""
+        if self._process != os.getpid():  # forked, maybe while another thread held the lock
+            self._process = os.getpid()
+            self._lock = threading.Lock()
         with self._lock:
             if self._value is None:
                 self._value = make()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, Generic, TypeVar
 
@@ -355,8 +355,11 @@ class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Gener
 
     def knows_label(self, label: object) -> bool:
         """Whether the label was learned."""
-        numbers = self.learner_.label_numbers([[label]]).ids
-        return bool(numbers[0] < self.label_counts_.size)
+        n_learned = self.label_counts_.size
+        if not isinstance(label, Hashable):
+            return False
+        number: int | None = self.learner_.label_index_.number.get(label)  # type: ignore[call-overload]
+        return number is not None and number < n_learned
 
 
 def warn_of_sorted_stream(confidence: Confidence) -> None:

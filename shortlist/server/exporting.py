@@ -7,7 +7,7 @@ time and key go with an example, except in fastText's layout.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -126,8 +126,11 @@ def _json(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False)
 
 
-def _row(cells: Sequence[Any]) -> str:
-    return as_line(guarded(cell) if isinstance(cell, str) else cell for cell in cells)
+def _row(cells: Iterable[Any]) -> str:
+    return as_line(
+        guarded(cell, is_first=n == 0) if isinstance(cell, str) else cell
+        for n, cell in enumerate(cells)
+    )
 
 
 CSV_COLUMNS = ("labels", "wrong", "complete", "person", "time", "key")

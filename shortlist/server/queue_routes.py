@@ -16,6 +16,7 @@ from shortlist.server import schemas
 from shortlist.server.context import ServerContext
 from shortlist.server.entries import Judge, Judgement
 from shortlist.server.journal_errors import Conflict
+from shortlist.server.people import ASKING, Role
 from shortlist.server.promises import Promises
 from shortlist.server.queue_files import columns_of, texts_of_file
 from shortlist.server.queue_order import decidable
@@ -90,12 +91,15 @@ class QueueRoutes(Routes):
 
     @post("/v1/queue/move", schemas.Described)
     async def move(self, question: schemas.MoveQuestion) -> Response:
-        """Skip texts, put them off, flag them, or put them back. Answers how many `moved`, and
-        the `progress`.
+        """Skip texts, put them off, flag them, or put them back; who manages may put back those
+        that another person has. Answers how many `moved`, and the `progress`.
         """
         queue = self.context.queue()
         person = self.context.person or question.person
-        moved = await queue.run(Queue.move, question.ids, question.to, person, question.note)
+        is_manager = self.context.person != "" and ASKING.get().role == Role.MANAGE
+        moved = await queue.run(
+            Queue.move, question.ids, question.to, person, question.note, is_manager
+        )
         return as_json({"moved": moved, "progress": await queue.run(Queue.counts)})
 
     @get("/v1/queue", schemas.Described)

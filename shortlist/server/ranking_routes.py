@@ -22,6 +22,7 @@ from shortlist.server.routes import Routes, as_json, get, post, votes_of
 from shortlist.server.text_vectors import vectors_to_rank
 
 LEAST_DEPTH = 10  # labels that a decision looks at
+NAMES_AT_A_TIME = 1000  # of rules that are looked up while others wait
 
 
 class RankingRoutes(Routes):
@@ -34,7 +35,7 @@ class RankingRoutes(Routes):
         texts: list[Any] = question.text if isinstance(question.text, list) else [question.text]
         documents = of_one_kind(texts, self.replica.model.fields_)
         context.settings.limits.check_texts(documents)
-        rules = self._rules(question)
+        rules = await self._rules(question)
         vectors, problem = await vectors_to_rank(context, documents, sent_vectors(question))
         inputs = with_vectors(documents, vectors)
         rankings = []
@@ -52,10 +53,12 @@ class RankingRoutes(Routes):
         context.metrics.texts.inc(len(texts))
         return as_json({"rankings": rankings, "decisions": decisions})
 
-    def _rules(self, question: schemas.RankQuestion) -> Rules | None:
+    async def _rules(self, question: schemas.RankQuestion) -> Rules | None:
         most = {kind.label: kind.n for kind in question.at_most}
         names = [*(question.only or ()), *question.but, *(question.below or ()), *most]
-        self.context.labels.check_in_rules(names)
+        for first in range(0, len(names), NAMES_AT_A_TIME):
+            self.context.labels.check_in_rules(names[first : first + NAMES_AT_A_TIME])
+            await asyncio.sleep(0)  # let others have a turn
         rules = Rules(
             only=None if question.only is None else tuple(question.only),
             but=tuple(question.but),

@@ -52,6 +52,7 @@ ORDERS = {
 }
 MODEL = JUDGE_NOTES[Judge.MODEL]  # reserves texts as a person does
 MODEL_SECONDS = 120.0  # for the model to decide
+LONGEST_RESERVATION = 86_400  # seconds
 
 QUEUE_TABLES = """
 CREATE TABLE items (
@@ -90,7 +91,9 @@ ALTER TABLE items ADD COLUMN checked INTEGER NOT NULL DEFAULT 0;
 UPDATE items SET draw = draw_of(id);
 CREATE INDEX by_draw ON items (state, draw);
 """
-FREE = "state = 'waiting' AND (until < :now OR person = :person)"
+# one that ends later than any could was made while the clock was wrong
+RESERVED = f"until BETWEEN :now AND :now + {LONGEST_RESERVATION}"
+FREE = f"state = 'waiting' AND (NOT ({RESERVED}) OR person = :person)"
 ITEM_COLUMNS = (
     "number, id, attempt, time, text, fields, state, later, note, person, until, example, checked"
 )
@@ -195,10 +198,11 @@ class Queue:
         anew.
         """
         query = (
-            "SELECT number FROM items WHERE person = ? AND until >= ? AND state = 'waiting' LIMIT 1"
+            f"SELECT number FROM items WHERE person = :person AND {RESERVED} "
+            "AND state = 'waiting' LIMIT 1"
         )
         with self.explaining():
-            row = self.db.execute(query, (person, time.time())).fetchone()
+            row = self.db.execute(query, {"person": person, "now": time.time()}).fetchone()
         return None if row is None else self.reserve(row, person, seconds)
 
     def reserve(self, numbers: Sequence[int], person: str, seconds: float) -> Item | None:
@@ -252,8 +256,12 @@ class Queue:
         with self.transaction():
             self.db.executemany(update, [(item.number, MODEL) for item in items])
 
-    def move(self, keys: Sequence[str], to: str, person: str, note: str = "") -> int:
-        """Put texts into another state, all or none; refuse texts that another person has."""
+    def move(
+        self, keys: Sequence[str], to: str, person: str, note: str = "", is_manager: bool = False
+    ) -> int:
+        """Put texts into another state, all or none; refuse texts that another person has, except
+        that a manager may free them.
+        """
         update = (
             "UPDATE items SET state = ?, later = ?, note = ?, person = ?, until = 0 "
             "WHERE number = ?"
@@ -271,8 +279,13 @@ class Queue:
                     raise Conflict(
                         f"the text {key} is judged; take its example {item.example} back instead"
                     )
-                if item.until >= now and item.person != person:
-                    raise Conflict(f"another person has the text {key} just now")
+                is_reserved = now <= item.until <= now + LONGEST_RESERVATION
+                may_free = is_manager and to == "waiting"
+                if is_reserved and item.person != person and not may_free:
+                    raise Conflict(
+                        f"another person has the text {key} just now; a manager may put it back "
+                        "to waiting"
+                    )
                 state = to
                 later = item.later
                 if to == "later":
@@ -340,8 +353,8 @@ class Queue:
         with self.explaining():
             counts |= self.db.execute("SELECT state, count(*) FROM items GROUP BY state").fetchall()
             # uses by_until: few are reserved
-            query = "SELECT count(*) FROM items WHERE +state = 'waiting' AND until >= ?"
-            (n_reserved,) = self.db.execute(query, (time.time(),)).fetchone()
+            query = f"SELECT count(*) FROM items WHERE +state = 'waiting' AND {RESERVED}"
+            (n_reserved,) = self.db.execute(query, {"now": time.time()}).fetchone()
         return counts | {"held": n_reserved, "total": sum(counts.values())}
 
     # Following the journal.

@@ -25,6 +25,7 @@ from shortlist.models.training_settings import open_model
 from shortlist.server.journal import BASE as BASE
 from shortlist.server.journal import Journal, Version
 from shortlist.server.journal_errors import JournalError
+from shortlist.server.journal_file import JOURNAL_FILE
 
 LOCK = "lock"
 SNAPSHOT_NAME = re.compile(r"snapshot-(\d+)-(\d+)-([0-9a-f]{16})\.shortlist")
@@ -69,14 +70,24 @@ def is_new(folder: Path) -> bool:
 
 
 def check_state(folder: Path) -> None:
-    """Refuse a folder that no server has worked in."""
-    if is_new(folder):
-        raise no_state(folder)
+    """Refuse a folder that no server has worked in, or whose base is lost."""
+    if not is_new(folder):
+        return
+    if (folder / JOURNAL_FILE).exists():
+        raise base_lost(folder)
+    raise no_state(folder)
 
 
 def no_state(folder: Path) -> InputError:
     return InputError(
         f"{folder} is not a state directory yet: start shortlist serve MODEL --state {folder} once"
+    )
+
+
+def base_lost(folder: Path) -> InputError:
+    return InputError(
+        f"{folder} has a journal but no {BASE}, the model that learned its examples: restore "
+        f"{BASE} from a backup, or copy the model file that serving began with to {folder / BASE}"
     )
 
 
@@ -94,6 +105,9 @@ def take_base(folder: Path, model: Path) -> None:
         return
     model_of_texts(model)  # a file that cannot be served must not become the base
     Journal.begin(folder)  # first: a base without a journal means that the journal is lost
+    with contextlib.closing(Journal(folder)) as journal:
+        if journal.version() != Version(0, 0):  # learned by a model that is lost
+            raise base_lost(folder)
     try:
         copy(model, base)
     except OSError as problem:

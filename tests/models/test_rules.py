@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.label_vocabulary import Concept, LabelVocabulary
+from shortlist.learners.row_ranker import RowRanker
 from shortlist.models import rules as known_rules
 
 WORDS = [
@@ -269,3 +270,12 @@ def test_labels_may_be_given_by_their_names():
         (sl.Rules(at_most={"Cereals": 0}), {"p2", "Banks"}),
     ]:
         assert dict(model.rank(text, 4, rules)).keys() == left, rules
+
+
+def test_labels_of_rules_are_looked_up_at_once(monkeypatch):
+    """A rule may name a hundred thousand labels, while others wait."""
+    model = sl.Categorizer().learn_many(["wheat", "rates"], ["grain", 7])
+    monkeypatch.setattr(RowRanker, "label_numbers", None)
+    known = ["grain", 7, np.str_("grain"), np.int64(7)]
+    unknown = ["Grain", "7", 8, None, ["grain"], {}]
+    assert [model.knows_label(label) for label in known + unknown] == [True] * 4 + [False] * 6

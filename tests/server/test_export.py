@@ -5,10 +5,12 @@ import io
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import shortlist as sl
 from shortlist.cli.rank import AnswerPrinter
-from shortlist.inputs.tables import guarded, unguarded
+from shortlist.inputs.tables import as_line, guarded, unguarded
 from shortlist.models.label_changes import Change
 from shortlist.server.entries import Judgement, LabelChange
 from shortlist.server.exporting import CSV_COLUMNS, LAYOUTS, fasttext_line
@@ -230,7 +232,11 @@ def test_who_judged_is_known_by_the_token(folder):
 
 
 @pytest.mark.parametrize(
-    "cell", ["=1+1", "+1", "-1", "@SUM(1)", "\tx", "'=1", "''-2", "'a'", "b", "'", "\nx", "\r\nx"]
+    "cell",
+    [
+        *("=1+1", "+1", "-1", "@SUM(1)", "\tx", "'=1", "''-2", "'a'", "b", "'", "\nx", "\r\nx"),
+        *("a;=1", "a\t-1", "a;'=1", "\u200b=1", "＝1", "a\n- b", "a\n'- b", ' "=1"'),
+    ],
 )
 def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell):
     assert unguarded(guarded(cell)) == cell
@@ -256,8 +262,35 @@ def test_no_cell_is_a_formula_and_each_is_read_back(folder, run, tmp_path, cell)
 
 
 def test_rankings_for_a_spreadsheet_hold_no_formulas():
-    row = AnswerPrinter("csv")._row(["=cmd", 'a "b"', -0.5, None, "c\rd"])
-    assert row == '\'=cmd,"a ""b""",-0.5,,"c\rd"\n'
+    row = AnswerPrinter("csv")._row(["=cmd", 'a "b"', -0.5, None, "c\rd", "x;=1"])
+    assert row == '\'=cmd,"a ""b""",-0.5,,"c\rd",x;\'=1\n'
+
+
+WITHIN_CELLS = st.lists(
+    st.sampled_from([*"=+-@;,\t\r\n'\"| ab1", "＝", "\u00a0", "\u200b", "\ufeff", "\r\n- "]),
+    max_size=8,
+).map("".join)
+
+
+@given(cells=st.lists(WITHIN_CELLS, min_size=2, max_size=4))
+def test_no_separator_makes_a_formula(cells):
+    """Whatever a spreadsheet takes as separator, no cell begins with a sign of formulas, be it
+    behind characters that nobody sees.
+    """
+    guarded_cells = [guarded(cell, is_first=n == 0) for n, cell in enumerate(cells)]
+    assert list(map(unguarded, guarded_cells)) == cells
+    line = as_line(guarded_cells)
+    for separator in ",;\t":
+        for row in csv.reader(io.StringIO(line, newline=""), delimiter=separator):
+            for cell in row:
+                assert not cell.lstrip(" \u00a0\u200b\ufeff").startswith(("=", "+", "-", "@", "＝"))
+
+
+def test_lists_in_a_text_stay_lists():
+    """Line breaks of the first cell are within quotes, so its lines need no apostrophes."""
+    text = "to buy:\n- wheat\n- corn"
+    assert guarded(text, is_first=True) == text
+    assert guarded(text) == "to buy:\n'- wheat\n'- corn"
 
 
 def test_labels_are_never_blank_and_have_no_spaces_around_them(server):

@@ -14,6 +14,7 @@ import shortlist as sl
 from shortlist.server import snapshots
 from shortlist.server.entries import Judgement
 from shortlist.server.journal import Journal
+from shortlist.server.label_names import LabelNames
 from shortlist.server.middleware import Metrics, Middleware
 from shortlist.server.replica import Replica
 from shortlist.server.settings import Limits, ServerSettings, is_loopback, read_token
@@ -686,3 +687,19 @@ def test_a_column_of_a_file_for_the_queue_may_have_any_name(server):
         "/v1/queue/file", params={"text": 'my "text"'}, content=line, headers=as_file
     )
     assert answer.json() == {"added": 1, "known": 0}
+
+
+def test_others_have_a_turn_while_long_rules_are_looked_up(server, monkeypatch):
+    labels = [f"label {n}" for n in range(3000)]
+    server.learn("wheat", labels)
+    parts = []
+    check = LabelNames.check_in_rules
+    monkeypatch.setattr(
+        LabelNames,
+        "check_in_rules",
+        lambda self, names: (parts.append(len(names)), check(self, names)),
+    )
+    server.ask("rank", text="wheat", but=labels)
+    assert (sum(parts), max(parts)) == (3000, 1000)
+    refused = server.post("/v1/rank", json={"text": "wheat", "but": [*labels, "nothing"]})
+    assert (refused.status_code, "'nothing'" in refused.json()["error"]) == (409, True)

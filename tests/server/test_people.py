@@ -364,3 +364,21 @@ def test_people_may_be_there_before_the_first_model(run, tmp_path, model_file):
     with in_thread(state) as server:
         assert server.get("/v1/model").status_code == 401
         assert server.get("/v1/model", headers=bearer(added.out.strip())).status_code == 200
+
+
+def test_who_manages_frees_a_text_that_another_has(folder, tokens):
+    with in_thread(folder) as server:
+
+        def ask(role, path, **body):
+            return server.post(f"/v1/queue{path}", json=body, headers=bearer(tokens[role]))
+
+        assert ask(Role.MANAGE, "", texts=["wheat rose"]).status_code == 200
+        item = ask(Role.JUDGE, "/next", person="x").json()["item"]
+        move = {"ids": [item["id"]], "person": "x"}
+        assert ask(Role.MANAGE, "/next", person="x").json()["item"] is None
+        assert ask(Role.MANAGE, "/move", to="skipped", **move).status_code == 409
+        assert ask(Role.MANAGE, "/move", to="waiting", **move).json()["moved"] == 1
+        assert ask(Role.MANAGE, "/next", person="x").json()["item"]["id"] == item["id"]
+        refused = ask(Role.JUDGE, "/move", to="waiting", **move)
+        assert refused.status_code == 409
+        assert refused.json()["error"].startswith("another person has the text")

@@ -1,10 +1,12 @@
 """The file of a queue: how many texts are in each state is known without counting them."""
 
 import random
+import time
 
 import pytest
 
-from shortlist.server.review_queue import STATES, Queue
+from shortlist.server.journal_errors import Conflict
+from shortlist.server.review_queue import RESERVED, STATES, Queue
 
 TEXTS = [f"text {n}" for n in range(30)]
 
@@ -56,8 +58,29 @@ def test_who_has_a_text_is_counted_until_the_lease_ends(queue):
 
 
 def test_neither_is_found_by_going_through_all_texts(queue):
-    plan = "EXPLAIN QUERY PLAN SELECT count(*) FROM items WHERE +state = 'waiting' AND until >= 5"
-    assert "by_until" in str(queue.db.execute(plan).fetchall())
+    plan = f"EXPLAIN QUERY PLAN SELECT count(*) FROM items WHERE +state = 'waiting' AND {RESERVED}"
+    assert "by_until" in str(queue.db.execute(plan, {"now": 5}).fetchall())
+
+
+@pytest.mark.parametrize("years", [10, -20])
+def test_no_text_stays_reserved_after_the_clock_was_wrong(queue, monkeypatch, years):
+    """A reservation that ends later than any could is over."""
+    right_now = time.time()
+    queue.add(TEXTS[:1])
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: right_now + max(years, 0) * 365 * 86_400)
+        item = queue.reserve([1], "anna", 86_400)
+    monkeypatch.setattr(time, "time", lambda: right_now + min(years, 0) * 365 * 86_400)
+    assert queue.counts()["held"] == 0
+    assert queue.reserved("anna", 900) is None
+    assert [one.number for one in queue.free("date", "ben", 10)] == [1]
+    assert queue.reserve([1], "ben", 900).id == item.id
+    with pytest.raises(Conflict, match="another person has"):
+        queue.move([item.key], "waiting", "anna")
+    assert queue.move([item.key], "waiting", "anna", is_manager=True) == 1
+    assert queue.reserve([1], "cleo", 900).id == item.id
+    with pytest.raises(Conflict, match="another person has"):
+        queue.move([item.key], "skipped", "anna", is_manager=True)
 
 
 def test_what_was_asked_to_be_kept_is_on_disk_when_it_is_done(queue):
