@@ -215,7 +215,7 @@ class Reading:
         source: str,
         format: str | None = None,
         prefer: dict[str, Any] | None = None,
-        **more: str | None,
+        **more: str | list[str] | None,
     ) -> Stream:
         """Open a data argument, in the format that the user or the task has chosen."""
         from shortlist.inputs import read

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -150,6 +151,14 @@ def queue(
         Option(help="The address of a server instead, http://HOST:PORT/.", show_default=False),
     ] = None,
     token_file: TokenFile = None,
+    keep_columns: Annotated[
+        str,
+        Option(
+            help="Columns that go with each text to the page and into exports, as date,channel; "
+            "--id-column does too.",
+            show_default=False,
+        ),
+    ] = "",
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -169,6 +178,7 @@ def queue(
     from shortlist.server.client import Server
 
     if action == "add":
+        from shortlist.inputs.tables import column_names
         from shortlist.server.queue_files import preferring, texts_in
 
         columns = None
@@ -179,7 +189,12 @@ def queue(
                 columns = Server(server, token_file).ask("v1/model").get("text_columns")
         if not reading.finds_examples(data, columns):
             columns = None
-        stream = reading.open(data, prefer=preferring(columns))
+        keep = column_names(keep_columns)
+        if reading.id_column is not None:
+            keep = list(dict.fromkeys([reading.id_column, *keep]))
+        reading = replace(reading, id_column=None)
+        options: dict[str, Any] = {"keep": keep} if keep else {}
+        stream = reading.open(data, prefer=preferring(columns), **options)
         texts = texts_in(data, progress(stream, "reading"))
         counts = add_to(state, texts) if state else send_to(Server(server, token_file), texts)
         was = "was" if counts["known"] == 1 else "were"
@@ -214,7 +229,7 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
 
     check_state(state)
     with closing(Queue(state)) as queue:
-        return queue.add(texts)
+        return queue.add_rows(texts)
 
 
 def counts_in(state: Path) -> dict[str, int]:
@@ -235,7 +250,8 @@ def send_to(server: Server, texts: Iterable[Any]) -> dict[str, int]:
 
     total = {"added": 0, "known": 0}
     for part in parts(texts, str):
-        answer = server.ask("v1/queue", {"texts": part})
+        documents, rows = zip(*part, strict=True)
+        answer = server.ask("v1/queue", {"texts": documents, "rows": rows})
         total = {name: n + answer[name] for name, n in total.items()}
     return total
 

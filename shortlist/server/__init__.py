@@ -26,6 +26,7 @@ promotion.py          serving a candidate, and going back
 review_queue.py       texts that wait to be judged
 queue_order.py        which text comes next
 queue_files.py        the texts of files
+kept_rows.py          columns of files that go with their texts into exports
 people.py             people, roles and tokens
 settings.py           settings and limits
 logs.py               one JSON object a line

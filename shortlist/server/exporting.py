@@ -19,6 +19,7 @@ from shortlist.inputs.tables import as_line, guarded
 from shortlist.server.entries import Judgement
 from shortlist.server.journal import BEYOND_ANY_NUMBER, Journal
 from shortlist.server.journal_history import History
+from shortlist.server.kept_rows import KeptRows
 
 LABEL_SEPARATOR = "|"  # in a cell of CSV
 FASTTEXT_PREFIX = "__label__"
@@ -47,11 +48,12 @@ def about(judgement: Judgement) -> dict[str, Any]:
         "person": judgement.judge_in_words,
         "time": moment.isoformat(timespec="milliseconds"),
         "key": judgement.key,
+        "rows": list(judgement.rows),
     }
     if judgement.wrong or not judgement.complete or not judgement.labels:
         values["wrong"] = judgement.wrong
         values["complete"] = judgement.complete
-    return {name: value for name, value in values.items() if value not in ("", None)}
+    return {name: value for name, value in values.items() if value not in ("", None, [])}
 
 
 def fields_of(judgement: Judgement) -> dict[str, Any]:
@@ -102,24 +104,59 @@ def fasttext_line(judgement: Judgement) -> str:
     return " ".join([*labels, *words]) + "\n"
 
 
-def csv_row(judgement: Judgement, columns: Sequence[str] = ("text",)) -> str:
-    beside = about(judgement)
-    fields = fields_of(judgement)
-    cells = []
-    for column in columns:
-        value = fields.get(column, "")
-        cells.append(LABEL_SEPARATOR.join(value) if isinstance(value, list) else value)
-    return _row(
-        [
-            *cells,
-            LABEL_SEPARATOR.join(map(str, judgement.labels)),
-            LABEL_SEPARATOR.join(map(str, judgement.wrong)),
-            "yes" if judgement.complete else "no",
-            judgement.judge_in_words,
-            beside["time"],
-            judgement.key,
-        ]
-    )
+@dataclass(frozen=True)
+class TableColumn:
+    """A column of a table, and its cell for a judgement and one of its kept rows."""
+
+    name: str
+    cell: Callable[[Judgement, Mapping[str, Any]], Any]
+
+
+JUDGEMENT_COLUMNS = (
+    TableColumn("labels", lambda judgement, row: _in_a_cell(judgement.labels)),
+    TableColumn("wrong", lambda judgement, row: _in_a_cell(judgement.wrong)),
+    TableColumn("complete", lambda judgement, row: "yes" if judgement.complete else "no"),
+    TableColumn("person", lambda judgement, row: judgement.judge_in_words),
+    TableColumn("time", lambda judgement, row: about(judgement)["time"]),
+    TableColumn("key", lambda judgement, row: judgement.key or ""),
+)
+
+
+def table_columns(journal: Journal) -> list[TableColumn]:
+    """Return the columns of a table of all examples: kept ones, one for each field and one for
+    texts without fields, and what is known of the judgement.
+    """
+    fields = list(dict.fromkeys(["text", *History(journal).field_names()]))
+    own = [TableColumn(name, partial(_field_cell, name=name)) for name in fields]
+    own += JUDGEMENT_COLUMNS
+    taken = {column.name for column in own}
+    kept = []
+    for name in KeptRows(journal.path.parent).names():
+        title = f"{name} (kept)" if name in taken else name
+        kept.append(TableColumn(title, partial(_kept_cell, name=name)))
+    return kept + own
+
+
+def _field_cell(judgement: Judgement, row: Mapping[str, Any], name: str) -> Any:
+    value = fields_of(judgement).get(name, "")
+    return _in_a_cell(value) if isinstance(value, list) else value
+
+
+def _kept_cell(judgement: Judgement, row: Mapping[str, Any], name: str) -> Any:
+    return row.get(name, "")
+
+
+def _in_a_cell(values: Sequence[Any]) -> str:
+    return LABEL_SEPARATOR.join(map(str, values))
+
+
+def table_rows(judgement: Judgement, columns: Sequence[TableColumn]) -> list[list[Any]]:
+    """Return the cells of a judgement: a row for each row of a table that held its text."""
+    return [[column.cell(judgement, row) for column in columns] for row in judgement.rows or [{}]]
+
+
+def csv_lines(judgement: Judgement, columns: Sequence[TableColumn]) -> str:
+    return "".join(_row(cells) for cells in table_rows(judgement, columns))
 
 
 def _json(record: dict[str, Any]) -> str:
@@ -130,10 +167,9 @@ def _row(cells: Sequence[Any]) -> str:
     return as_line(guarded(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
-CSV_COLUMNS = ("labels", "wrong", "complete", "person", "time", "key")
 LAYOUTS = {
     "jsonl": ExportLayout("application/jsonl", "jsonl", json_line),
-    "csv": ExportLayout("text/csv", "csv", csv_row, head=_row(["text", *CSV_COLUMNS])),
+    "csv": ExportLayout("text/csv", "csv", partial(csv_lines, columns=JUDGEMENT_COLUMNS)),
     "fasttext": ExportLayout("text/plain", "ft", fasttext_line),
     "label-studio": ExportLayout(
         "application/json", "json", label_studio_task, "[\n", ",\n", "\n]\n"
@@ -160,20 +196,25 @@ def layout_for(journal: Journal, name: str) -> ExportLayout:
             f"a label, or an entry of a list, holds {LABEL_SEPARATOR}, which stands between two of "
             "them in a cell of CSV; export another layout, as jsonl"
         )
-    # a column for each field, and one for texts without fields
-    columns = list(dict.fromkeys(["text", *history.field_names()]))
-    head = _row([*columns, *CSV_COLUMNS])
-    return replace(layout, head=head, of=partial(csv_row, columns=columns))
+    columns = table_columns(journal)
+    head = _row([column.name for column in columns])
+    return replace(layout, head=head, of=partial(csv_lines, columns=columns))
 
 
 def pieces(journal: Journal, layout: ExportLayout) -> Iterator[str]:
     """Yield the examples that were not undone, in batches."""
     yield layout.head
+    kept_rows = KeptRows(journal.path.parent)
     number = 0
     between = ""
     while batch := journal.after(number, layout.last):
         number = batch[-1].number
-        lines = [layout.of(entry) for entry in batch if isinstance(entry, Judgement)]
+        judgements = [entry for entry in batch if isinstance(entry, Judgement)]
+        rows = kept_rows.of([judgement.key for judgement in judgements])
+        lines = [
+            layout.of(replace(judgement, rows=rows.get(judgement.key, ())))
+            for judgement in judgements
+        ]
         if lines:
             yield between + layout.between.join(lines)
             between = layout.between

@@ -10,6 +10,7 @@ thread opens its own.
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import sqlite3
 import time
@@ -36,7 +37,7 @@ from shortlist.server.journal_file import LOCK_SECONDS
 from shortlist.server.journal_history import History
 
 QUEUE_FILE = "queue.sqlite"
-QUEUE_VERSION = 1
+QUEUE_VERSION = 2
 ID_PREFIX = "queue-"  # of ids, which are keys in the journal
 ATTEMPT = re.compile("[0-9]{0,9}")  # the number of a judgement, behind the id in its key
 STATES = ("waiting", "judged", "skipped", "flagged")
@@ -59,6 +60,7 @@ CREATE TABLE items (
     time REAL NOT NULL,
     text TEXT NOT NULL,
     fields INTEGER NOT NULL DEFAULT 0,    -- whether the text is a JSON object of fields
+    rows TEXT NOT NULL DEFAULT '[]',      -- kept columns of each row that held it, JSON objects
     lot INTEGER NOT NULL,                 -- its place in the random order
     state TEXT NOT NULL DEFAULT 'waiting',
     later INTEGER NOT NULL DEFAULT 0,     -- how often it was put off: the others come first
@@ -79,8 +81,14 @@ CREATE INDEX by_until ON items (until);
 CREATE TABLE followed (examples INTEGER, undos INTEGER, seal TEXT);
 INSERT INTO followed VALUES (0, 0, NULL);
 """
+# from version 1
+QUEUE_MIGRATION = ("ALTER TABLE items ADD COLUMN rows TEXT NOT NULL DEFAULT '[]'",)
+ADD_ROW = """UPDATE items SET rows = json_insert(rows, '$[#]', json(:row)) WHERE id = :id
+AND NOT EXISTS (SELECT 1 FROM json_each(rows) AS each WHERE each.value = json(:row))"""
 FREE = "state = 'waiting' AND (until < :now OR person = :person)"
-ITEM_COLUMNS = "number, id, attempt, time, text, fields, state, later, note, person, until, example"
+ITEM_COLUMNS = (
+    "number, id, attempt, time, text, fields, rows, state, later, note, person, until, example"
+)
 
 
 class NotThere(InputError):
@@ -96,6 +104,7 @@ class Item:
     attempt: int
     time: float
     text: Document
+    rows: list[dict[str, Any]]
     state: str
     later: int
     note: str
@@ -106,8 +115,8 @@ class Item:
     @classmethod
     def of(cls, row: Sequence[Any]) -> Item:
         """Return the text of a row."""
-        number, id, attempt, added, text, fields, *rest = row
-        return cls(number, id, attempt, added, read_document(text, fields), *rest)
+        number, id, attempt, added, text, fields, rows, *rest = row
+        return cls(number, id, attempt, added, read_document(text, fields), json.loads(rows), *rest)
 
     @property
     def key(self) -> str:
@@ -119,6 +128,7 @@ class Item:
         return {
             "id": self.key,
             "text": self.text,
+            "rows": self.rows,
             "state": self.state,
             "note": self.note,
             "time": self.time,
@@ -152,22 +162,32 @@ class Queue:
 
         Known texts stay as they are, so a retry is safe.
         """
+        return self.add_rows((text, {}) for text in texts)
+
+    def add_rows(self, texts: Iterable[tuple[Document, Mapping[str, Any]]]) -> dict[str, int]:
+        """Add texts, each with the kept columns of its row, as ``add`` does. A known text keeps the
+        rows that it had, and those that are new.
+        """
         insert = "INSERT OR IGNORE INTO items (id, lot, time, text, fields) VALUES (?, ?, ?, ?, ?)"
         n_texts = 0
         n_added = 0
         texts = iter(texts)
         while batch := list(islice(texts, TEXTS_IN_ONE_COMMIT)):
             now = time.time()
-            rows = [
-                (*id_and_lot(text), now, *written_document(text))
-                for text in batch
-                if says_something(text)
-            ]
+            items = []
+            rows = []
+            for text, row in batch:
+                if says_something(text):
+                    id, lot = id_and_lot(text)
+                    items.append((id, lot, now, *written_document(text)))
+                    if row:
+                        rows.append({"id": id, "row": json.dumps(row, ensure_ascii=False)})
             with self.transaction():
-                n_added += self.db.executemany(insert, rows).rowcount
+                n_added += self.db.executemany(insert, items).rowcount
+                self.db.executemany(ADD_ROW, rows)
                 # some may be judged
                 self.db.execute("UPDATE followed SET examples = 0, undos = 0, seal = NULL")
-            n_texts += len(rows)
+            n_texts += len(items)
         return {"added": n_added, "known": n_texts - n_added}
 
     # Reservations.
@@ -393,14 +413,18 @@ class Queue:
         self.db.execute("PRAGMA synchronous=FULL")
         self.db.execute("BEGIN IMMEDIATE")
         (version,) = self.db.execute("PRAGMA user_version").fetchone()
-        if version not in (0, QUEUE_VERSION):
+        if version not in (0, 1, QUEUE_VERSION):
             raise JournalError(
                 f"the queue {self.path} has version {version}; this shortlist reads {QUEUE_VERSION}"
             )
+        statements: Sequence[str] = ()
         if version == 0:
-            for statement in QUEUE_TABLES.split(";\n")[:-1]:
-                self.db.execute(statement)
-            self.db.execute(f"PRAGMA user_version={QUEUE_VERSION}")
+            statements = QUEUE_TABLES.split(";\n")[:-1]
+        elif version == 1:
+            statements = QUEUE_MIGRATION
+        for statement in statements:
+            self.db.execute(statement)
+        self.db.execute(f"PRAGMA user_version={QUEUE_VERSION}")
         self.db.execute("COMMIT")
 
 

@@ -11,7 +11,7 @@ from shortlist.cli.rank import AnswerPrinter
 from shortlist.inputs.tables import guarded, unguarded
 from shortlist.models.label_changes import Change
 from shortlist.server.entries import Judgement, LabelChange
-from shortlist.server.exporting import CSV_COLUMNS, LAYOUTS, fasttext_line
+from shortlist.server.exporting import JUDGEMENT_COLUMNS, LAYOUTS, fasttext_line
 from shortlist.server.journal import Journal
 from shortlist.server.journal_history import History
 from shortlist.server.people import Role, changing
@@ -91,7 +91,7 @@ def test_who_judged_when_and_the_key_go_with_it(judged, run):
     assert (last["wrong"], last["complete"]) == (["money"], False)
     assert "person" not in last
     rows = list(csv.DictReader(io.StringIO(run("export", judged, "--format", "csv").out)))
-    assert list(rows[0]) == ["text", *CSV_COLUMNS]
+    assert list(rows[0]) == ["text", *(column.name for column in JUDGEMENT_COLUMNS)]
     assert [row["person"] for row in rows] == ["anna", "bob", "anna", "bob", "anna", ""]
     assert [row["complete"] for row in rows] == ["yes"] * len(JUDGED) + ["no"]
     task = json.loads(run("export", judged, "--format", "label-studio").out)[1]

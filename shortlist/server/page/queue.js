@@ -60,6 +60,7 @@ function draw({ waiting, held, judged, skipped, flagged, total }) {
   byId("queue-progress").hidden = total === 0;
   byId("queue-progress").max = Math.max(total, 1);
   byId("queue-progress").value = total - waiting;
+  drawKept();
   byId("queue-start").hidden = item !== null || waiting === 0;
   byId("sure").hidden = waiting === 0;
   byId("flagged").hidden = flagged === 0;
@@ -68,13 +69,19 @@ function draw({ waiting, held, judged, skipped, flagged, total }) {
   byId("queue-held").textContent = held > (item === null ? 0 : 1) ? `${(held - (item === null ? 0 : 1)).toLocaleString()} open with colleagues` : "";
 }
 
+function drawKept() { // ids and other columns of the rows that the text came from
+  const rows = item?.rows ?? [];
+  byId("kept").hidden = rows.length === 0;
+  byId("kept").textContent = rows.map((row) => Object.entries(row).map(([name, cell]) => `${name} ${cell}`).join(" · ")).join("  |  ");
+}
+
 // Importing
 
 const take = guarded(async (files) => {
   let added = 0;
   let known = 0;
   for (const file of files) {
-    const answer = await send(`v1/queue/file?name=${encodeURIComponent(file.name)}`, file);
+    const answer = await send(`v1/queue/file?name=${encodeURIComponent(file.name)}&keep=*`, file);
     added += answer.added;
     known += answer.known;
   }
