@@ -100,7 +100,7 @@ def check_output(target: Path) -> None:
         )
 
 
-NUMBER_FORMATS = ("csv", "tsv", "numbers")  # tables that may hold rows of numbers
+NUMBER_FORMATS = ("csv", "tsv", "spreadsheet", "numbers")  # tables that may hold rows of numbers
 TEXT_FORMATS = ("json-lines", "json", "parquet")  # tables of texts
 
 # Options of reading in general, which --option refuses, and what to use instead.

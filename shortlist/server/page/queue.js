@@ -5,7 +5,7 @@ import { focus } from "./fields.js";
 import * as label from "./label.js";
 
 const EVERY = 5000; // milliseconds between two updates of the progress
-const TABLES = /\.(jsonl|ndjson|json|csv|tsv|parquet|arff|xml|sgm)(\.(gz|bz2|xz|zst))?$|\.(gz|bz2|xz|zst)$/i;
+const TABLES = /\.(jsonl|ndjson|json|csv|tsv|xlsx|xls|ods|parquet|arff|xml|sgm)(\.(gz|bz2|xz|zst))?$|\.(gz|bz2|xz|zst)$/i;
 let item = null; // what is being judged
 let busy = false;
 let crossing = false; // x was pressed: the next digit crosses out a label
