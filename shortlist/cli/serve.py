@@ -337,31 +337,53 @@ def people(
 
 def export(
     state: Annotated[Path, Argument(help="The folder that a server keeps what is learned in.")],
-    format: Annotated[str, Option(help="jsonl, csv, fasttext or label-studio.")] = "jsonl",
+    format: Annotated[
+        str | None,
+        Option(
+            help="jsonl, csv, xlsx, fasttext or label-studio.",
+            show_default="by the ending of --output, or jsonl",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         Option("--output", "-o", help="The file to write; standard output if not given."),
     ] = None,
+    excel: Annotated[
+        bool,
+        Option(
+            "--excel",
+            help="CSV that Excel opens in much of Europe: semicolons, and a mark of UTF-8.",
+        ),
+    ] = False,
 ) -> None:
     """Write the examples that a server has learned, with who judged them, when, and their keys.
 
-    Examples that were taken back are left out. All layouts can be read back by shortlist train; in
-    CSV with --label-separator '|'. The server may go on meanwhile.
+    Labels have their present names; with a vocabulary, names stand beside codes. Examples that were
+    taken back are left out. All layouts can be read back by shortlist train; tables with
+    --label-separator '|'. The server may go on meanwhile.
     """
     from shortlist.files.drafts import whole_file
-    from shortlist.server.exporting import exported
+    from shortlist.models.training_settings import open_model
+    from shortlist.server.exporting import LAYOUTS, exported, with_present_labels
     from shortlist.server.journal import Journal
-    from shortlist.server.snapshots import check_state
+    from shortlist.server.snapshots import BASE, check_state
 
     check_state(state)
+    if format is None:
+        ending = "" if output is None else output.suffix[1:]
+        format = ending if ending in LAYOUTS else "csv" if excel else "jsonl"
+    if output is None and format == "xlsx":
+        raise InputError("xlsx is not text; name a file for it with -o judged.xlsx")
     with closing(Journal(state, read_only=True)) as journal:
-        pieces = exported(journal, format)
+        vocabulary = getattr(open_model(state / BASE), "vocabulary_", None)
+        vocabulary = with_present_labels(vocabulary, journal)
+        pieces = exported(journal, format, vocabulary, excel)
         if output is None:
-            sys.stdout.writelines(pieces)
+            sys.stdout.writelines(piece.decode() for piece in pieces)
             return
         try:
             with whole_file(output) as file:
-                file.writelines(piece.encode() for piece in pieces)
+                file.writelines(pieces)
         except OSError as problem:
             raise InputError(f"cannot write {output}: {problem.strerror}") from None
         say(f"wrote {output}")

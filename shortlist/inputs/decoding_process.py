@@ -2,8 +2,8 @@
 a decoder abort.
 
 ``decoding`` runs it with the path of a file, and with the sheet of a spreadsheet. It writes a line
-of JSON, the columns and the number of rows; reads a line of JSON, the wanted columns and the rows of
-a slice; and writes each slice, its length and that many bytes in Arrow's format. Errors go to
+of JSON, the columns and the number of rows; reads a line of JSON, the wanted columns and the rows
+of a slice; and writes each slice, its length and that many bytes in Arrow's format. Errors go to
 standard error. It imports nothing of shortlist, to start fast.
 """
 

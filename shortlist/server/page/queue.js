@@ -112,7 +112,7 @@ function beginDropping() {
 
 const save = () => {
   const format = byId("export-format").value;
-  const ending = { jsonl: "jsonl", csv: "csv", fasttext: "txt" }[format] ?? "json";
+  const ending = { jsonl: "jsonl", csv: "csv", xlsx: "xlsx", fasttext: "txt" }[format] ?? "json";
   return download(`v1/export?format=${format}`, `judged.${ending}`);
 };
 
