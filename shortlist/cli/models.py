@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from shortlist.models.model import Model
 
 MOST_LABELS_SHOWN = 20
+FIRST_LETTERS = 60  # of a cell in a table
 
 
 def labels(
@@ -165,7 +166,7 @@ def inspect(
     as_json: Json = False,
 ) -> None:
     """Show what a file holds: the size, labels and strongest features of a model, or how data
-    are read.
+    are read; of a table without a column `text`, its columns.
     """
     from shortlist.files.store import is_model_file
     from shortlist.models.training_settings import open_model
@@ -176,8 +177,19 @@ def inspect(
         facts = about_model(open_model(file), top) | {"bytes": file.stat().st_size}
         show_facts = show_model
     else:
-        facts = about_data(reading.open_for("categories", str(file)))
         show_facts = show_data
+        try:
+            facts = about_data(reading.open_for("categories", str(file)))
+        except InputError:
+            if reading.text_column or reading.target:
+                raise
+            try:
+                facts = about_columns(reading, str(file))
+            except InputError:
+                facts = {}
+            if not facts:
+                raise
+            show_facts = show_columns
     if as_json:
         print_json(facts)
     else:
@@ -276,6 +288,43 @@ def about_data(stream: Stream) -> dict[str, Any]:
     if n_features:
         facts |= {"features": n_features, "features_per_example": active / examples}
     return facts | {"skipped": stream.skipped.count}
+
+
+def about_columns(reading: Reading, source: str) -> dict[str, Any]:
+    """Return what the columns of a table hold, whatever they are called; nothing if there are
+    none.
+    """
+    from shortlist.inputs.tables import ALL_OTHERS
+
+    every: dict[str, Any] = {"text": [], "labels": [], "wrong": None, "keep": ALL_OTHERS}
+    stream = reading.open(source, **every)
+    examples = 0
+    columns: dict[str, dict[str, Any]] = {}
+    values: dict[str, set[str]] = {}
+    for batch in progress(stream, "reading"):
+        examples += len(batch)
+        for row in batch.kept or ():
+            for name, cell in row.items():
+                column = columns.setdefault(name, {"column": name, "filled": 0, "first": ""})
+                if cell:
+                    column["filled"] += 1
+                    column["first"] = column["first"] or _brief([cell])
+                    values.setdefault(name, set()).add(cell)
+    for name, column in columns.items():
+        column["different"] = len(values.get(name, ()))
+    if not columns:
+        return {}
+    return {"format": stream.format, "examples": examples, "columns": list(columns.values())}
+
+
+def show_columns(file: Path, facts: dict[str, Any]) -> None:
+    rows = [
+        [column["column"], column["filled"], column["different"], column["first"][:FIRST_LETTERS]]
+        for column in facts["columns"]
+    ]
+    title = f"{file}: {facts['format']}, {counted(facts['examples'], 'rows')}"
+    print_table(title, ["column", "filled", "different", "first"], rows)
+    print("Name the columns of texts and labels: --text-column NAME --label-column NAME")
 
 
 def show_data(file: Path, facts: dict[str, Any]) -> None:

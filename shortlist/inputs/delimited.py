@@ -204,8 +204,8 @@ class Csv(TableFormat):
         """Return the places of the columns by the first row."""
         width = len(first)
         columns = [column._replace(name=_number(column.name, first)) for column in self.columns()]
-        if all(isinstance(column.name, int) or column.may_be_absent for column in columns):
-            places = {column: column.name for column in columns if isinstance(column.name, int)}
+        places = {column: column.name for column in columns if isinstance(column.name, int)}
+        if places and all(column in places or column.may_be_absent for column in columns):
             for column, place in places.items():
                 if not 0 <= place < width:
                     raise InputError(
@@ -232,8 +232,8 @@ class Csv(TableFormat):
                 f"{quote!r}, found spaces, here and perhaps in all lines; leave them out, or cells "
                 "keep their quotes"
             )
-        places = self.present(first, f"{source.name}, {source.unit} 1", source.progress)
-        return TableLayout(width, places, True)
+        named = self.present(first, f"{source.name}, {source.unit} 1", source.progress)
+        return TableLayout(width, named, True)
 
     def _unnamed_layout(self, source: Source, first: list[str]) -> TableLayout:
         """Return the places of text and labels in two columns without names; note the order."""

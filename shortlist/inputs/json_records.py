@@ -129,7 +129,7 @@ class JsonLines(TableFormat):
         """Return the fields to read that a record has; refuse a record without a needed one."""
         present, missing = matching_columns(columns, names)
         may_be_absent = {"labels", "one_hot", "wrong", "complete", "features", "keep"}
-        if any(column.role == "text" for column in present):
+        if not listed(self.text) or any(column.role == "text" for column in present):
             may_be_absent.add("text")
         for column in missing:
             if column.role not in may_be_absent:

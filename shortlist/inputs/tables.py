@@ -317,7 +317,7 @@ class TableFormat(Format):
         for name in listed(self.labels):
             if str(name) in texts:
                 raise InputError(f"text and labels must be two columns, not both {name!r}")
-        if not texts:
+        if not texts and not listed(self.keep):
             raise InputError("text must name a column, not none")
         separator = self.label_separator
         if separator is not None and not (isinstance(separator, str) and separator):
