@@ -100,8 +100,8 @@ class Csv(TableFormat):
         return self.quote is None  # a quoted field may hold the end of a line
 
     def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Csv]:
-        table = self._separated(source)
-        layout = table._layout(source, first.split(table._separator))
+        table = self.separated(source)
+        layout = table.layout(source, first.split(table._separator))
         if layout.has_header:
             return first, True, table
         options: dict[str, Any] = defaultdict(list)
@@ -114,9 +114,9 @@ class Csv(TableFormat):
         return header, False, replace(table, **options)
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        table = self._separated(source)
+        table = self.separated(source)
         layout = None
-        for guarded_rows in table._rows(source):
+        for guarded_rows in table.raw_rows(source):
             rows = guarded_rows
             if source.unit == "line":  # a spreadsheet's cells of text run no formulas
                 rows = [
@@ -127,7 +127,7 @@ class Csv(TableFormat):
                 number, row = rows[0]
                 if source.first_bad is not None and source.first_bad[0] < number:
                     raise InputError(f"{source.first_bad[1]}; the first line cannot be skipped")
-                layout = table._layout(source, row)
+                layout = table.layout(source, row)
                 if layout.has_header:
                     del rows[0]
             good = []
@@ -144,7 +144,7 @@ class Csv(TableFormat):
         """Whether a source is a spreadsheet, not lines of text."""
         return False
 
-    def _separated(self, source: Source) -> Csv:
+    def separated(self, source: Source) -> Csv:
         """Return the format with its separator, which is recognised if it is not given."""
         if self.reads_sheet(source):
             source.unit = "row"
@@ -161,7 +161,7 @@ class Csv(TableFormat):
         source.progress.separator = separator
         return replace(self, separator=separator)
 
-    def _rows(self, source: Source) -> Iterator[NumberedRows]:
+    def raw_rows(self, source: Source) -> Iterator[NumberedRows]:
         """Yield blocks of rows that are not blank."""
         if source.unit == "row":
             yield from sheet_rows(source, str(self.sheet))
@@ -200,7 +200,7 @@ class Csv(TableFormat):
             raise InputError("separator and quote must differ")
         return None if self.quote is None else Quoting(source, self._separator, self.quote)
 
-    def _layout(self, source: Source, first: list[str]) -> TableLayout:
+    def layout(self, source: Source, first: list[str]) -> TableLayout:
         """Return the places of the columns by the first row."""
         width = len(first)
         columns = [column._replace(name=_number(column.name, first)) for column in self.columns()]
@@ -282,11 +282,15 @@ class Csv(TableFormat):
                 return float(number)
             case "rating" | "features":
                 return self._with_point(cell)
-            case "labels" | "wrong" if self.brackets:
-                return BRACKETS.sub(r"\1", cell)
+            case "labels" | "wrong":
+                return self.label_cell(cell)
             case "complete":
                 return cell.strip()
         return cell
+
+    def label_cell(self, cell: str) -> str:
+        """Return a cell of labels without the brackets around them."""
+        return BRACKETS.sub(r"\1", cell) if self.brackets else cell
 
     def _with_point(self, cell: str) -> str:
         """Return a number as Python writes it; with semicolons between cells, it may have a
@@ -362,7 +366,7 @@ class NumberTable(Csv):
     def columns(self) -> list[Column]:
         return [] if self.target is None else [Column("target", self.target)]
 
-    def _layout(self, source: Source, first: list[str]) -> TableLayout:
+    def layout(self, source: Source, first: list[str]) -> TableLayout:
         """Return the places of the target and of the features."""
         where = f"{source.name}, {source.unit} 1"
         names = [name.strip() for name in first]

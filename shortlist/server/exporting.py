@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib.util import find_spec
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
 from shortlist.data.texts import Fielded
-from shortlist.errors import InputError, installing
+from shortlist.errors import InputError
+from shortlist.inputs.sheets import check_can_write, write_workbook
 from shortlist.inputs.tables import as_line, guarded
 from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.server.entries import Judgement, LabelChange
@@ -247,8 +247,7 @@ def layout_for(
     columns = table_columns(journal, vocabulary is not None)
     names = [column.name for column in columns]
     if name == "xlsx":
-        if find_spec("xlsxwriter") is None:
-            raise InputError(f"writing xlsx needs xlsxwriter; {installing('excel')}")
+        check_can_write()
         if history.has_examples(f"length(text) > {LONGEST_EXCEL_CELL}"):
             raise InputError(
                 f"a text has more than the {LONGEST_EXCEL_CELL:,} characters that a cell of Excel "
@@ -276,37 +275,14 @@ def pieces(journal: Journal, layout: ExportLayout) -> Iterator[bytes]:
 
 
 def workbook(journal: Journal, layout: ExportLayout) -> Iterator[bytes]:
-    """Yield the file of a workbook in pieces; its rows are on disk, not in memory."""
-    import xlsxwriter
-
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        path = Path(folder, "examples.xlsx")
-        options = {"constant_memory": True, "tmpdir": folder}
-        with xlsxwriter.Workbook(str(path), options) as book:
-            book.set_properties({"created": datetime(1980, 1, 1)})  # the same bytes each time
-            sheet = book.add_worksheet()
-            sheet.freeze_panes(1, 0)
-            rows = [layout.head]
-            number = 0
-            for batch in _batches(journal, layout):
-                rows += [row for judgement in batch for row in layout.of(judgement)]
-                number = _write_rows(sheet, rows, number)
-                rows = []
-            _write_rows(sheet, rows, number)
-        with open(path, "rb") as file:
-            while piece := file.read(PIECE_BYTES):
-                yield piece
-
-
-def _write_rows(sheet: Any, rows: Sequence[Sequence[Any]], first: int) -> int:
-    """Write rows; texts stay texts, whatever they look like. Return the number of the next."""
-    for number, row in enumerate(rows, first):
-        for place, cell in enumerate(row):
-            if isinstance(cell, str):
-                sheet.write_string(number, place, cell)
-            else:
-                sheet.write(number, place, cell)
-    return first + len(rows)
+    """Yield the file of a workbook in pieces."""
+    batches = _batches(journal, layout)
+    rows = (row for batch in batches for judgement in batch for row in layout.of(judgement))
+    with tempfile.TemporaryFile() as file:
+        write_workbook(file, chain([layout.head], rows))
+        file.seek(0)
+        while piece := file.read(PIECE_BYTES):
+            yield piece
 
 
 def _batches(journal: Journal, layout: ExportLayout) -> Iterator[list[Judgement]]:
