@@ -12,10 +12,10 @@ from typer import Argument, Option
 from shortlist.cli.options import (
     Json,
     Language,
-    ModelFile,
     PolicyOption,
     Reading,
     VocabularyFile,
+    label_called,
     read_names,
     reads,
     with_names,
@@ -33,6 +33,7 @@ from shortlist.errors import InputError, counted
 if TYPE_CHECKING:
     from shortlist.inputs import Stream
     from shortlist.models.categorizer import Categorizer
+    from shortlist.models.label_changes import Change
     from shortlist.models.model import Model
 
 MOST_LABELS_SHOWN = 20
@@ -40,7 +41,13 @@ FIRST_LETTERS = 60  # of a cell in a table
 
 
 def labels(
-    model_file: ModelFile,
+    model_file: Annotated[
+        Path,
+        Argument(
+            help="A model file, or the state folder of a server, which may be running.",
+            show_default=False,
+        ),
+    ],
     action: Annotated[
         str,
         Argument(
@@ -65,12 +72,21 @@ def labels(
     split LABEL NEW, which begins with what LABEL has learned; retire LABEL…; restore LABEL…. undo
     takes the last change back: the model as it was is kept beside it, as MODEL-FILE.before. name
     gives the model the vocabulary of --vocabulary.
+
+    In a state folder, changes are written to the journal, and a running server follows at once.
     """
     from shortlist.models.categorizer import Categorizer
-    from shortlist.models.label_changes import CHANGES, Change
+    from shortlist.models.label_changes import CHANGES
     from shortlist.models.training_settings import open_model
 
     say_when_compiling()
+    if model_file.is_dir():
+        from shortlist.cli.state_labels import labels_of_state
+
+        if vocabulary is not None:
+            raise InputError("names are given to a model file, before it is served")
+        labels_of_state(model_file, action, names or [], as_json)
+        return
     backup = Path(f"{model_file}.before")
     if action == "undo":
         if not backup.is_file():
@@ -97,11 +113,7 @@ def labels(
         done = f"gave names to {counted(n_named, 'labels')}"
         with_names(model, label_names)
     elif action in CHANGES:
-        changed = [label_called(model, name) for name in names or ()]
-        goal = None
-        if action in CHANGES[:3] and changed:
-            goal = changed.pop()
-        change = Change(action, tuple(changed), goal)
+        change = change_in_words(model, action, names or [])
         model.change_labels(change)
         done = str(change)
     else:
@@ -116,14 +128,15 @@ def labels(
         print(f"Done: {done}. To take it back: shortlist labels {model_file} undo")
 
 
-def label_called(model: Categorizer, name: str) -> Any:
-    """Return the label of the model with this name, or that the vocabulary calls so; or else the
-    name.
-    """
-    labels = {str(label): label for label in model.classes_.tolist()}
-    if name not in labels and model.vocabulary_ is not None:
-        name = model.vocabulary_.of_name(name) or name
-    return labels.get(name, name)
+def change_in_words(model: Categorizer, action: str, names: list[str]) -> Change:
+    """Return the change of labels that an action and names ask for."""
+    from shortlist.models.label_changes import CHANGES, Change
+
+    changed = [label_called(model, name) for name in names]
+    goal = None
+    if action in CHANGES[:3] and changed:
+        goal = changed.pop()
+    return Change(action, tuple(changed), goal)
 
 
 def show(model: Categorizer, part: str, as_json: bool) -> None:
