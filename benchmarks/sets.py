@@ -11,10 +11,9 @@ import numpy as np
 from papers.corpora.contexts import word_contexts
 from papers.index_data import split
 from papers.rcv1 import subset
-from shortlist import LabelVocabulary
+from shortlist import read_vocabulary
 from shortlist.data.rows import Rows
 from shortlist.inputs import read
-from shortlist.label_vocabulary import Concept
 
 SHORT = {
     "hwu64": "hwu64",
@@ -102,12 +101,7 @@ def short_texts(data, name, part="train"):
 
 def subjects(data, teach=0):
     """The vocabulary of EURLEX57K."""
-    found = json.loads((data / "eurlex57k" / "labels.json").read_text(encoding="utf-8"))
-    concepts = [
-        Concept(label, one["label"], tuple(one["alt_labels"]), tuple(one["parents"]))
-        for label, one in found.items()
-    ]
-    return LabelVocabulary(concepts, teach=teach)
+    return read_vocabulary(data / "eurlex57k" / "labels.json", teach=teach)
 
 
 def laws(data, part):

@@ -94,7 +94,12 @@ class Estimator(Kind):
     def _get_param_names(cls) -> list[str]:
         if cls.__init__ is object.__init__:
             return []
-        return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
+        parameters = inspect.signature(cls.__init__).parameters.values()
+        return sorted(
+            parameter.name
+            for parameter in parameters
+            if parameter.name != "self" and parameter.kind is not parameter.VAR_KEYWORD
+        )
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters

@@ -165,6 +165,14 @@ class LabelVocabulary:
             return None
         return hits[0]
 
+    def called(self, name: str) -> str | None:
+        """Return the label with this name or synonym, if there is only one; capitals make no
+        difference.
+        """
+        folded = name.casefold()
+        hits = [label for label, words in self._folded if folded in words]
+        return hits[0] if len(hits) == 1 else None
+
     def renamed(self, old: str, new: str) -> LabelVocabulary:
         """Return the vocabulary with a label renamed, unless the new label exists already."""
         if old not in self.concepts or new in self.concepts:
@@ -274,6 +282,13 @@ def _in_language(names: Iterable[Any], language: str | None) -> list[str]:
 
 
 CELL_SEPARATOR = "|"  # separates synonyms or broader labels in one cell
+# the fields of EURLEX57K's file of EuroVoc, where the label is a number and "label" its name
+EURLEX_FIELDS = {
+    "concept_id": "label",
+    "label": "name",
+    "alt_labels": "synonyms",
+    "parents": "broader",
+}
 CONCEPT_FIELDS = ("label", "name", "synonyms", "broader", "deprecated")
 
 
@@ -286,7 +301,8 @@ def read_vocabulary(
     """Read a vocabulary of labels from a file, compressed or not.
 
     TSV or CSV: the label and its name; with a header also synonyms, broader and deprecated, with
-    ``|`` between several. JSON: a list of objects, or an object from labels to names or objects.
+    ``|`` between several. JSON: a list of objects, or an object from labels to names or objects;
+    these may have the fields of EURLEX57K (concept_id, label, alt_labels, parents).
     SKOS: RDF/XML (.rdf, .xml), Turtle (.ttl), JSON-LD (.jsonld) or N-Triples (.nt).
 
     Parameters
@@ -390,6 +406,8 @@ def _of_json(text: str, where: str) -> Iterator[Concept]:
             raise InputError(
                 f"{where}, concept {number}: expected an object, found {type(value).__name__}"
             )
+        if not EURLEX_FIELDS.keys().isdisjoint(value.keys() - set(CONCEPT_FIELDS)):
+            value = {EURLEX_FIELDS.get(name, name): part for name, part in value.items()}
         unknown = value.keys() - set(CONCEPT_FIELDS)
         if unknown:
             raise InputError(

@@ -285,11 +285,11 @@ def test_what_kind_a_field_beside_texts_is():
     ("texts", "sentence"),
     [
         (
-            pandas.DataFrame({"title": ["a b", "c"]}),
+            pandas.DataFrame({"title": ["a b", "c"], "body": ["d", "e"]}),
             "texts is a DataFrame, which has columns: give one of them",
         ),
         (
-            polars.DataFrame({"title": ["a b", "c"]}),
+            polars.DataFrame({"title": ["a b", "c"], "body": ["d", "e"]}),
             "texts is a DataFrame, which has columns: give one of them",
         ),
         ({"a b", "c"}, "texts is a set, which has no order; give a list"),

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option
+from typer import Argument, Option
 
 from shortlist.cli.on_cluster import on_cluster
 from shortlist.cli.options import (
@@ -194,7 +194,22 @@ def compare(
 @reads
 def audit(
     *,
-    data: Data = "-",
+    data: Annotated[
+        list[str] | None,
+        Argument(
+            help="A file or folder of examples, or - for standard input; or apply FILE WORKLIST.",
+            show_default="-",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output",
+            "-o",
+            help="A worklist to write, .csv or .xlsx; with apply, the corrected copy of the file.",
+            show_default=False,
+        ),
+    ] = None,
     limit: Annotated[
         int, Option(min=1, help="How many of the most doubtful examples to list.")
     ] = 50,
@@ -213,29 +228,54 @@ def audit(
     get confused.
 
     Each fifth of the examples is ranked by a model that has learned the others; what it contradicts
-    most comes first, with the words that speak against the label. Examples are numbered from 1, in
-    the order of the file.
+    most comes first, with the words that speak against the label. Examples have the numbers of
+    their lines, or of their rows in a spreadsheet.
+
+    -o doubts.xlsx writes a worklist of the doubtful examples and of equal texts, whose last column
+    waits for the right labels. audit apply FILE WORKLIST -o NEW-FILE then copies the file with
+    these labels.
     """
+    from shortlist.cli.worklists import Numbering, apply, check_worklist, write_worklist
     from shortlist.data.labels import NumberedLabels
     from shortlist.inputs.labelled import teaching
     from shortlist.models.text_batches import texts_and_labels
 
+    data = data or ["-"]
+    if data[0] == "apply":
+        apply(data[1:], output, reading, as_json)
+        return
+    if len(data) > 1:
+        raise InputError("audit takes one file or folder, or: audit apply FILE WORKLIST")
+    source = data[0]
+    if output is not None:
+        check_worklist(output)
     say_when_compiling()
     auditor = auditor_like(model, learner, named_values("--set", settings))
-    stream = reading.open_for("categories", data)
-    batches = list(teaching("categories", data, stream, progress(stream, "reading")))
+    stream = reading.open_for("categories", source)
+    batches = list(teaching("categories", source, stream, progress(stream, "reading")))
     if batches[0].texts is None:
         raise InputError(
-            f"{data} holds rows of numbers, and audit needs texts; name their column with "
+            f"{source} holds rows of numbers, and audit needs texts; name their column with "
             "--text-column"
         )
     pairs = [texts_and_labels(batch) for batch in batches]
     texts = [text for texts, _ in pairs for text in texts]
     labels = NumberedLabels.stack([labels for _, labels in pairs])  # type: ignore[misc]
+    numbering = Numbering.of(batches)
     with counting("looking") as watch:
-        report = auditor.audit(texts, labels, limit, watch=watch, numbers=range(1, len(texts) + 1))
+        report = auditor.audit(texts, labels, limit, watch=watch, numbers=numbering.numbers)
+    if output is not None:
+        worklist = numbering.worklist(report, texts, labels, auditor, reading)
+        write_worklist(output, worklist, stream.progress.separator)
+        say(
+            f"wrote {output}: put the right labels into its last column, and run: shortlist audit "
+            f"apply {source} {output} -o NEW-FILE"
+        )
     if as_json:
-        print_json(report.to_dict() | {"skipped": stream.skipped.count})
+        record = report.to_dict() | {"skipped": stream.skipped.count, "numbers": numbering.unit}
+        for doubt in record["doubts"]:
+            doubt |= numbering.id_of(doubt["number"])
+        print_json(record)
         return
     are = "is" if report.contradicted == 1 else "are"
     print(
@@ -248,16 +288,18 @@ def audit(
         words = ", ".join(word for word, _ in doubt.words)
         label = name_of(doubt.label)
         rather = name_of(doubt.found)
-        rows.append([doubt.number, label, rather, doubt.by, words, doubt.text[:TEXT_LETTERS]])
-    print_table("Most doubtful", ["example", "label", "rather", "by", "because of", "text"], rows)
+        which = numbering.called(doubt.number)
+        rows.append([which, label, rather, doubt.by, words, doubt.text[:TEXT_LETTERS]])
+    unit = numbering.unit
+    print_table("Most doubtful", [unit, "label", "rather", "by", "because of", "text"], rows)
     if report.duplicates:
         rows = []
         for equal in report.duplicates[:MOST_PAIRS]:
-            numbers = ", ".join(map(str, equal.numbers))
+            numbers = ", ".join(map(numbering.called, equal.numbers))
             lists = [", ".join(map(name_of, names)) or "none" for names in equal.labels]
             rows.append([numbers, " | ".join(lists), equal.text[:TEXT_LETTERS]])
         title = f"Equal texts, different labels ({len(report.duplicates):,})"
-        print_table(title, ["examples", "labels", "text"], rows)
+        print_table(title, [f"{unit}s", "labels", "text"], rows)
     if report.confusions:
         rows = []
         for pair in report.confusions[:MOST_PAIRS]:

@@ -12,10 +12,10 @@ from typer import Argument, Option
 from shortlist.cli.options import (
     Json,
     Language,
-    ModelFile,
     PolicyOption,
     Reading,
     VocabularyFile,
+    label_called,
     read_names,
     reads,
     with_names,
@@ -33,13 +33,21 @@ from shortlist.errors import InputError, counted
 if TYPE_CHECKING:
     from shortlist.inputs import Stream
     from shortlist.models.categorizer import Categorizer
+    from shortlist.models.label_changes import Change
     from shortlist.models.model import Model
 
 MOST_LABELS_SHOWN = 20
+FIRST_LETTERS = 60  # of a cell in a table
 
 
 def labels(
-    model_file: ModelFile,
+    model_file: Annotated[
+        Path,
+        Argument(
+            help="A model file, or the state folder of a server, which may be running.",
+            show_default=False,
+        ),
+    ],
     action: Annotated[
         str,
         Argument(
@@ -64,12 +72,21 @@ def labels(
     split LABEL NEW, which begins with what LABEL has learned; retire LABEL…; restore LABEL…. undo
     takes the last change back: the model as it was is kept beside it, as MODEL-FILE.before. name
     gives the model the vocabulary of --vocabulary.
+
+    In a state folder, changes are written to the journal, and a running server follows at once.
     """
     from shortlist.models.categorizer import Categorizer
-    from shortlist.models.label_changes import CHANGES, Change
+    from shortlist.models.label_changes import CHANGES
     from shortlist.models.training_settings import open_model
 
     say_when_compiling()
+    if model_file.is_dir():
+        from shortlist.cli.state_labels import labels_of_state
+
+        if vocabulary is not None:
+            raise InputError("names are given to a model file, before it is served")
+        labels_of_state(model_file, action, names or [], as_json)
+        return
     backup = Path(f"{model_file}.before")
     if action == "undo":
         if not backup.is_file():
@@ -96,11 +113,7 @@ def labels(
         done = f"gave names to {counted(n_named, 'labels')}"
         with_names(model, label_names)
     elif action in CHANGES:
-        changed = [label_called(model, name) for name in names or ()]
-        goal = None
-        if action in CHANGES[:3] and changed:
-            goal = changed.pop()
-        change = Change(action, tuple(changed), goal)
+        change = change_in_words(model, action, names or [])
         model.change_labels(change)
         done = str(change)
     else:
@@ -115,14 +128,15 @@ def labels(
         print(f"Done: {done}. To take it back: shortlist labels {model_file} undo")
 
 
-def label_called(model: Categorizer, name: str) -> Any:
-    """Return the label of the model with this name, or that the vocabulary calls so; or else the
-    name.
-    """
-    labels = {str(label): label for label in model.classes_.tolist()}
-    if name not in labels and model.vocabulary_ is not None:
-        name = model.vocabulary_.of_name(name) or name
-    return labels.get(name, name)
+def change_in_words(model: Categorizer, action: str, names: list[str]) -> Change:
+    """Return the change of labels that an action and names ask for."""
+    from shortlist.models.label_changes import CHANGES, Change
+
+    changed = [label_called(model, name) for name in names]
+    goal = None
+    if action in CHANGES[:3] and changed:
+        goal = changed.pop()
+    return Change(action, tuple(changed), goal)
 
 
 def show(model: Categorizer, part: str, as_json: bool) -> None:
@@ -165,7 +179,7 @@ def inspect(
     as_json: Json = False,
 ) -> None:
     """Show what a file holds: the size, labels and strongest features of a model, or how data
-    are read.
+    are read; of a table without a column `text`, its columns.
     """
     from shortlist.files.store import is_model_file
     from shortlist.models.training_settings import open_model
@@ -176,8 +190,19 @@ def inspect(
         facts = about_model(open_model(file), top) | {"bytes": file.stat().st_size}
         show_facts = show_model
     else:
-        facts = about_data(reading.open_for("categories", str(file)))
         show_facts = show_data
+        try:
+            facts = about_data(reading.open_for("categories", str(file)))
+        except InputError:
+            if reading.text_column or reading.target:
+                raise
+            try:
+                facts = about_columns(reading, str(file))
+            except InputError:
+                facts = {}
+            if not facts:
+                raise
+            show_facts = show_columns
     if as_json:
         print_json(facts)
     else:
@@ -285,6 +310,43 @@ def about_data(stream: Stream) -> dict[str, Any]:
     if n_features:
         facts |= {"features": n_features, "features_per_example": active / examples}
     return facts | {"skipped": stream.skipped.count}
+
+
+def about_columns(reading: Reading, source: str) -> dict[str, Any]:
+    """Return what the columns of a table hold, whatever they are called; nothing if there are
+    none.
+    """
+    from shortlist.inputs.tables import ALL_OTHERS
+
+    every: dict[str, Any] = {"text": [], "labels": [], "wrong": None, "keep": ALL_OTHERS}
+    stream = reading.open(source, **every)
+    examples = 0
+    columns: dict[str, dict[str, Any]] = {}
+    values: dict[str, set[str]] = {}
+    for batch in progress(stream, "reading"):
+        examples += len(batch)
+        for row in batch.kept or ():
+            for name, cell in row.items():
+                column = columns.setdefault(name, {"column": name, "filled": 0, "first": ""})
+                if cell:
+                    column["filled"] += 1
+                    column["first"] = column["first"] or _brief([cell])
+                    values.setdefault(name, set()).add(cell)
+    for name, column in columns.items():
+        column["different"] = len(values.get(name, ()))
+    if not columns:
+        return {}
+    return {"format": stream.format, "examples": examples, "columns": list(columns.values())}
+
+
+def show_columns(file: Path, facts: dict[str, Any]) -> None:
+    rows = [
+        [column["column"], column["filled"], column["different"], column["first"][:FIRST_LETTERS]]
+        for column in facts["columns"]
+    ]
+    title = f"{file}: {facts['format']}, {counted(facts['examples'], 'rows')}"
+    print_table(title, ["column", "filled", "different", "first"], rows)
+    print("Name the columns of texts and labels: --text-column NAME --label-column NAME")
 
 
 def show_data(file: Path, facts: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from shortlist.models.named_values import named_values as named_values
 if TYPE_CHECKING:
     from shortlist.inputs import Stream
     from shortlist.label_vocabulary import LabelVocabulary
+    from shortlist.models.categorizer import Categorizer
     from shortlist.models.encoding import Encoder
     from shortlist.models.model import Model
 
@@ -100,7 +101,7 @@ def check_output(target: Path) -> None:
         )
 
 
-NUMBER_FORMATS = ("csv", "tsv", "numbers")  # tables that may hold rows of numbers
+NUMBER_FORMATS = ("csv", "tsv", "spreadsheet", "numbers")  # tables that may hold rows of numbers
 TEXT_FORMATS = ("json-lines", "json", "parquet")  # tables of texts
 
 # Options of reading in general, which --option refuses, and what to use instead.
@@ -215,7 +216,7 @@ class Reading:
         source: str,
         format: str | None = None,
         prefer: dict[str, Any] | None = None,
-        **more: str | None,
+        **more: str | list[str] | None,
     ) -> Stream:
         """Open a data argument, in the format that the user or the task has chosen."""
         from shortlist.inputs import read
@@ -475,6 +476,17 @@ def with_names(model: Model[Any], names: LabelVocabulary | None) -> Model[Any]:
             raise InputError("--vocabulary names the labels of texts; this model has others")
         model.set_vocabulary(names)
     return model
+
+
+def label_called(model: Categorizer, name: str) -> Any:
+    """Return the label of a model with this name, or that the vocabulary calls so; or else the
+    name.
+    """
+    labels = {str(label): label for label in model.classes_.tolist()}
+    vocabulary = model.vocabulary_
+    if vocabulary is not None and name not in labels and name not in vocabulary:
+        name = vocabulary.of_name(name) or vocabulary.called(name) or name
+    return labels.get(name, name)
 
 
 # --encoder: what makes vectors of texts.

@@ -20,6 +20,7 @@ from shortlist.cli.options import (
     Json,
     ModelFile,
     Reading,
+    label_called,
     named_values,
     reads,
 )
@@ -235,20 +236,26 @@ def apply_rules(
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.rules import Rules
 
-    rules = Rules(only=only, but=but or (), below=below, at_most=at_most, tame=tame)
-    if not rules:
+    if not Rules(only=only, but=but or (), below=below, at_most=at_most, tame=tame):
         return
     if not isinstance(model, Categorizer):
         raise InputError(
             "--only, --but, --below, --at-most and --tame are for models of texts with labels"
         )
     labels = {str(label) for label in model.classes_.tolist()}
+
+    def called(names: list[str] | None) -> list[str] | None:
+        return None if names is None else [str(label_called(model, name)) for name in names]
+
+    only, but, below = called(only), called(but), called(below)
+    at_most = {str(label_called(model, name)): n for name, n in at_most.items()}
     for name in (*(only or ()), *(but or ()), *(below or ()), *at_most):
         if name not in labels and name not in (model.vocabulary_ or ()):
             raise InputError(
-                f"a rule names {name!r}, which is not a label of the model; shortlist labels "
-                "MODEL-FILE lists them"
+                f"a rule names {name!r}, which is neither a label of the model nor a name of one; "
+                "shortlist labels MODEL-FILE list PART finds them"
             )
+    rules = Rules(only=only, but=but or (), below=below, at_most=at_most, tame=tame)
     if model.rules_ is not None:
         rules = model.rules_.with_more(rules)
     model.set_rules(rules)
@@ -325,10 +332,13 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Show why a text gets a label: the votes of its words, which sum to the label's score."""
+    from shortlist.models.categorizer import Categorizer
     from shortlist.models.training_settings import open_model
 
     say_when_compiling()
     model = open_model(model_file)
+    if label is not None and isinstance(model, Categorizer):
+        label = str(label_called(model, label))
     explanation = model.explain_text(text, label)
     votes = list(explanation.votes)
     n_shown = top or len(votes)

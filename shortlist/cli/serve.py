@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -169,6 +170,14 @@ def queue(
         Option(help="The address of a server instead, http://HOST:PORT/.", show_default=False),
     ] = None,
     token_file: TokenFile = None,
+    keep_columns: Annotated[
+        str,
+        Option(
+            help="Columns that go with each text to the page and into exports, as date,channel; "
+            "--id-column does too.",
+            show_default=False,
+        ),
+    ] = "",
     reading: Reading,
     as_json: Json = False,
 ) -> None:
@@ -188,6 +197,7 @@ def queue(
     from shortlist.server.client import Server
 
     if action == "add":
+        from shortlist.inputs.tables import column_names
         from shortlist.server.queue_files import preferring, texts_in
 
         columns = None
@@ -198,7 +208,12 @@ def queue(
                 columns = Server(server, token_file).ask("v1/model").get("text_columns")
         if not reading.finds_examples(data, columns):
             columns = None
-        stream = reading.open(data, prefer=preferring(columns))
+        keep = column_names(keep_columns)
+        if reading.id_column is not None:
+            keep = list(dict.fromkeys([reading.id_column, *keep]))
+        reading = replace(reading, id_column=None)
+        options: dict[str, Any] = {"keep": keep} if keep else {}
+        stream = reading.open(data, prefer=preferring(columns), **options)
         texts = texts_in(data, progress(stream, "reading"))
         counts = add_to(state, texts) if state else send_to(Server(server, token_file), texts)
         was = "was" if counts["known"] == 1 else "were"
@@ -233,7 +248,7 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
 
     check_state(state)
     with closing(Queue(state)) as queue:
-        return queue.add(texts)
+        return queue.add_rows(texts)
 
 
 def counts_in(state: Path) -> dict[str, int]:
@@ -254,7 +269,8 @@ def send_to(server: Server, texts: Iterable[Any]) -> dict[str, int]:
 
     total = {"added": 0, "known": 0}
     for part in parts(texts, str):
-        answer = server.ask("v1/queue", {"texts": part})
+        documents, rows = zip(*part, strict=True)
+        answer = server.ask("v1/queue", {"texts": documents, "rows": rows})
         total = {name: n + answer[name] for name, n in total.items()}
     return total
 
@@ -340,31 +356,53 @@ def people(
 
 def export(
     state: Annotated[Path, Argument(help="The folder that a server keeps what is learned in.")],
-    format: Annotated[str, Option(help="jsonl, csv, fasttext or label-studio.")] = "jsonl",
+    format: Annotated[
+        str | None,
+        Option(
+            help="jsonl, csv, xlsx, fasttext or label-studio.",
+            show_default="by the ending of --output, or jsonl",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         Option("--output", "-o", help="The file to write; standard output if not given."),
     ] = None,
+    excel: Annotated[
+        bool,
+        Option(
+            "--excel",
+            help="CSV that Excel opens in much of Europe: semicolons, and a mark of UTF-8.",
+        ),
+    ] = False,
 ) -> None:
     """Write the examples that a server has learned, with who judged them, when, and their keys.
 
-    Examples that were taken back are left out. All layouts can be read back by shortlist train; in
-    CSV with --label-separator '|'. The server may go on meanwhile.
+    Labels have their present names; with a vocabulary, names stand beside codes. Examples that were
+    taken back are left out. All layouts can be read back by shortlist train; tables with
+    --label-separator '|'. The server may go on meanwhile.
     """
     from shortlist.files.drafts import whole_file
-    from shortlist.server.exporting import exported
+    from shortlist.models.training_settings import open_model
+    from shortlist.server.exporting import LAYOUTS, exported, with_present_labels
     from shortlist.server.journal import Journal
-    from shortlist.server.snapshots import check_state
+    from shortlist.server.snapshots import BASE, check_state
 
     check_state(state)
+    if format is None:
+        ending = "" if output is None else output.suffix[1:]
+        format = ending if ending in LAYOUTS else "csv" if excel else "jsonl"
+    if output is None and format == "xlsx":
+        raise InputError("xlsx is not text; name a file for it with -o judged.xlsx")
     with closing(Journal(state, read_only=True)) as journal:
-        pieces = exported(journal, format)
+        vocabulary = getattr(open_model(state / BASE), "vocabulary_", None)
+        vocabulary = with_present_labels(vocabulary, journal)
+        pieces = exported(journal, format, vocabulary, excel)
         if output is None:
-            sys.stdout.writelines(pieces)
+            sys.stdout.writelines(piece.decode() for piece in pieces)
             return
         try:
             with whole_file(output) as file:
-                file.writelines(piece.encode() for piece in pieces)
+                file.writelines(pieces)
         except OSError as problem:
             raise InputError(f"cannot write {output}: {problem.strerror}") from None
         say(f"wrote {output}")

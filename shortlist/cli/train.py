@@ -226,9 +226,12 @@ def train(
         if from_names:
             n_labels = counted(facts["labels"], "labels")
             learned = f"No example was learned; {n_labels} are ranked by the meaning of their names"
-        print(f"{learned}.\nWrote {target} ({size(n_bytes)}). Next: shortlist rank {target} …")
+        if refusal is None:
+            print(f"{learned}.\nWrote {target} ({size(n_bytes)}). Next: shortlist rank {target} …")
     if refusal:
-        raise InputError(f"{refusal}. The new model is in {target}; --force replaces the old one")
+        raise InputError(
+            f"{refusal}; the new model is in {target}, and --force replaces the old one"
+        )
 
 
 @reads

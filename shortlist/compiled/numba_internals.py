@@ -142,11 +142,20 @@ def announce_compiling() -> None:
     is_interactive = hasattr(sys, "ps1") or hasattr(builtins, "get_ipython")
     if not was_announced and (somebody_waits or is_interactive):
         was_announced = True
-        print(
-            "shortlist: compiling its inner loops, once for this machine…",
-            file=sys.stderr,
-            flush=True,
-        )
+        which = "its inner loops, once for this machine"
+        mark = announced_before()
+        if mark is not None and mark.exists():
+            which = "more of its inner loops"
+        print(f"shortlist: compiling {which}…", file=sys.stderr, flush=True)
+        if mark is not None:
+            with contextlib.suppress(OSError):
+                mark.touch()
+
+
+def announced_before() -> Path | None:
+    """The file that stands beside the kept loops once somebody was told; None if none are kept."""
+    folders = folders_of(announce_compiling)
+    return folders[0] / "compiling.announced" if folders else None
 
 
 if has_internals:

@@ -319,11 +319,25 @@ def as_documents(documents: Iterable[object], name: str = "texts") -> Sequence[A
     if isinstance(documents, (Fielded, WithVectors)):
         return documents
     if not isinstance(documents, (list, tuple)):
+        documents = _one_column(documents)
         _check_order(documents, name)
         return as_texts(documents, name)
     if documents and all(isinstance(document, Mapping) for document in documents):
         return Fielded.of(documents, name)
     return as_texts(documents, name)
+
+
+def _one_column(documents: Any) -> Any:
+    """Return the texts of a frame of one column, or of an array of one; anything else as it is."""
+    if isinstance(documents, np.ndarray):
+        is_column = documents.ndim == 2 and documents.shape[1] == 1
+        return documents[:, 0] if is_column else documents
+    columns = getattr(documents, "columns", None)
+    if isinstance(documents, Mapping) or not hasattr(documents, "__len__") or columns is None:
+        return documents
+    names = list(columns) if isinstance(columns, Iterable) else []
+    is_named = len(names) == 1 and isinstance(names[0], (str, int))  # Arrow's are columns
+    return documents[names[0]] if is_named else documents
 
 
 def _check_order(documents: object, name: str) -> None:

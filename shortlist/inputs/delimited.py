@@ -31,6 +31,12 @@ from shortlist.data.label_input import shown
 from shortlist.data.validation import as_rows
 from shortlist.errors import InputError, counted
 from shortlist.inputs.examples import ExamplePlaces, Examples
+from shortlist.inputs.sheets import (
+    SPREADSHEET_ENDINGS,
+    NumberedRows,
+    is_spreadsheet,
+    sheet_rows,
+)
 from shortlist.inputs.source import Source
 from shortlist.inputs.tables import (
     LARGEST_NUMBER,
@@ -51,9 +57,6 @@ from shortlist.inputs.tables import (
 
 ANNIF_SUBJECTS = re.compile(r"<[^<>\s]+>(?: +<[^<>\s]+>)*\s*")
 BRACKETS = re.compile(r"<([^<>\s]*)>")
-
-# Rows, each with the line on which it begins.
-NumberedRows = list[tuple[int, list[str]]]
 
 
 @dataclass
@@ -78,6 +81,7 @@ class Csv(TableFormat):
     separator: str | None = None
     quote: str | None = '"'
     brackets: bool = False  # around each label, as in Annif's files
+    sheet: str | int = 0  # of a spreadsheet, its name or number
 
     @classmethod
     def recognises(cls, name: str, head: str) -> bool:
@@ -96,8 +100,8 @@ class Csv(TableFormat):
         return self.quote is None  # a quoted field may hold the end of a line
 
     def of_pieces(self, source: Source, first: str) -> tuple[str, bool, Csv]:
-        table = self._separated(source)
-        layout = table._layout(source, first.split(table._separator))
+        table = self.separated(source)
+        layout = table.layout(source, first.split(table._separator))
         if layout.has_header:
             return first, True, table
         options: dict[str, Any] = defaultdict(list)
@@ -110,18 +114,20 @@ class Csv(TableFormat):
         return header, False, replace(table, **options)
 
     def examples(self, source: Source) -> Iterator[Examples]:
-        table = self._separated(source)
+        table = self.separated(source)
         layout = None
-        for guarded_rows in table._rows(source):
-            rows = [
-                (number, [unguarded(cell) if "'" in cell else cell for cell in row])
-                for number, row in guarded_rows
-            ]
+        for guarded_rows in table.raw_rows(source):
+            rows = guarded_rows
+            if source.unit == "line":  # a spreadsheet's cells of text run no formulas
+                rows = [
+                    (number, [unguarded(cell) if "'" in cell else cell for cell in row])
+                    for number, row in guarded_rows
+                ]
             if layout is None:
                 number, row = rows[0]
                 if source.first_bad is not None and source.first_bad[0] < number:
                     raise InputError(f"{source.first_bad[1]}; the first line cannot be skipped")
-                layout = table._layout(source, row)
+                layout = table.layout(source, row)
                 if layout.has_header:
                     del rows[0]
             good = []
@@ -134,8 +140,15 @@ class Csv(TableFormat):
                     source.bad(number, end, expected)
             yield table._examples(source, layout, good) if good else Examples(texts=[])
 
-    def _separated(self, source: Source) -> Csv:
+    def reads_sheet(self, source: Source) -> bool:
+        """Whether a source is a spreadsheet, not lines of text."""
+        return False
+
+    def separated(self, source: Source) -> Csv:
         """Return the format with its separator, which is recognised if it is not given."""
+        if self.reads_sheet(source):
+            source.unit = "row"
+            return replace(self, separator=",", quote=None)
         if self.separator is not None:
             return self
         names = [
@@ -148,8 +161,11 @@ class Csv(TableFormat):
         source.progress.separator = separator
         return replace(self, separator=separator)
 
-    def _rows(self, source: Source) -> Iterator[NumberedRows]:
+    def raw_rows(self, source: Source) -> Iterator[NumberedRows]:
         """Yield blocks of rows that are not blank."""
+        if source.unit == "row":
+            yield from sheet_rows(source, str(self.sheet))
+            return
         quoting = self._quoting(source)
         for first, block in source.blocks(as_they_are=quoting is not None):
             line, _, rest = block.partition(b"\n")
@@ -184,12 +200,12 @@ class Csv(TableFormat):
             raise InputError("separator and quote must differ")
         return None if self.quote is None else Quoting(source, self._separator, self.quote)
 
-    def _layout(self, source: Source, first: list[str]) -> TableLayout:
+    def layout(self, source: Source, first: list[str]) -> TableLayout:
         """Return the places of the columns by the first row."""
         width = len(first)
         columns = [column._replace(name=_number(column.name, first)) for column in self.columns()]
-        if all(isinstance(column.name, int) or column.may_be_absent for column in columns):
-            places = {column: column.name for column in columns if isinstance(column.name, int)}
+        places = {column: column.name for column in columns if isinstance(column.name, int)}
+        if places and all(column in places or column.may_be_absent for column in columns):
             for column, place in places.items():
                 if not 0 <= place < width:
                     raise InputError(
@@ -216,8 +232,8 @@ class Csv(TableFormat):
                 f"{quote!r}, found spaces, here and perhaps in all lines; leave them out, or cells "
                 "keep their quotes"
             )
-        places = self.present(first, f"{source.name}, line 1", source.progress)
-        return TableLayout(width, places, True)
+        named = self.present(first, f"{source.name}, {source.unit} 1", source.progress)
+        return TableLayout(width, named, True)
 
     def _unnamed_layout(self, source: Source, first: list[str]) -> TableLayout:
         """Return the places of text and labels in two columns without names; note the order."""
@@ -252,7 +268,7 @@ class Csv(TableFormat):
             except BadValue as problem:
                 place = places[cast("ColumnName", problem.column)]
                 source.bad(number, place_of(place, row), str(problem))
-        return self.batch(examples, ExamplePlaces(source.name, lines))
+        return self.batch(examples, ExamplePlaces(source.name, lines, source.unit))
 
     def _value(self, column: Column, cell: str) -> object:
         """Return the value of a cell."""
@@ -266,11 +282,15 @@ class Csv(TableFormat):
                 return float(number)
             case "rating" | "features":
                 return self._with_point(cell)
-            case "labels" | "wrong" if self.brackets:
-                return BRACKETS.sub(r"\1", cell)
+            case "labels" | "wrong":
+                return self.label_cell(cell)
             case "complete":
                 return cell.strip()
         return cell
+
+    def label_cell(self, cell: str) -> str:
+        """Return a cell of labels without the brackets around them."""
+        return BRACKETS.sub(r"\1", cell) if self.brackets else cell
 
     def _with_point(self, cell: str) -> str:
         """Return a number as Python writes it; with semicolons between cells, it may have a
@@ -300,6 +320,28 @@ class Tsv(Csv):
     quote: str | None = None
 
 
+# Spreadsheets: their first sheet, or another. Cells are texts, as those of CSV.
+
+
+@dataclass
+class Spreadsheet(Csv):
+    name = "spreadsheet"
+    description = "a sheet of Excel or LibreOffice, whose first row names the columns"
+    endings = SPREADSHEET_ENDINGS
+    encoding = "binary"
+
+    @classmethod
+    def recognises(cls, name: str, head: str) -> bool:
+        return is_spreadsheet(name, head)
+
+    def reads_sheet(self, source: Source) -> bool:
+        return True
+
+    @property
+    def by_line(self) -> bool:
+        return False
+
+
 # Tables of numbers: the first line names the columns. The target, a number or a text, is the label
 # or rating; all other columns are features.
 
@@ -318,12 +360,15 @@ class NumberTable(Csv):
         if isinstance(self.target, str):
             self.target = self.target.strip()  # as the names of the columns are
 
+    def reads_sheet(self, source: Source) -> bool:
+        return is_spreadsheet(source.name, source.head())
+
     def columns(self) -> list[Column]:
         return [] if self.target is None else [Column("target", self.target)]
 
-    def _layout(self, source: Source, first: list[str]) -> TableLayout:
+    def layout(self, source: Source, first: list[str]) -> TableLayout:
         """Return the places of the target and of the features."""
-        where = f"{source.name}, line 1"
+        where = f"{source.name}, {source.unit} 1"
         names = [name.strip() for name in first]
         if len(set(names)) < len(names):
             name = next(name for name in names if names.count(name) > 1)
@@ -362,7 +407,7 @@ class NumberTable(Csv):
         return Examples(
             rows=as_rows(table.reshape(len(rows), len(features))),
             labels=labels,
-            places=ExamplePlaces(source.name, [number for number, _ in rows]),
+            places=ExamplePlaces(source.name, [number for number, _ in rows], source.unit),
         )
 
     def _label(self, cell: str) -> list[str]:

@@ -55,6 +55,8 @@ class Examples:
     query: list[str] | None = None
     ids: list[str] | None = None
     split: list[str] | None = None
+    # the cells of columns that are passed on as they are
+    kept: list[dict[str, str]] | None = None
     # names of the columns of ``rows``, not one for each example
     feature_names: list[str] | None = None
     first: int = 0  # how many examples of the same stream stand before these

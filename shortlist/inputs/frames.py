@@ -6,19 +6,13 @@ it.
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from shortlist.errors import InputError
+from shortlist.inputs.decoding import DecodingProcess, on_disk
 from shortlist.inputs.examples import ExamplePlaces, Examples
 from shortlist.inputs.source import Progress, Source
 from shortlist.inputs.tables import BadValue, Column, Row, TableFormat
@@ -102,20 +96,11 @@ class Parquet(Frames):
                 f"{source.name}: expected a Parquet file, which begins with PAR1, found "
                 f"{head[:4]!r}"
             )
-        if source.path and not source.compressed:
-            yield from self._scan(source, source.path)
-            return
-        path = Path(
-            source.hold(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)), "copy.parquet"
-        )
-        with open(path, "wb") as copy:
-            while data := source.read(1 << 20):
-                copy.write(data)
-        yield from self._scan(source, path)
+        yield from self._scan(source, on_disk(source, "copy.parquet"))
 
     def _scan(self, source: Source, path: Path) -> Iterator[Examples]:
         size = max(1, path.stat().st_size)
-        process = source.hold(_Process(source.name, path))
+        process = source.hold(DecodingProcess(source.name, path))
         names, n_rows = process.begin()
         present = self.present(names, source.name, source.progress)
         step = max(1, min(n_rows, SLICE_BYTES * n_rows // size, 1 << 14))
@@ -125,65 +110,3 @@ class Parquet(Frames):
             columns = [(column, frame[names[place]].to_list()) for column, place in present.items()]
             source.progress.bytes_read = size * min(first + step, n_rows) // n_rows
             yield from self.columns_examples(source.name, first, columns, source.progress)
-
-
-class _Process:
-    """The process that decodes a file; see ``parquet_process``."""
-
-    def __init__(self, name: str, path: Path) -> None:
-        program = str(Path(__file__).with_name("parquet_process.py"))
-        # puts no folder on sys.path
-        run = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
-        folders = os.pathsep.join(folder for folder in sys.path if folder)
-        self._name = name
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", run, program, str(path.resolve())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": folders, "PYTHONSAFEPATH": "1"},
-        )
-
-    def __enter__(self) -> _Process:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        with contextlib.suppress(OSError):  # a request that was never read
-            self._process.communicate()
-
-    def begin(self) -> tuple[list[str], int]:
-        """Return the names of the columns, and the number of rows."""
-        names, n_rows = json.loads(self._stdout.readline() or self._failed())
-        return names, n_rows
-
-    def ask(self, columns: list[str], step: int) -> None:
-        """Request columns, ``step`` rows at a time."""
-        assert self._process.stdin is not None
-        # waiting for the answer shows that the process has ended
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps([columns, step]).encode() + b"\n")
-            self._process.stdin.flush()
-
-    def frame(self) -> Any:
-        import polars
-
-        size = int.from_bytes(self._stdout.read(8), "little")
-        data = self._stdout.read(size)
-        if not data or len(data) < size:
-            self._failed()
-        return polars.read_ipc_stream(io.BytesIO(data))
-
-    @property
-    def _stdout(self) -> IO[bytes]:
-        assert self._process.stdout is not None
-        return self._process.stdout
-
-    def _failed(self) -> NoReturn:
-        errors = self._process.communicate()[1].decode("utf-8", "replace").splitlines()
-        if self._process.returncode == 1 and errors:  # it ended with its own sentence
-            raise InputError(f"cannot read {self._name}: {errors[-1]}")
-        raise InputError(
-            f"cannot read {self._name}: the Parquet reader broke down; the file is damaged, or "
-            "needs more memory than there is, and must be written anew"
-        )

@@ -27,6 +27,8 @@ from shortlist.inputs.tables import (
     ColumnNames,
     Row,
     TableFormat,
+    as_cell,
+    listed,
     matching_columns,
     names_in_words,
 )
@@ -103,11 +105,12 @@ class JsonLines(TableFormat):
         for column in columns:
             if not isinstance(column.name, str):
                 raise InputError(f"{column.role} must be the name of a field, not {column.name!r}")
-        if len({column.name for column in columns}) < len(columns):
-            used = ", ".join(f"{column.name!r} for {column.role}" for column in columns)
+        used_once = [column for column in columns if column.role != "keep"]
+        if len({column.name for column in used_once}) < len(used_once):
+            used = ", ".join(f"{column.name!r} for {column.role}" for column in used_once)
             raise InputError(f"a field can be used for one thing only, not as in {used}")
         decode = msgspec.json.Decoder(dict[str, Any]).decode
-        may_be_null = {"labels", "text"} if self.has_fields else {"labels"}
+        may_be_null = {"labels", "keep", "text"} if self.has_fields else {"labels", "keep"}
         # most records have the same fields
         present = lru_cache(lambda names: self._fields_among(columns, names))
 
@@ -125,8 +128,8 @@ class JsonLines(TableFormat):
     def _fields_among(self, columns: list[Column], names: Sequence[str]) -> list[Column]:
         """Return the fields to read that a record has; refuse a record without a needed one."""
         present, missing = matching_columns(columns, names)
-        may_be_absent = {"labels", "one_hot", "wrong", "complete", "features"}
-        if any(column.role == "text" for column in present):
+        may_be_absent = {"labels", "one_hot", "wrong", "complete", "features", "keep"}
+        if not listed(self.text) or any(column.role == "text" for column in present):
             may_be_absent.add("text")
         for column in missing:
             if column.role not in may_be_absent:
@@ -338,6 +341,9 @@ class LabelStudio(JsonArray):
         row = Row(text, list(labels))
         if self.id is not None:
             row = row._replace(id=str(task.data.get(self.id)))
+        if self.keep is not None:
+            kept = {str(name): as_cell(task.data.get(name)) for name in listed(self.keep)}
+            row = row._replace(kept=kept)
         return row
 
 

@@ -18,7 +18,12 @@ from shortlist.inputs.tables import names_in_words
 
 SPREADSHEET_ERRORS = {"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!"}
 LONGEST_ERROR = 30  # characters: longer texts are neither empty nor an error
-WITH_FIRST_LINE = ("csv", "tsv", "numbers")  # formats whose first line names the columns
+WITH_FIRST_LINE = (
+    "csv",
+    "tsv",
+    "spreadsheet",
+    "numbers",
+)  # formats whose first line names the columns
 
 
 def teaching(

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 
 from shortlist.data.validation import as_choice, as_whole
 from shortlist.errors import InputError
-from shortlist.inputs.delimited import Csv, NumberTable, Tsv
+from shortlist.inputs.delimited import Csv, NumberTable, Spreadsheet, Tsv
 from shortlist.inputs.examples import Examples, beside
 from shortlist.inputs.frames import Frame, Frames, Parquet
 from shortlist.inputs.json_records import Doccano, JsonArray, JsonLines, LabelStudio
@@ -34,6 +34,7 @@ FORMATS: dict[str, type[Format]] = {
     for kind in (
         Frames,
         Parquet,
+        Spreadsheet,
         Doccano,
         JsonLines,
         LabelStudio,
@@ -49,7 +50,6 @@ FORMATS: dict[str, type[Format]] = {
     )
 }
 
-SPREADSHEETS = (".xlsx", ".xls", ".ods")
 ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar")
 # at most one character of so many is a control character in text; of random bytes it is one in nine
 LETTERS_PER_CONTROL = 20
@@ -269,10 +269,6 @@ def _sniff_source(source: Source) -> str:
     name = source.name.lower()
     for ending in COMPRESSED_ENDINGS:
         name = name.removesuffix(ending)
-    if name.endswith(SPREADSHEETS):
-        raise InputError(
-            f"{source.name} is a spreadsheet; save it there as CSV in UTF-8, and give that"
-        )
     if name.endswith(ARCHIVES) and "::" not in name:  # zip://a.jsonl::… is a file in one
         raise InputError(
             f"{source.name} is an archive; unpack it, and give the file or folder that is in it"

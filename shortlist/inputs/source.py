@@ -213,6 +213,7 @@ class Source:
         self.first_bad: tuple[int, str] | None = None
         # a piece of a file may have a line before its own
         self._first_line = getattr(where, "first_line", 1)
+        self.unit = "line"  # what numbers count: of a spreadsheet its rows
         self._ended = False
         self._last = b""
 
@@ -256,7 +257,8 @@ class Source:
 
     def bad(self, line: int, column: int, problem: str) -> None:
         """Report a bad record at a line and column, both counted from 1."""
-        sentence = f"{self.name}, line {line}, column {column}: {problem}"
+        where = f"line {line}, column {column}" if self.unit == "line" else f"{self.unit} {line}"
+        sentence = f"{self.name}, {where}: {problem}"
         self.first_bad = self.first_bad or (line, sentence)
         self.progress.bad(sentence)
 

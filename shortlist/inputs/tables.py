@@ -113,6 +113,7 @@ COLUMN_OPTIONS = {
     "complete": "complete= (--option complete=NAME)",
     "features": "features= (--feature-column)",
     "id": "id= (--id-column)",
+    "keep": "keep= (--id-column, --keep-columns)",
     "rating": "rating= (--option rating=NAME)",
     "vector": "vector= (--vector-column)",
 }
@@ -157,6 +158,7 @@ NO = {
     "falso",
     "nee",
 }
+ALL_OTHERS = "*"  # of ``keep``: all columns that are not read as something else
 READ_IF_PRESENT = {"labels", "wrong", "complete"}  # columns that need not be named
 
 
@@ -181,6 +183,11 @@ def listed(columns: ColumnNames | None) -> list[ColumnName]:
     if columns is None:
         return []
     return list(columns) if isinstance(columns, (list, tuple)) else [columns]
+
+
+def column_names(words: str) -> list[str]:
+    """Return the names of columns that stand in one text with commas between."""
+    return [name.strip() for name in words.split(",") if name.strip()]
 
 
 def bare(name: Any) -> Any:
@@ -262,6 +269,7 @@ class Row(NamedTuple):
     id: str | None = None
     rating: float | None = None
     vector: list[float] | None = None
+    kept: dict[str, str] | None = None
 
 
 @dataclass
@@ -275,8 +283,8 @@ class TableFormat(Format):
     whether all other labels are wrong; without it they are unless a label was crossed out.
     ``features`` names columns of categories or numbers, ``known_features`` such that may be absent.
     ``vector`` names a column of lists of numbers, or several columns of numbers (``embedding_*``).
-    ``id`` and ``rating`` name columns of a name and a number. With ``fractions`` labels may be
-    numbers such as 3.5.
+    ``id`` and ``rating`` name columns of a name and a number, ``keep`` columns that are passed on
+    as they are. With ``fractions`` labels may be numbers such as 3.5.
     """
 
     text: ColumnNames = "text"
@@ -290,10 +298,19 @@ class TableFormat(Format):
     id: ColumnName | None = None
     rating: ColumnName | None = None
     vector: ColumnNames | None = None
+    keep: ColumnNames | None = None
     fractions: bool = False
 
     _n_vector: ClassVar[int] = 0  # the length of the first vector, which all others must have
-    carries: ClassVar[tuple[str, ...]] = ("texts", "labels", "wrong", "complete", "ids", "ratings")
+    carries: ClassVar[tuple[str, ...]] = (
+        "texts",
+        "labels",
+        "wrong",
+        "complete",
+        "ids",
+        "ratings",
+        "kept",
+    )
 
     def columns(self) -> list[Column]:
         """Return the columns to read; the options are checked here."""
@@ -305,6 +322,7 @@ class TableFormat(Format):
         used = {str(column.name) for column in columns}
         known_features = [name for name in listed(self.known_features) if str(name) not in used]
         columns += [Column("features", name, optional=True) for name in known_features]
+        columns += [Column("keep", name, optional=name == ALL_OTHERS) for name in listed(self.keep)]
         for role in ("wrong", "complete"):
             name = getattr(self, role)
             if name is None or (name == role and role in used):
@@ -317,7 +335,7 @@ class TableFormat(Format):
         for name in listed(self.labels):
             if str(name) in texts:
                 raise InputError(f"text and labels must be two columns, not both {name!r}")
-        if not texts:
+        if not texts and not listed(self.keep):
             raise InputError("text must name a column, not none")
         separator = self.label_separator
         if separator is not None and not (isinstance(separator, str) and separator):
@@ -411,6 +429,7 @@ class TableFormat(Format):
         example_id = None
         rating = None
         vector: list[float] | None = None
+        kept: dict[str, str] = {}
         for column, value in values:
             name = column.name
             match column.role:
@@ -439,10 +458,12 @@ class TableFormat(Format):
                     vector = (vector or []) + self.to_numbers(value, name)
                 case "rating":
                     rating = self.to_rating(value, name)
+                case "keep":
+                    kept[str(name)] = as_cell(value)
         if vector is not None:
             self._check_length(vector)
         text = document if self.has_fields else cast("str", next(iter(document.values()), ""))
-        return Row(text, labels, wrong, complete, example_id, rating, vector)
+        return Row(text, labels, wrong, complete, example_id, rating, vector, kept)
 
     def to_numbers(self, value: object, column: ColumnName) -> list[float]:
         """Return the numbers in a value of a column of vectors: a list of them, or one."""
@@ -489,7 +510,7 @@ class TableFormat(Format):
         """Return the examples of some rows; labels are None if no row has any."""
         if not rows:
             return Examples(texts=[])
-        texts, labels, wrong, complete, ids, ratings, vectors = zip(*rows, strict=True)
+        texts, labels, wrong, complete, ids, ratings, vectors, kept = zip(*rows, strict=True)
         examples = Examples(places=places)
         examples.texts = Fielded.of(texts, None) if self.has_fields else list(texts)
         if self.vector is not None:
@@ -505,7 +526,20 @@ class TableFormat(Format):
             examples.ids = list(ids)
         if self.rating is not None:
             examples.ratings = np.array(ratings, dtype=np.float64)
+        if self.keep is not None:
+            examples.kept = list(kept)
         return examples
+
+
+def as_cell(value: object) -> str:
+    """Return a value as a spreadsheet shows it: nothing for an empty one, 17 for 17.0."""
+    if _is_empty(value):
+        return ""
+    if isinstance(value, (float, np.floating)) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(as_cell, value))
+    return str(value)
 
 
 def _is_empty(value: object) -> bool:

@@ -48,6 +48,30 @@ def micro_f1(positions: Positions) -> Values:
     return np.column_stack([correct, assigned + positions.size])
 
 
+@registered(
+    "F1@k",
+    "higher",
+    "2·|{r∈y : rank(r) ≤ k}| / (min(k, retrieved) + |y|)",
+    families=["categories"],
+    paper="Annif",
+)
+def f1_of_first(positions: Positions, k: int) -> Values:
+    """F1 where each example is assigned the first k labels, averaged over examples: F1 score (doc
+    avg) and F1@5 of Annif.
+    """
+    correct = positions.total(positions.rank <= k)
+    return 2 * correct / (np.minimum(positions.length, k) + positions.size)
+
+
+@registered("micro-F1@k", "higher", MICRO, families=["categories"], paper="Annif", total=_ratio)
+def micro_f1_of_first(positions: Positions, k: int) -> Values:
+    """Micro-averaged F1 where each example is assigned the first k labels: F1 score (microavg) of
+    Annif.
+    """
+    correct = positions.total(positions.rank <= k)
+    return np.column_stack([correct, np.minimum(positions.length, k) + positions.size])
+
+
 @registered("macro-F1", "higher", MACRO, families=["categories"], total=_mean_of_ratios)
 def macro_f1(positions: Positions) -> scipy.sparse.csr_array:
     """Macro-averaged F1 where each example is assigned as many labels as it truly has; over the

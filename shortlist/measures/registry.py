@@ -54,6 +54,15 @@ class Measure:
 
 
 MEASURES: dict[str, Measure] = {}
+# what annif eval calls measures, of the ten subjects that it suggests
+ANNIF_NAMES = {
+    "f1 score (doc avg)": "F1@10",
+    "f1 score (microavg)": "micro-F1@10",
+    "recall (doc avg)": "recall@10",
+    "precision@1": "P@1",
+    "precision@3": "P@3",
+    "precision@5": "P@5",
+}
 
 
 def registered(
@@ -92,8 +101,8 @@ def measure(name: str | Measure) -> Measure:
     Parameters
     ----------
     name : str or Measure
-        Such as "P@5", "R1" or "MRR"; capitals do not matter. The error for an unknown name lists
-        the known ones.
+        Such as "P@5", "R1" or "MRR"; capitals do not matter. Annif's names of measures are known
+        too, as "F1 score (doc avg)". The error for an unknown name lists the known ones.
 
     Returns
     -------
@@ -109,6 +118,7 @@ def measure(name: str | Measure) -> Measure:
     if isinstance(name, Measure):
         return name
     asked_name = str(name).strip()
+    asked_name = ANNIF_NAMES.get(asked_name.casefold(), asked_name)
     by_name = {key.casefold(): entry for key, entry in MEASURES.items()}
     entry = by_name.get(asked_name.casefold())
     if entry is not None and not entry.has_k:

@@ -15,6 +15,7 @@ document_ranker.py     documents for a query
 Parts of a model beside its learner (learners/), its text part (text/) and its confidence:
 
 text_features.py       rows of texts: words, and vectors beside them
+elsewhere.py           arguments of scikit-learn's that a Categorizer has not
 encoding.py            who makes the vectors
 policy.py              which labels it learns and ranks: vocabulary, retired labels, rules
 rules.py               rules for rankings

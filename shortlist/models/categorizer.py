@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Any, Never, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from shortlist.models import encoding
 from shortlist.models.answers import Assigned, RankedLabels
 from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.categorizer_files import categorizer_of_state, state_of_categorizer
+from shortlist.models.elsewhere import ELSEWHERE, refuse_elsewhere
 from shortlist.models.explanations import CANDIDATES_A_NAME, in_words, worth_naming
 from shortlist.models.label_changes import ChangesLabels
 from shortlist.models.model_search import search
@@ -61,6 +62,8 @@ class Categorizer(ChangesLabels, TextLearner):
         callable from a list of texts to a matrix with a row for each. ``fit`` also encodes labels
         that are words, such as card_arrival; with a vocabulary the model ranks before any example
         (``set_vocabulary``).
+    **elsewhere
+        None: n_jobs, random_state and class_weight are refused, and the error says where they are.
 
     Attributes
     ----------
@@ -100,11 +103,17 @@ class Categorizer(ChangesLabels, TextLearner):
         text: TextVectorizer | None = None,
         max_memory: str | int | None = None,
         encoder: encoding.Encoder | None = None,
+        **elsewhere: Never,
     ) -> None:
+        refuse_elsewhere(elsewhere)
         self.learner = learner
         self.text = text
         self.max_memory = max_memory
         self.encoder = encoder
+
+    def set_params(self, **params: Any) -> Self:
+        refuse_elsewhere(ELSEWHERE.keys() & params.keys())
+        return super().set_params(**params)
 
     training_columns_: dict[str, Any] | None = None  # the names of those of the training file
     search_: dict[str, Any] | None = None
@@ -240,6 +249,17 @@ class Categorizer(ChangesLabels, TextLearner):
         ``rank(texts).probabilities`` has those of the best labels.
         """
         return super().predict_proba(encoding.with_vectors(texts, vectors))
+
+    def decision_function(
+        self, texts: Sequence[Document], vectors: ArrayLike | None = None
+    ) -> Floats:
+        """The score of each label, n × number of labels, dense: for scikit-learn's tools, and few
+        labels. A label that is not retrieved has 0.
+
+        Columns are in the order of ``classes_``, or of the indicator matrix in which labels came.
+        With two labels of which each text has one, the score of the second less that of the first.
+        """
+        return super().decision_function(encoding.with_vectors(texts, vectors))
 
     def score(
         self,

@@ -113,6 +113,28 @@ class PredictsLabels(ABC):
         return probabilities_by_column(ranking.ids, ranking.probabilities, names, columns)
 
     @reading
+    def decision_function(self, X: Any) -> Floats:
+        """The score of each label, n × number of labels, dense, as
+        ``Categorizer.decision_function`` for texts.
+        """
+        self.check_fitted()
+        learner = self.learner_
+        columns = learner.label_columns_
+        if columns is None:
+            check_sorted(learner.classes_)
+        n_labels = len(learner.label_index_)
+        ranking = self.rank_under_rules(self.rows_of(X), n_labels)
+        scores = np.zeros((len(ranking), n_labels))
+        row, place = np.nonzero(ranking.ids >= 0)
+        scores[row, ranking.ids[row, place]] = ranking.scores[row, place]
+        if columns is not None:
+            number = {name: n for n, name in enumerate(learner.label_index_.names)}
+            scores = scores[:, [number[name] for name in columns]]
+        elif n_labels == 2 and self.has_one_label_each:
+            return scores[:, 1] - scores[:, 0]
+        return scores
+
+    @reading
     def score(self, X: Any, Y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """R1: the share of rows whose best label is one of theirs."""
         self.check_fitted()

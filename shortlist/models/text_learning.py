@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Self
+from typing import Any, Never, Self
 
 from numpy.typing import ArrayLike
 
@@ -23,6 +23,7 @@ from shortlist.data.texts import Document, Vectors
 from shortlist.errors import InputError
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.models import encoding
+from shortlist.models.elsewhere import refuse_elsewhere
 from shortlist.models.encoding import suited
 from shortlist.models.memory import Bound
 from shortlist.models.text_batches import (
@@ -95,10 +96,12 @@ class TextLearner(TextParts):
         Y: LabelsLike,
         classes: Iterable[Label] | None = None,
         vectors: ArrayLike | None = None,
+        **elsewhere: Never,
     ) -> Self:
         """``learn_many`` under scikit-learn's name. ``classes`` names labels that need not occur in
         Y.
         """
+        refuse_elsewhere(elsewhere)
         batch = TextBatch.of(encoding.with_vectors(texts, vectors), Y)
         return self._learn(batch, [] if classes is None else class_list(classes))
 
@@ -186,10 +189,17 @@ class TextLearner(TextParts):
 
     # Learning anew.
 
-    def fit(self, texts: TextsLike, Y: LabelsLike, vectors: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        texts: TextsLike,
+        Y: LabelsLike,
+        vectors: ArrayLike | None = None,
+        **elsewhere: Never,
+    ) -> Self:
         """Forget everything and learn these texts: shuffled, in as many passes as the learner is
         set to.
         """
+        refuse_elsewhere(elsewhere)
         batch = TextBatch.of(encoding.with_vectors(texts, vectors), Y)
         self.check_policy(batch.labels)
         return self.fit_batches([batch])

@@ -27,6 +27,7 @@ review_queue.py       texts that wait to be judged
 queue_order.py        which text comes next
 promises.py           what spot checks say of decisions, and when deciding pauses
 queue_files.py        the texts of files
+kept_rows.py          columns of files that go with their texts into exports
 people.py             people, roles and tokens
 settings.py           settings and limits
 logs.py               one JSON object a line

@@ -24,7 +24,17 @@ from shortlist.models.label_changes import Change
 
 VECTOR_NUMBERS = np.dtype("<f4")
 # what an export has beside the fields of a document
-RESERVED_FIELDS = ("labels", "wrong", "complete", "person", "time", "key", "vector")
+RESERVED_FIELDS = (
+    "labels",
+    "wrong",
+    "complete",
+    "person",
+    "time",
+    "key",
+    "vector",
+    "names",
+    "rows",
+)
 
 
 class Judge(StrEnum):
@@ -71,6 +81,9 @@ class Judgement:
     number: int = 0
     time: float = 0.0
     undone: bool = False
+    # the kept columns of each row of a table that held the text, from the queue
+    rows: Sequence[Mapping[str, Any]] = ()
+    names: Sequence[str] = ()  # what its labels are called
 
     @property
     def judge_in_words(self) -> str:

@@ -82,6 +82,11 @@ class PresentNames:
     def __init__(self) -> None:
         self._names: dict[Label, list[Label]] = {}  # none for a retired label
 
+    def copy(self) -> PresentNames:
+        names = PresentNames()
+        names._names = dict(self._names)
+        return names
+
     def of(self, labels: Iterable[Label]) -> list[Label]:
         names = [name for label in labels for name in self._names.get(label, [label])]
         return list(dict.fromkeys(names))

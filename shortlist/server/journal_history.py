@@ -168,6 +168,12 @@ class History:
         )
         return [name for (name,) in self._rows(query)]
 
+    def has_examples(self, condition: str) -> bool:
+        """Return whether a condition in SQL holds for an example that was not undone."""
+        where = f"change IS NULL AND {NOT_UNDONE} AND ({condition})"
+        query = f"SELECT EXISTS (SELECT 1 FROM entries WHERE {where})"
+        return bool(self._journal.file.row(query)[0])
+
     def has_in_a_list(self, letters: str) -> bool:
         """Return whether these letters may be in a label, or in a list that is a field of a
         document.
@@ -177,8 +183,8 @@ class History:
             "WHERE field.type = 'array' AND instr(field.value, ?1)"
         )
         query = (
-            "SELECT EXISTS (SELECT 1 FROM entries WHERE change IS NULL AND (instr(labels, ?1) "
-            f"OR instr(wrong, ?1) OR (fields = 1 AND EXISTS ({in_a_field}))))"
+            "SELECT EXISTS (SELECT 1 FROM entries WHERE (instr(labels, ?1) OR instr(wrong, ?1) "
+            f"OR instr(coalesce(change, ''), ?1) OR (fields = 1 AND EXISTS ({in_a_field}))))"
         )
         return bool(self._journal.file.row(query, (letters,))[0])
 

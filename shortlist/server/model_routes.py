@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Response
@@ -21,7 +22,7 @@ from shortlist.server.queue_files import columns_of
 from shortlist.server.replica import unlearnable_answer
 from shortlist.server.routes import SHOWN_CHARACTERS, Routes, as_json, get, get_text, streamed
 
-LayoutName = Literal["jsonl", "csv", "fasttext", "label-studio"]
+LayoutName = Literal["jsonl", "csv", "xlsx", "fasttext", "label-studio"]
 NameQuery = Annotated[str, Query(max_length=200)]
 
 
@@ -138,15 +139,22 @@ class ModelRoutes(Routes):
 
     @get_text("/v1/export", [layout.kind for layout in LAYOUTS.values()])
     async def export(
-        self, format: Annotated[LayoutName, Query(description="The layout of the file.")] = "jsonl"
+        self,
+        format: Annotated[LayoutName, Query(description="The layout of the file.")] = "jsonl",
+        excel: Annotated[
+            bool, Query(description="csv with semicolons, as Excel opens it in much of Europe.")
+        ] = False,
     ) -> Response:
         """Export all examples that were not undone, with person, time and key; jsonl is a training
         file.
 
         It may take as long as it is read. The file is complete only if its last chunk has arrived.
         """
+        vocabulary = self.replica.model.vocabulary_
         with as_conflict():  # if the labels do not fit the layout
-            layout = await self.context.look_back(lambda journal: layout_for(journal, format))
+            layout = await self.context.look_back(
+                partial(layout_for, name=format, vocabulary=vocabulary, excel=excel)
+            )
         return streamed(
             pieces(self.replica.journal, layout),
             layout.kind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -11,26 +11,42 @@ from shortlist.data.texts import Document, Fielded
 from shortlist.errors import InputError
 from shortlist.inputs import Examples, read
 from shortlist.inputs.source import Option
+from shortlist.inputs.tables import ALL_OTHERS
 from shortlist.models.model import Model
 from shortlist.server.entries import RESERVED_FIELDS, written_document
 
+LONGEST_CELL = 1000  # characters of a cell that is kept beside a text
 
-def texts_in(source: str, batches: Iterable[Examples]) -> Iterator[Document]:
-    """Yield the texts of batches of examples, or documents if they have several fields."""
+Kept = dict[str, str]  # the kept columns of a row
+
+
+def texts_in(source: str, batches: Iterable[Examples]) -> Iterator[tuple[Document, Kept]]:
+    """Yield the texts of batches of examples, or documents if they have several fields, each with
+    the kept columns of its row.
+    """
     for batch in batches:
-        texts = batch.texts
-        if texts is None:
-            raise InputError(f"{source} has no texts; name their column, or another format")
-        if not isinstance(texts, Fielded):
-            yield from map(str, texts)
-            continue
-        reserved = {*texts.texts, *texts.values}.intersection(RESERVED_FIELDS)
-        if reserved:
-            raise InputError(
-                f"{source}: a field cannot be called {min(reserved)}, which an export has beside "
-                "the fields"
-            )
-        yield from texts
+        kept = [{}] * len(batch) if batch.kept is None else [_short(row) for row in batch.kept]
+        yield from zip(_documents(source, batch), kept, strict=True)
+
+
+def _short(row: Kept) -> Kept:
+    return {name: cell[:LONGEST_CELL] for name, cell in row.items() if cell}
+
+
+def _documents(source: str, batch: Examples) -> Iterator[Document]:
+    texts = batch.texts
+    if texts is None:
+        raise InputError(f"{source} has no texts; name their column, or another format")
+    if not isinstance(texts, Fielded):
+        yield from map(str, texts)
+        return
+    reserved = {*texts.texts, *texts.values}.intersection(RESERVED_FIELDS)
+    if reserved:
+        raise InputError(
+            f"{source}: a field cannot be called {min(reserved)}, which an export has beside "
+            "the fields"
+        )
+    yield from texts
 
 
 def columns_of(model: Model[Any]) -> list[str] | None:
@@ -48,16 +64,21 @@ def texts_of_file(
     column: str | None,
     known_columns: list[str] | None,
     most: int,
-) -> list[Document]:
-    """Return the texts of a sent file, at most ``most`` characters; its name helps to recognise its
-    format.
+    keep: Sequence[str] = (),
+) -> list[tuple[Document, Kept]]:
+    """Return the texts of a sent file, at most ``most`` characters, with the columns to keep; its
+    name helps to recognise its format.
 
     They are in the named column, or else in those that the model knows, if the file has them.
     """
 
-    def read_as(**options: Any) -> list[Document]:
+    def read_as(**options: Any) -> list[tuple[Document, Kept]]:
         file = BytesIO(content)
         file.name = name
+        if keep == [ALL_OTHERS]:  # where the format has columns
+            options["prefer"] = options.get("prefer", {}) | {"keep": ALL_OTHERS}
+        elif keep:
+            options["keep"] = list(keep)
         return _at_most(most, name, read(file, format, **options))
 
     if column is not None:
@@ -77,14 +98,14 @@ def preferring(known_columns: list[str] | None) -> dict[str, Option]:
     return {"text": known_columns[0] if len(known_columns) == 1 else known_columns}
 
 
-def _at_most(most: int, name: str, batches: Iterable[Examples]) -> list[Document]:
-    texts: list[Document] = []
+def _at_most(most: int, name: str, batches: Iterable[Examples]) -> list[tuple[Document, Kept]]:
+    texts: list[tuple[Document, Kept]] = []
     n_characters = 0
-    for text in texts_in(name, batches):
-        n_characters += len(written_document(text)[0])
+    for text, row in texts_in(name, batches):
+        n_characters += len(written_document(text)[0]) + sum(map(len, row.values()))
         if n_characters > most:  # a small compressed file may hold very much
             raise InputError(
                 f"{name} holds more than {most:,} characters of text; send it in parts"
             )
-        texts.append(text)
+        texts.append((text, row))
     return texts

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from shortlist.encoders import EndpointError
 from shortlist.errors import InputError
+from shortlist.inputs.tables import column_names
 from shortlist.models.auditing import shown
 from shortlist.server import schemas
 from shortlist.server.context import ServerContext
@@ -45,7 +46,10 @@ class QueueRoutes(Routes):
         """
         queue = self.context.queue()
         self.context.settings.limits.check_texts(question.texts)
-        return as_json(await queue.run(Queue.add, question.texts))
+        rows = question.rows or [{}] * len(question.texts)
+        return as_json(
+            await queue.run(Queue.add_rows, list(zip(question.texts, rows, strict=True)))
+        )
 
     @post_file("/v1/queue/file", schemas.Described)
     async def add_file(
@@ -58,6 +62,14 @@ class QueueRoutes(Routes):
         text: Annotated[
             str | None, Query(max_length=200, description="The column that holds the texts.")
         ] = None,
+        keep: Annotated[
+            str,
+            Query(
+                max_length=2000,
+                description="Columns to keep beside the texts, as ids and dates, with commas "
+                "between; * for all others.",
+            ),
+        ] = "",
     ) -> Response:
         """Add the texts of a file of any format, compressed or not. Answers as `/v1/queue` does."""
         queue = self.context.queue()
@@ -65,11 +77,19 @@ class QueueRoutes(Routes):
         known_columns = columns_of(self.replica.model)
         content = await request.body()
         texts = await asyncio.to_thread(
-            texts_of_file, content, name, format, text, known_columns, limits.file
+            texts_of_file,
+            content,
+            name,
+            format,
+            text,
+            known_columns,
+            limits.file,
+            column_names(keep),
         )
+        documents = [document for document, _ in texts]
         for first in range(0, len(texts), limits.batch):
-            limits.check_texts(texts[first : first + limits.batch], first)
-        return as_json(await queue.run(Queue.add, texts))
+            limits.check_texts(documents[first : first + limits.batch], first)
+        return as_json(await queue.run(Queue.add_rows, texts))
 
     @post("/v1/queue/next", schemas.Described)
     async def next(self, question: schemas.NextQuestion) -> Response:
@@ -77,7 +97,8 @@ class QueueRoutes(Routes):
         is now theirs.
 
         `item`, null if no text is free, has the `id`, which is the key to learn its judgement with;
-        `text`, `state` and `note`; the `time` when it was added, in seconds since 1970; the
+        `text`, `state` and `note`; the kept columns of the `rows` of files that it came from; the
+        `time` when it was added, in seconds since 1970; the
         `person` who has it or had it last, and `until` when; the number of its judgement in the
         journal, `example`; and whether it is a spot check (`check`): whoever judges one should
         not see what the model thinks. `progress` is the answer of `GET /v1/queue`.

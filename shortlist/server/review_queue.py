@@ -10,6 +10,7 @@ thread opens its own.
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import sqlite3
 import time
@@ -62,6 +63,7 @@ CREATE TABLE items (
     time REAL NOT NULL,
     text TEXT NOT NULL,
     fields INTEGER NOT NULL DEFAULT 0,    -- whether the text is a JSON object of fields
+    rows TEXT NOT NULL DEFAULT '[]',      -- kept columns of each row that held it, JSON objects
     lot INTEGER NOT NULL,                 -- its place in the random order
     state TEXT NOT NULL DEFAULT 'waiting',
     later INTEGER NOT NULL DEFAULT 0,     -- how often it was put off: the others come first
@@ -85,17 +87,22 @@ CREATE INDEX by_draw ON items (state, draw);
 CREATE TABLE followed (examples INTEGER, undos INTEGER, seal TEXT);
 INSERT INTO followed VALUES (0, 0, NULL);
 """
-VERSION_2 = """
-ALTER TABLE items ADD COLUMN draw REAL NOT NULL DEFAULT 0;
-ALTER TABLE items ADD COLUMN checked INTEGER NOT NULL DEFAULT 0;
-UPDATE items SET draw = draw_of(id);
-CREATE INDEX by_draw ON items (state, draw);
-"""
+# from version 1
+QUEUE_MIGRATION = (
+    "ALTER TABLE items ADD COLUMN rows TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE items ADD COLUMN draw REAL NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN checked INTEGER NOT NULL DEFAULT 0",
+    "UPDATE items SET draw = draw_of(id)",
+    "CREATE INDEX by_draw ON items (state, draw)",
+)
+ADD_ROW = """UPDATE items SET rows = json_insert(rows, '$[#]', json(:row)) WHERE id = :id
+AND NOT EXISTS (SELECT 1 FROM json_each(rows) AS each WHERE each.value = json(:row))"""
 # one that ends later than any could was made while the clock was wrong
 RESERVED = f"until BETWEEN :now AND :now + {LONGEST_RESERVATION}"
 FREE = f"state = 'waiting' AND (NOT ({RESERVED}) OR person = :person)"
 ITEM_COLUMNS = (
-    "number, id, attempt, time, text, fields, state, later, note, person, until, example, checked"
+    "number, id, attempt, time, text, fields, rows, state, later, note, person, until, example, "
+    "checked"
 )
 
 
@@ -112,6 +119,7 @@ class Item:
     attempt: int
     time: float
     text: Document
+    rows: list[dict[str, Any]]
     state: str
     later: int
     note: str
@@ -123,8 +131,8 @@ class Item:
     @classmethod
     def of(cls, row: Sequence[Any]) -> Item:
         """Return the text of a row."""
-        number, id, attempt, added, text, fields, *rest = row
-        return cls(number, id, attempt, added, read_document(text, fields), *rest)
+        number, id, attempt, added, text, fields, rows, *rest = row
+        return cls(number, id, attempt, added, read_document(text, fields), json.loads(rows), *rest)
 
     @property
     def key(self) -> str:
@@ -136,6 +144,7 @@ class Item:
         return {
             "id": self.key,
             "text": self.text,
+            "rows": self.rows,
             "state": self.state,
             "note": self.note,
             "time": self.time,
@@ -170,6 +179,12 @@ class Queue:
 
         Known texts stay as they are, so a retry is safe.
         """
+        return self.add_rows((text, {}) for text in texts)
+
+    def add_rows(self, texts: Iterable[tuple[Document, Mapping[str, Any]]]) -> dict[str, int]:
+        """Add texts, each with the kept columns of its row, as ``add`` does. A known text keeps the
+        rows that it had, and those that are new.
+        """
         insert = (
             "INSERT OR IGNORE INTO items (id, lot, draw, time, text, fields) "
             "VALUES (?, ?, ?, ?, ?, ?)"
@@ -179,16 +194,20 @@ class Queue:
         texts = iter(texts)
         while batch := list(islice(texts, TEXTS_IN_ONE_COMMIT)):
             now = time.time()
-            rows = [
-                (*id_lot_and_draw(text), now, *written_document(text))
-                for text in batch
-                if says_something(text)
-            ]
+            items = []
+            rows = []
+            for text, row in batch:
+                if says_something(text):
+                    id, lot, draw = id_lot_and_draw(text)
+                    items.append((id, lot, draw, now, *written_document(text)))
+                    if row:
+                        rows.append({"id": id, "row": json.dumps(row, ensure_ascii=False)})
             with self.transaction():
-                n_added += self.db.executemany(insert, rows).rowcount
+                n_added += self.db.executemany(insert, items).rowcount
+                self.db.executemany(ADD_ROW, rows)
                 # some may be judged
                 self.db.execute("UPDATE followed SET examples = 0, undos = 0, seal = NULL")
-            n_texts += len(rows)
+            n_texts += len(items)
         return {"added": n_added, "known": n_texts - n_added}
 
     # Reservations.
@@ -447,15 +466,18 @@ class Queue:
         self.db.execute("PRAGMA synchronous=FULL")
         self.db.execute("BEGIN IMMEDIATE")
         (version,) = self.db.execute("PRAGMA user_version").fetchone()
-        if version not in range(QUEUE_VERSION + 1):
+        if version not in (0, 1, QUEUE_VERSION):
             raise JournalError(
                 f"the queue {self.path} has version {version}; this shortlist reads {QUEUE_VERSION}"
             )
-        if version < QUEUE_VERSION:
-            tables = VERSION_2 if version else QUEUE_TABLES
-            for statement in tables.split(";\n")[:-1]:
-                self.db.execute(statement)
-            self.db.execute(f"PRAGMA user_version={QUEUE_VERSION}")
+        statements: Sequence[str] = ()
+        if version == 0:
+            statements = QUEUE_TABLES.split(";\n")[:-1]
+        elif version == 1:
+            statements = QUEUE_MIGRATION
+        for statement in statements:
+            self.db.execute(statement)
+        self.db.execute(f"PRAGMA user_version={QUEUE_VERSION}")
         self.db.execute("COMMIT")
 
 

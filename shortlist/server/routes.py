@@ -132,15 +132,14 @@ def votes_of(explanation: Explanation) -> list[dict[str, Any]]:
 
 
 def streamed(
-    pieces: Iterable[str], kind: str, headers: Mapping[str, str] | None = None
+    pieces: Iterable[bytes], kind: str, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Send a long answer in pieces; the time limit starts anew with each piece that the client
     takes.
     """
 
     async def send() -> AsyncIterator[bytes]:
-        for text in pieces:
-            content = text.encode()
+        for content in pieces:
             for start in range(0, len(content), PIECE_BYTES):
                 yield content[start : start + PIECE_BYTES]
             await asyncio.sleep(0)

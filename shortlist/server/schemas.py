@@ -86,6 +86,13 @@ SentDocument = Annotated[
     Annotated[Text, Tag("[text]")] | Annotated[Fields, Tag("[fields]")],
     Discriminator(lambda document: "[fields]" if isinstance(document, dict) else "[text]"),
 ]
+KeptRow = Annotated[
+    dict[
+        Annotated[str, Field(min_length=1, max_length=200), AfterValidator(encodable)],
+        Annotated[str, Field(max_length=1000), AfterValidator(encodable)],
+    ],
+    Field(max_length=50),
+]
 AnyLabel = str | int | float
 LabelName = Annotated[
     str,
@@ -355,6 +362,15 @@ class AddQuestion(Question):
     texts: list[SentDocument] = Field(
         min_length=1, description="Texts to judge. Known ones are not added again."
     )
+    rows: list[KeptRow] | None = Field(
+        None, description="What to keep beside each text, as its id and date, for exports."
+    )
+
+    @model_validator(mode="after")
+    def _has_a_row_for_each(self) -> AddQuestion:
+        if self.rows is not None and len(self.rows) != len(self.texts):
+            raise ValueError(f"has {len(self.rows)} rows for {len(self.texts)} texts")
+        return self
 
 
 class NextQuestion(Question):

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import polars
 import pytest
 
 from shortlist.cli import COMMAND_GROUPS
@@ -100,10 +101,10 @@ def test_train_does_not_replace_a_model_that_has_learned_since(run, model, news)
     result = run("train", news)
     assert result.code == 2
     assert (
-        "news.shortlist was not replaced: it has learned from 7 examples, the new model from 6. "
-        "The new model is in news-new.shortlist; --force replaces the old one" in result.err
+        "news.shortlist was not replaced: it has learned from 7 examples, the new model from 6; "
+        "the new model is in news-new.shortlist, and --force replaces the old one" in result.err
     )
-    assert "Wrote news-new.shortlist" in result.out
+    assert result.out == "", "nothing looks like success"
     assert model.read_bytes() == kept
     assert run("train", news, "--force").code == 0
     assert model.read_bytes() != kept
@@ -127,3 +128,31 @@ def test_train_does_not_replace_what_is_no_model(run, news):
     assert result.code == 2
     assert "is not a model file; --force replaces it" in result.err
     assert news.read_text() == before
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "xlsx"])
+def test_inspect_needs_no_named_columns(run, tmp_path, ending):
+    frame = polars.DataFrame(
+        {
+            "Nr": [4711, 4712, 4713],
+            "Frage": ["wo bleibt alles", "", "wann"],
+            "Thema": ["a", "b", "a"],
+        }
+    )
+    path = tmp_path / f"tickets.{ending}"
+    if ending == "xlsx":
+        frame.write_excel(path)
+    else:
+        writers = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
+        getattr(frame, writers[ending])(path)
+    facts = run("inspect", path, "--json").json
+    assert facts["examples"] == 3
+    assert facts["columns"][1:] == [
+        {"column": "Frage", "filled": 2, "first": "wo bleibt alles", "different": 2},
+        {"column": "Thema", "filled": 3, "first": "a", "different": 2},
+    ]
+    said = run("inspect", path).out
+    assert "--text-column NAME --label-column NAME" in said
+    refused = run("inspect", path, "--text-column", "Text")
+    assert refused.code == 2
+    assert "'Text'" in refused.err

@@ -82,3 +82,14 @@ def test_labels_by_their_names(run, tmp_path, news):
     ]
     refused = run("rank", model, "--text", "wheat", "--only", "grian")
     assert (refused.code, "a rule names 'grian'" in refused.err) == (2, True)
+
+
+def test_names_wherever_a_label_is_typed(run, model):
+    assert set(ranked(run, model, "--below", "Wheat")) == {"c1", "c2"}, "capitals do not matter"
+    assert ranked(run, model, "--only", "corn") == ["c2"]
+    assert "c2" not in ranked(run, model, "--but", "corn")
+    assert len(ranked(run, model, "--at-most", "wheat=1")) == 2
+    said = run("explain", model, "--text", "wheat corn bank", "--label", "money")
+    assert said.out.lstrip().startswith("money (c3)")
+    refused(run("rank", model, "--text", "a", "--below", "fruit"), "neither a label", "'fruit'")
+    assert "rename c3 to funds" in run("labels", model, "rename", "Money", "funds").out

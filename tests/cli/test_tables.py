@@ -14,6 +14,7 @@ import shortlist as sl
 from shortlist.cli.options import Reading
 from shortlist.inputs.source import Source
 from tests.cli.test_bad_input import refused
+from tests.inputs.samples import spreadsheet
 
 SHEET = "Nr;Titel;Thema 1;Thema 2;dringend\n" + "".join(
     f"A{n};{title};{first};{second};{urgent}\n"
@@ -375,3 +376,13 @@ def test_empty_and_broken_cells_are_left_out_and_said(run, tmp_path):
         "line 3: example 2 has an empty text, or a spreadsheet's error for a text or a label"
         in said.err
     )
+
+
+def test_a_spreadsheet_is_trained_and_ranked(run, tmp_path):
+    path = tmp_path / "tickets.xlsx"
+    rows = [["text", "labels"]] + [["wheat corn", "grain"], ["bank money", "finance"]] * 5
+    path.write_bytes(spreadsheet(rows))
+    model = tmp_path / "m.shortlist"
+    assert run("train", path, "-o", model).code == 0
+    assert run("evaluate", model, path, "--json").json["measures"]
+    assert run("rank", model, path).out.count("grain") >= 5

@@ -199,9 +199,11 @@ def test_loops_compiled_by_whoever_installed_the_package_are_used(
     assert not list(tmp_path.glob("elsewhere/**/*.nbi"))
 
 
-def test_somebody_at_a_prompt_is_told_once(kept, monkeypatch, capsys):
+def test_somebody_at_a_prompt_is_told_once(kept, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     monkeypatch.setattr(numba_internals, "was_announced", False)
+    mark = tmp_path / "announced"
+    monkeypatch.setattr(numba_internals, "announced_before", lambda: mark)
     assert kept() == (5154, True, True)
     assert capsys.readouterr().err == "", "there is nothing to wait for"
     for folder in kept.folder.rglob("__pycache__"):
@@ -210,3 +212,6 @@ def test_somebody_at_a_prompt_is_told_once(kept, monkeypatch, capsys):
     assert (
         capsys.readouterr().err == "shortlist: compiling its inner loops, once for this machine…\n"
     )
+    monkeypatch.setattr(numba_internals, "was_announced", False)
+    numba_internals.announce_compiling()
+    assert capsys.readouterr().err == "shortlist: compiling more of its inner loops…\n"

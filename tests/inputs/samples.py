@@ -3,6 +3,7 @@
 import io
 
 import polars
+import xlsxwriter
 
 ARFF = """% a comment
 @relation 'music: -C 2'
@@ -89,6 +90,15 @@ def parquet(columns):
     return file.getvalue()
 
 
+def spreadsheet(rows):
+    file = io.BytesIO()
+    with xlsxwriter.Workbook(file, {"in_memory": True}) as book:
+        sheet = book.add_worksheet()
+        for number, row in enumerate(rows):
+            sheet.write_row(number, 0, row)
+    return file.getvalue()
+
+
 SAMPLES = {
     "json-lines": b'{"text": "\xc3\xa9 \\u00e9", "labels": ["grain", 2]}\n\n{"labels": "x", "text": "b", "n": 1e5}\n',
     "doccano": b'{"id": 1, "text": "\xc3\xa9", "label": ["grain", "2"], "n": "anna"}\n{"text": "b", "label": []}\n',
@@ -115,5 +125,6 @@ SAMPLES = {
     "qrels": b"q1 0 d-1 2\nq2 0 d-2 -1\n",
     "run": b"q1 Q0 d-1 1 9.5 mine\n",
     "books": b"A book.\n",
+    "spreadsheet": spreadsheet([["text", "labels"], ["a", "x"], [], ["b\nc", 17]]),
     "parquet": parquet({"text": ["a", "b"], "labels": [["x"], ["y", "z"]]}),
 }

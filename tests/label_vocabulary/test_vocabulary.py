@@ -228,3 +228,22 @@ def test_labels_that_are_numbers_are_taught_as_such():
     )
     assert model.classes_.tolist() == [7, 9, "8"]
     assert model.rank("pasta", 1).labels.tolist() == [7]
+
+
+def test_the_keys_of_eurlex(tmp_path):
+    path = tmp_path / "labels.json"
+    concepts = {
+        "3474": {
+            "concept_id": "3474",
+            "label": "affairs",
+            "alt_labels": ["politics"],
+            "parents": [],
+        },
+        "1597": {"concept_id": "1597", "label": "schools", "alt_labels": [], "parents": ["3474"]},
+    }
+    for content in (concepts, list(concepts.values())):
+        path.write_text(json.dumps(content))
+        names = sl.read_vocabulary(path)
+        assert names.name("1597") == "schools"
+        assert names.find("politics") == ["3474"]
+        assert names.subtree("3474") == {"3474", "1597"}

@@ -17,7 +17,14 @@ from sklearn.metrics import label_ranking_average_precision_score
 import papers.measures  # noqa: F401 - losses, coverage, maxF1 and others
 from shortlist.data.labels import LabelSets
 from shortlist.data.ranking import Ranking
-from shortlist.measures import confusion, evaluate, evaluate_documents, evaluate_ratings, per_label
+from shortlist.measures import (
+    confusion,
+    evaluate,
+    evaluate_documents,
+    evaluate_ratings,
+    measure,
+    per_label,
+)
 
 
 def problem(n=300, n_labels=12, k=12, tied=False, seed=0):
@@ -98,6 +105,23 @@ def test_precision_and_recall_at_k(k):
     assert found[f"recall@{k}"] == pytest.approx(
         sklearn.metrics.recall_score(truth, given, average="samples")
     )
+
+
+@pytest.mark.parametrize("k", [1, 5, 10])
+def test_annifs_measures(k):
+    """annif eval computes these with scikit-learn, of all subjects that it suggests."""
+    _, truth, ranking, sets = problem()
+    given = np.zeros_like(truth)
+    np.put_along_axis(given, ranking.ids[:, :k].astype(int), True, axis=1)
+    found = evaluate(ranking, sets, [f"F1@{k}", f"micro-F1@{k}"], resamples=0)
+    for name, average in ((f"F1@{k}", "samples"), (f"micro-F1@{k}", "micro")):
+        assert found[name] == pytest.approx(sklearn.metrics.f1_score(truth, given, average=average))
+    by_annif = {
+        "F1 score (doc avg)": "F1@10",
+        "F1 score (microavg)": "micro-F1@10",
+        "NDCG@5": "nDCG@5",
+    }
+    assert {name: measure(name).name for name in by_annif} == by_annif
 
 
 def test_f1_of_assigned_labels():

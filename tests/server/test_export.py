@@ -11,14 +11,17 @@ from hypothesis import strategies as st
 import shortlist as sl
 from shortlist.cli.rank import AnswerPrinter
 from shortlist.inputs.tables import as_line, guarded, unguarded
+from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.models.label_changes import Change
+from shortlist.server import snapshots
 from shortlist.server.entries import Judgement, LabelChange
-from shortlist.server.exporting import CSV_COLUMNS, LAYOUTS, fasttext_line
+from shortlist.server.exporting import JUDGEMENT_COLUMNS, LAYOUTS, fasttext_line
 from shortlist.server.journal import Journal
 from shortlist.server.journal_history import History
 from shortlist.server.people import Role, changing
 from tests.server.servers import in_thread
 
+TABLES = ("csv", "xlsx")
 JUDGED = [
     ("wheat, \"corn\" & 'rye'", ["grain", "trade"]),
     ("two\nlines\tand = a tab", ["grain of salt"]),
@@ -46,7 +49,14 @@ def judged(folder):
     return folder
 
 
-WANTED = [*JUDGED, ("judged in part", ["grain"])]
+# before "grain" was renamed, and after
+WANTED = [
+    *(
+        (text, ["cereal" if label == "grain" else label for label in labels])
+        for text, labels in JUDGED
+    ),
+    ("judged in part", ["grain"]),
+]
 
 
 def read_back(path, **options):
@@ -65,8 +75,9 @@ def test_what_is_exported_is_read_back(judged, run, tmp_path, layout):
         answer = server.get("/v1/export", params={"format": layout})
         assert answer.headers["content-type"].partition(";")[0] == LAYOUTS[layout].kind
         assert answer.content == path.read_bytes()
-    assert run("export", judged, "--format", layout).out == path.read_bytes().decode()
-    found = read_back(path, **({"label_separator": "|"} if layout == "csv" else {}))
+    if layout != "xlsx":
+        assert run("export", judged, "--format", layout).out == path.read_bytes().decode()
+    found = read_back(path, **({"label_separator": "|"} if layout in TABLES else {}))
     if layout == "fasttext":
         assert found == [
             (" ".join(text.split()), ["_".join(one.split()) for one in own]) for text, own in WANTED
@@ -79,7 +90,7 @@ def test_what_is_exported_is_read_back(judged, run, tmp_path, layout):
 def test_training_takes_an_export_as_it_is(judged, run, tmp_path, layout):
     path = tmp_path / f"examples.{LAYOUTS[layout].ending}"
     run("export", judged, "--format", layout, "-o", path)
-    more = ["--label-separator", "|"] if layout == "csv" else []
+    more = ["--label-separator", "|"] if layout in TABLES else []
     assert run("train", path, "-o", tmp_path / "again.shortlist", *more).code == 0
     assert "grain" in sl.load(tmp_path / "again.shortlist").classes_.tolist()
 
@@ -93,7 +104,7 @@ def test_who_judged_when_and_the_key_go_with_it(judged, run):
     assert (last["wrong"], last["complete"]) == (["money"], False)
     assert "person" not in last
     rows = list(csv.DictReader(io.StringIO(run("export", judged, "--format", "csv").out)))
-    assert list(rows[0]) == ["text", *CSV_COLUMNS]
+    assert list(rows[0]) == ["text", *(name for name in JUDGEMENT_COLUMNS if name != "names")]
     assert [row["person"] for row in rows] == ["anna", "bob", "anna", "bob", "anna", ""]
     assert [row["complete"] for row in rows] == ["yes"] * len(JUDGED) + ["no"]
     task = json.loads(run("export", judged, "--format", "label-studio").out)[1]
@@ -108,7 +119,8 @@ def test_who_judged_when_and_the_key_go_with_it(judged, run):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_journal_of_nothing(folder, run, layout):
-    said = run("export", folder, "--format", layout)
+    more = ("-o", folder / "empty.xlsx") if layout == "xlsx" else ()
+    said = run("export", folder, "--format", layout, *more)
     assert said.code == 0
     if layout == "label-studio":
         assert json.loads(said.out) == []
@@ -302,3 +314,103 @@ def test_labels_are_never_blank_and_have_no_spaces_around_them(server):
     assert server.get("/v1/labels", params={"q": "cereals"}).json()["labels"] == [
         {"label": "cereals", "examples": 2}
     ]
+
+
+def columns_of(text, separator=","):
+    return next(csv.reader(io.StringIO(text), delimiter=separator))
+
+
+def test_no_column_is_empty(folder, run):
+    journal = Journal(folder)
+    journal.append([Judgement("wheat", ["grain"])])
+    assert columns_of(run("export", folder, "--format", "csv").out) == ["text", "labels", "time"]
+    journal.append([Judgement({"title": "rye"}, [], wrong=["grain"], complete=False, key="k")])
+    journal.undo([1])
+    assert columns_of(run("export", folder, "--format", "csv").out) == [
+        "title",
+        "labels",
+        "wrong",
+        "complete",
+        "time",
+        "key",
+    ]
+    journal.close()
+
+
+def change(**fields):
+    return LabelChange(Change.of(fields))
+
+
+def test_labels_have_their_present_names(folder, run):
+    journal = Journal(folder)
+    journal.append([Judgement("a", ["grain", "money"]), Judgement("b", ["money"], wrong=["grain"])])
+    journal.append([change(change="merge", labels=["money", "trade"], into="trade")])
+    journal.append([Judgement("c", ["grain"])])
+    journal.append([change(change="rename", labels=["grain"], into="cereal")])
+    journal.append([change(change="retire", labels=["cereal"])])
+    journal.append([change(change="rename", labels=["trade"], into="taken back")])
+    journal.undo([7])
+    examples = [json.loads(line) for line in run("export", folder).out.splitlines()]
+    assert [example["labels"] for example in examples] == [
+        ["cereal", "trade"],
+        ["trade"],
+        ["cereal"],
+    ]
+    assert examples[1]["wrong"] == ["cereal"]
+    journal.append([change(change="rename", labels=["trade"], into="a|b")])
+    assert "holds |" in run("export", folder, "--format", "csv").err
+    journal.close()
+
+
+@pytest.fixture
+def coded(tmp_path):
+    """A state directory whose labels are codes with names."""
+    model = sl.Categorizer().fit(["wheat corn", "bank rates"], [["p1"], ["p2"]])
+    model.set_vocabulary(LabelVocabulary.from_names({"p1": "grain, and more", "p2": "money"}))
+    path = tmp_path / "coded.shortlist"
+    model.save(path)
+    folder = tmp_path / "coded"
+    folder.mkdir()
+    snapshots.take_base(folder, path)
+    journal = Journal(folder)
+    journal.append([Judgement("rye", ["p1", "p2"])])
+    journal.append([change(change="rename", labels=["p1"], into="p9")])
+    journal.close()
+    return folder
+
+
+@pytest.mark.parametrize("layout", TABLES)
+def test_names_stand_beside_codes(coded, run, tmp_path, layout):
+    path = tmp_path / f"judged.{layout}"
+    assert run("export", coded, "-o", path).code == 0  # the ending names the layout
+    (batch,) = sl.read(path, label_separator="|", keep=["names"])
+    assert [list(names) for names in batch.labels] == [["p9", "p2"]]
+    assert batch.kept == [{"names": "grain, and more|money"}]
+    with in_thread(coded) as server:
+        answer = server.get("/v1/export", params={"format": layout})
+        assert answer.content == path.read_bytes()
+
+
+def test_names_in_json_lines(coded, run):
+    (line,) = run("export", coded).out.splitlines()
+    assert json.loads(line)["names"] == ["grain, and more", "money"]
+
+
+def test_csv_for_excel(judged, run, tmp_path):
+    path = tmp_path / "judged.csv"
+    assert run("export", judged, "--excel", "-o", path).code == 0
+    text = path.read_bytes()
+    assert text.startswith("\ufefftext;labels;".encode())
+    assert read_back(path, label_separator="|") == WANTED
+    with in_thread(judged, read_only=True) as server:
+        answer = server.get("/v1/export", params={"format": "csv", "excel": "true"})
+        assert answer.content == text
+    assert "--excel is for csv" in run("export", judged, "--excel", "--format", "jsonl").err
+
+
+def test_what_excel_cannot_hold_is_refused(folder, run, tmp_path):
+    journal = Journal(folder)
+    journal.append([Judgement("x" * 32_768, ["grain"])])
+    journal.close()
+    assert "32,767 characters" in run("export", folder, "-o", tmp_path / "long.xlsx").err
+    assert "name a file" in run("export", folder, "--format", "xlsx").err

@@ -218,9 +218,9 @@ def test_what_is_learned_during_an_export_is_left_to_the_next_one(folder, layout
     """It may have fields for which the file that was begun has no column."""
     journal = Journal(folder)
     journal.append([Judgement({"title": "rye"}, ["grain"])])
-    before = "".join(exported(journal, layout))
+    before = b"".join(exported(journal, layout))
     pieces = exported(journal, layout)
     begun = next(pieces)
     journal.append([Judgement({"body": "oats", "other": "none"}, ["a|b"])])
-    assert begun + "".join(pieces) == before
+    assert begun + b"".join(pieces) == before
     journal.close()

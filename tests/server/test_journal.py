@@ -122,7 +122,7 @@ def test_the_export_is_a_training_file(journal, tmp_path):
     journal.append([Judgement("gone", ["z"])])
     journal.undo([3])
     path = tmp_path / "export.jsonl"
-    path.write_text("".join(exported(journal, "jsonl")))
+    path.write_text(b"".join(exported(journal, "jsonl")).decode())
     batches = list(sl.read(str(path)))
     assert [text for batch in batches for text in batch.texts] == [
         'quoted "text"\nof two lines, äö ß 😀',

@@ -59,7 +59,7 @@ def test_entries_newest_first(journal):
 
 
 def test_lines_and_places(journal):
-    lines = "".join(exported(journal, "jsonl"))
+    lines = b"".join(exported(journal, "jsonl")).decode()
     assert [json.loads(line)["text"] for line in lines.splitlines()] == ["a", "c", "e"]
     assert "é" in lines, "letters as they are, not as escapes"
     assert History(journal).places() == [0, 2, 4]

@@ -42,7 +42,7 @@ def facts(journal):
     return {
         "version": list(journal.version()),
         "seals": [journal.seal(Version(n, min(n, 2))) for n in range(12)],
-        "export": "".join(exported(journal, "jsonl")),
+        "export": b"".join(exported(journal, "jsonl")).decode(),
         "places": History(journal).places(),
         "decision": History(journal).decision(5),
     }

@@ -192,6 +192,30 @@ def test_files_by_the_button_and_what_is_exported(visit, server):
         (line,) = [json.loads(one) for one in file]
     assert line["text"] == text
     assert len(line["labels"]) == 1
+    assert tickets(30)[int(line["rows"][0]["id"])] == text
+
+
+def test_ids_and_other_columns_stand_beside_the_text(visit, server):
+    long = "x" * 300
+    rows = [{"Nr": "4711", "channel": "mail"}, {"Nr": "4712", "note": long}]
+    server.ask("queue", texts=["wheat corn", "wheat corn"], rows=rows)
+    server.ask("queue", texts=["bank rates"])
+    page = visit()
+    page.locator("#order").select_option("date")
+    page.get_by_role("button", name="Start").click()
+    assert ready(page) == "wheat corn"
+    expect(page.locator("#kept")).to_have_text(f"Nr 4711 · channel mail  |  Nr 4712 · note {long}")
+    check_for_all(page)
+    press(page, "s")
+    assert ready(page) == "bank rates"
+    expect(page.locator("#kept")).to_be_hidden()
+    page.get_by_role("button", name="Stop").click()
+    page.locator("#export-format").select_option("xlsx")
+    with page.expect_download() as loaded:
+        page.get_by_role("button", name="Export judged").click()
+    assert loaded.value.suggested_filename == "judged.xlsx"
+    with open(loaded.value.path(), "rb") as file:
+        assert file.read(2) == b"PK"
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -5,7 +5,7 @@ import { focus } from "./fields.js";
 import * as label from "./label.js";
 
 const EVERY = 5000; // milliseconds between two updates of the progress
-const TABLES = /\.(jsonl|ndjson|json|csv|tsv|parquet|arff|xml|sgm)(\.(gz|bz2|xz|zst))?$|\.(gz|bz2|xz|zst)$/i;
+const TABLES = /\.(jsonl|ndjson|json|csv|tsv|xlsx|xls|ods|parquet|arff|xml|sgm)(\.(gz|bz2|xz|zst))?$|\.(gz|bz2|xz|zst)$/i;
 let item = null; // what is being judged
 let busy = false;
 let crossing = false; // x was pressed: the next digit crosses out a label
@@ -61,6 +61,7 @@ function draw({ waiting, held, judged, skipped, flagged, total }) {
   byId("queue-progress").hidden = total === 0;
   byId("queue-progress").max = Math.max(total, 1);
   byId("queue-progress").value = total - waiting;
+  drawKept();
   byId("queue-start").hidden = item !== null || waiting === 0;
   byId("sure").hidden = waiting === 0;
   byId("flagged").hidden = flagged === 0;
@@ -69,13 +70,19 @@ function draw({ waiting, held, judged, skipped, flagged, total }) {
   byId("queue-held").textContent = held > (item === null ? 0 : 1) ? `${(held - (item === null ? 0 : 1)).toLocaleString()} open with colleagues` : "";
 }
 
+function drawKept() { // ids and other columns of the rows that the text came from
+  const rows = item?.rows ?? [];
+  byId("kept").hidden = rows.length === 0;
+  byId("kept").textContent = rows.map((row) => Object.entries(row).map(([name, cell]) => `${name} ${cell}`).join(" · ")).join("  |  ");
+}
+
 // Importing
 
 const take = guarded(async (files) => {
   let added = 0;
   let known = 0;
   for (const file of files) {
-    const answer = await send(`v1/queue/file?name=${encodeURIComponent(file.name)}`, file);
+    const answer = await send(`v1/queue/file?name=${encodeURIComponent(file.name)}&keep=*`, file);
     added += answer.added;
     known += answer.known;
   }
@@ -106,7 +113,7 @@ function beginDropping() {
 
 const save = () => {
   const format = byId("export-format").value;
-  const ending = { jsonl: "jsonl", csv: "csv", fasttext: "txt" }[format] ?? "json";
+  const ending = { jsonl: "jsonl", csv: "csv", xlsx: "xlsx", fasttext: "txt" }[format] ?? "json";
   return download(`v1/export?format=${format}`, `judged.${ending}`);
 };
 

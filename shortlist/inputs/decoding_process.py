@@ -1,10 +1,10 @@
-"""The program that decodes Parquet in a separate process: a damaged file can make the decoder
-abort.
+"""The program that decodes Parquet and spreadsheets in a separate process: a damaged file can make
+a decoder abort.
 
-``frames`` runs it with the path of a file. It writes a line of JSON, the columns and the number of
-rows; reads a line of JSON, the wanted columns and the rows of a slice; and writes each slice, its
-length and that many bytes in Arrow's format. Errors go to standard error. It imports nothing of
-shortlist, to start fast.
+``decoding`` runs it with the path of a file, and with the sheet of a spreadsheet. It writes a line
+of JSON, the columns and the number of rows; reads a line of JSON, the wanted columns and the rows
+of a slice; and writes each slice, its length and that many bytes in Arrow's format. Errors go to
+standard error. It imports nothing of shortlist, to start fast.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import io
 import json
 import os
 import sys
+from typing import Any
 
 LEAST_MEMORY = 1 << 32  # a process reserves more memory than it uses
 
@@ -30,11 +31,23 @@ def bound_memory() -> None:
         pass
 
 
-def main(path: str) -> None:
+def sheet_of(path: str, sheet: str) -> Any:
+    """Return a sheet of a spreadsheet, by its name or number: all cells as texts, and no row as the
+    names of columns.
+    """
+    import fastexcel
+
+    book = fastexcel.read_excel(path)
+    name = sheet if sheet in book.sheet_names or not sheet.isdigit() else int(sheet)
+    cells = book.load_sheet(name, header_row=None, skip_rows=0, dtypes="string")
+    return cells.to_polars().lazy()
+
+
+def main(path: str, sheet: str | None = None) -> None:
     import polars
 
     try:
-        file = polars.scan_parquet(path, glob=False)
+        file = polars.scan_parquet(path, glob=False) if sheet is None else sheet_of(path, sheet)
         names = file.head(0).collect().columns
         n_rows = file.select(polars.len()).collect().item()
         print(json.dumps([names, n_rows]), flush=True)
@@ -46,15 +59,10 @@ def main(path: str) -> None:
             sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise  # the reader has stopped
-    except (
-        polars.exceptions.PolarsError,
-        polars.exceptions.PanicException,
-        OSError,
-        MemoryError,
-    ) as problem:
+    except BaseException as problem:  # a decoder's panic is no Exception
         sys.exit((str(problem).splitlines() or [""])[0] or type(problem).__name__)
 
 
 if __name__ == "__main__":
     bound_memory()
-    main(sys.argv[1])
+    main(*sys.argv[1:])
