@@ -299,7 +299,10 @@ def explain(
     ] = 10,
     as_json: Json = False,
 ) -> None:
-    """Show why a text gets a label: the votes of its words, which sum to the label's score."""
+    """Show why a text gets a label: the votes of its words, which sum to the label's score.
+
+    A text of several sentences also shows those that speak most for the label.
+    """
     from shortlist.models.training_settings import open_model
 
     say_when_compiling()
@@ -314,7 +317,11 @@ def explain(
         record = {"label": explanation.label, "name": name}
         if getattr(model, "vocabulary_", None) is None:
             del record["name"]
-        print_json(record | {"score": explanation.score, "votes": votes})
+        passages = [
+            passage._asdict() | {"text": explanation.characters(passage)}
+            for passage in explanation.passages
+        ]
+        print_json(record | {"score": explanation.score, "votes": votes, "passages": passages})
         return
     if rest:
         votes.append((f"{len(rest)} others", sum(vote for _, vote in rest)))
@@ -322,8 +329,15 @@ def explain(
     if name != str(explanation.label):
         title = f"{name} ({explanation.label})"
     print_table(f"{title}: {explanation.score:.4f}", ["word", "vote"], votes)
+    if len(explanation.passages) > 1:
+        best = sorted(explanation.passages, key=lambda passage: -passage.vote)[:PASSAGES_SHOWN]
+        rows = [
+            (" ".join(explanation.characters(passage).split()), passage.vote) for passage in best
+        ]
+        print_table(f"{len(explanation.passages)} sentences", ["sentence", "vote"], rows)
 
 
+PASSAGES_SHOWN = 3
 BETWEEN_LABELS = "; "  # in one cell
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.data.label_input import Label
+from shortlist.data.passages import Passage, cut_fields, passage_votes
 
 if TYPE_CHECKING:
     import pandas
@@ -225,11 +226,17 @@ class Explanation:
     spans : list of lists of (int, int), default=[]
         For each vote the places of its feature in the text: pairs of the first character and the
         one after the last. Empty if there is no text.
+    texts : sequence of str, default=()
+        The explained text, or its fields; places count their characters as if they were joined by
+        line feeds.
 
     Attributes
     ----------
-    label, score, votes, spans
+    label, score, votes, spans, texts
         As given.
+    passages : list of Passage
+        The sentences of the text (start, end, vote), in order; paragraphs where sentences are long.
+        Their votes sum to the votes of all words in the text.
 
     References
     ----------
@@ -248,6 +255,20 @@ class Explanation:
     score: float
     votes: list[tuple[Label, float]]  # a feature, by its name or its column
     spans: list[list[tuple[int, int]]] = field(default_factory=list, compare=False)
+    texts: Sequence[str] = field(default=(), compare=False)
+
+    @property
+    def passages(self) -> list[Passage]:
+        places = cut_fields(self.texts)
+        if not places:
+            return []
+        sums = passage_votes(places, (vote for _, vote in self.votes), self.spans)
+        pairs = zip(places, sums, strict=True)
+        return [Passage(start, end, float(total)) for (start, end), total in pairs]
+
+    def characters(self, passage: Passage) -> str:
+        """The text of a passage."""
+        return "\n".join(self.texts)[passage.start : passage.end]
 
     def __iter__(self) -> Iterator[tuple[Label, float]]:
         return iter(self.votes)

@@ -236,9 +236,20 @@ class Vote(BaseModel):
     )
 
 
+class PassageVote(BaseModel):
+    start: int = Field(description="The first character in the text.")
+    end: int = Field(description="One after the last.")
+    vote: float
+
+
 class ExplainAnswer(NamedLabel):
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
+    passages: list[PassageVote] = Field(
+        [],
+        description="The sentences of the text, in order; paragraphs where sentences are long. "
+        "Their votes sum to those of the words in the text.",
+    )
     nearest: list[dict[str, Any]] = Field(
         [],
         description=(

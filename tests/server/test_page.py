@@ -28,6 +28,18 @@ def test_rank_and_explain(visit):
     expect(page.locator("#why-text mark").last).to_have_text("bank")
 
 
+def test_the_sentences_that_carry_a_label_are_marked_and_in_view(visit):
+    page = visit()
+    text = "😀 Good morning. " + "Nothing here. " * 300 + "Corn and wheat rose. Bye."
+    rank(page, text, "grain")
+    page.locator("#ranking .pick").first.click()
+    expect(page.locator("#why-text .passage")).to_have_text(["Corn and wheat rose."])
+    box = page.locator("#why-text").bounding_box()
+    passage = page.locator("#why-text .passage").bounding_box()
+    assert box["y"] <= passage["y"] <= box["y"] + box["height"] - passage["height"]
+    assert page.locator("#why-text").inner_text() == text
+
+
 def test_words_are_marked_whole_however_many_of_their_parts_vote(visit, tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
