@@ -296,7 +296,9 @@ class Categorizer(ChangesLabels, TextLearner):
         numbers of finished parts and of parts; ``numbers`` are those of the examples, from 0 by
         default.
         """
-        documents, labels = TextBatch.of(texts, Y)
+        batch = TextBatch.of(texts, Y)
+        documents = batch.texts
+        labels = batch.labels
 
         def train(which: list[int]) -> Any:
             return clone(self).fit([documents[i] for i in which], labels.take(which))

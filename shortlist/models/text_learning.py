@@ -20,6 +20,7 @@ from shortlist.data.batch import RowBatch, TextBatch
 from shortlist.data.label_input import Label, LabelsLike, class_list
 from shortlist.data.labels import NumberedLabels, judged, numbered
 from shortlist.data.texts import Document, Vectors
+from shortlist.errors import InputError, counted
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.models import encoding
 from shortlist.models.encoding import suited
@@ -32,6 +33,7 @@ from shortlist.models.text_batches import (
 )
 from shortlist.models.text_features import TextFeatures
 from shortlist.models.text_parts import TextParts, TextsLike, seed_labels
+from shortlist.text.phrases import Phrases
 from shortlist.text.vectorizer import TextVectorizer
 
 
@@ -48,6 +50,7 @@ class TextLearner(TextParts):
         complete: bool | None = None,
         *,
         vector: ArrayLike | None = None,
+        because: Sequence[str] = (),
     ) -> Self:
         """Learn one text with its label or list of labels. New words and labels may come at any
         time.
@@ -56,11 +59,17 @@ class TextLearner(TextParts):
         12.5}`` (data/texts.py), and a vector; then all texts must have one. Labels given as
         ``wrong`` are corrected down, and labels that are neither right nor wrong are left alone,
         unless ``complete`` is true. Without ``wrong``, all other labels count as wrong.
+
+        ``because`` marks words or phrases of the text that decide: all others count half in
+        learning it.
         """
         Y: LabelsLike = [labels]
         if len(wrong) or complete is not None:
             Y = judged(Y, 1, [wrong] if len(wrong) else None, complete)
-        return self._learn(TextBatch.of(encoding.one_with_vector(text, vector), Y))
+        if len(because):
+            self.check_because([text], [because])
+        batch = TextBatch.of(encoding.one_with_vector(text, vector), Y)
+        return self._learn(batch._replace(because=because))
 
     def learn_many(
         self,
@@ -70,16 +79,40 @@ class TextLearner(TextParts):
         complete: bool | Sequence[bool | None] | None = None,
         *,
         vectors: ArrayLike | None = None,
+        because: Sequence[Sequence[str]] | None = None,
     ) -> Self:
         """Learn more texts in the order given; ``vectors`` has a row for each.
 
-        ``wrong`` and ``complete`` are as in ``learn``, for each text; ``complete`` may be one value
-        for all.
+        ``wrong``, ``complete`` and ``because`` are as in ``learn``, for each text; ``complete`` may
+        be one value for all. Texts with marked words are learned one by one.
         """
         texts = encoding.with_vectors(texts, vectors)
         if wrong is not None or complete is not None:
             Y = judged(Y, len(texts), wrong, complete)
-        return self._learn(TextBatch.of(texts, Y))
+        batch = TextBatch.of(texts, Y)
+        if because is None:
+            return self._learn(batch)
+        self.check_because(batch.texts, because)
+        return self._learn_marked(batch, because)
+
+    @learning
+    def _learn_marked(self, batch: TextBatch, because: Sequence[Sequence[str]]) -> Self:
+        self.check_policy(batch.labels)
+        for n, marks in enumerate(because):
+            one = slice(n, n + 1)
+            self._learn(TextBatch(batch.texts[one], batch.labels[one], marks))
+        return self
+
+    def check_because(self, texts: Sequence[Document], because: Sequence[Sequence[str]]) -> None:
+        """Refuse marked words that do not occur in their text."""
+        if len(because) != len(texts):
+            raise InputError(
+                f"because must have a list of words for each text: {len(because)} lists for "
+                f"{counted(len(texts), 'texts')}"
+            )
+        vectorizer = self.text_ if self.__sklearn_is_fitted__() else self.new_text()
+        for text, marks in zip(texts, because, strict=True):
+            Phrases.of(marks, vectorizer, "because").check_in(text, "because")
 
     def partial_fit(
         self,
@@ -114,7 +147,7 @@ class TextLearner(TextParts):
         else:  # new parts, which take vectors if these texts have any
             text = self.new_text()
             learner, texts = suited(self.new_learner(), self.encoder, batch.texts)
-            batch = TextBatch(texts, batch.labels)
+            batch = batch._replace(texts=texts)
         bound = self.bound_of(text, learner)
         if bound is not None:
             bound.check_labels(batch.labels)
@@ -176,7 +209,7 @@ class TextLearner(TextParts):
         """
         batch = TextBatch.of(encoding.with_vectors(texts, vectors), Y)
         self.check_policy(batch.labels)
-        return self.fit_batches([batch])
+        return self.fit_batches([(batch.texts, batch.labels)])
 
     def fit_batches(self, batches: Iterable[TextsAndLabels]) -> Self:
         """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.

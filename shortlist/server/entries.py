@@ -60,6 +60,7 @@ class Judgement:
     person: str = ""
     vector: Vectors | None = None
     judge: Judge = Judge.PERSON
+    because: Sequence[str] = ()  # words of the text that decide
     # of one from the journal:
     number: int = 0
     time: float = 0.0
@@ -70,7 +71,14 @@ class Judgement:
         return judge_in_words(self.person, self.judge)
 
     def teach(self, model: Categorizer) -> None:
-        model.learn(self.text, self.labels, self.wrong, self.complete, vector=self.vector)
+        model.learn(
+            self.text,
+            self.labels,
+            self.wrong,
+            self.complete,
+            vector=self.vector,
+            because=self.because,
+        )
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,7 @@ class EntryRow(NamedTuple):
     change: str | None
     person: str
     judge: str
+    because: str = "[]"
 
     @classmethod
     def values_checked(cls, values: Sequence[Any]) -> list[Any]:
@@ -115,9 +124,10 @@ class EntryRow(NamedTuple):
 
         Version 1 had no columns for judge and change: the one stood behind the person's name, the
         other in the place of the labels. Checksums still cover values of that form, so that those
-        of version 1 hold.
+        of version 1 hold. Rows without marked words are those of version 2.
         """
         row = cls(*values)
+        because = [] if row.because == "[]" else [row.because]
         return [
             row.number,
             row.time,
@@ -130,6 +140,7 @@ class EntryRow(NamedTuple):
             judge_in_words(row.person, row.judge),
             row.vector,
             row.fields,
+            *because,
         ]
 
     def is_same_request(self, other: EntryRow) -> bool:
@@ -165,6 +176,7 @@ def to_row(entry: Entry, time: float) -> EntryRow:
         None,
         entry.person,
         entry.judge,
+        _as_json(entry.because),
     )
 
 
@@ -185,6 +197,7 @@ def from_row(values: Sequence[Any]) -> Entry:
         row.person,
         read_vector(row.vector),
         Judge(row.judge),
+        json.loads(row.because),
         row.number,
         row.time,
         undone,

@@ -36,7 +36,11 @@ class LearningRoutes(Routes):
         judgements = []
         for example in question.examples:
             vector = await vector_to_learn(context, example.text, example.vector)
-            judgements.append(self._teaching.judgement(example.text, vector, example, example.key))
+            judgements.append(
+                self._teaching.judgement(
+                    example.text, vector, example, example.key, example.because
+                )
+            )
             await asyncio.sleep(0)  # let others have a turn
         receipts = await self._teaching.learn(judgements)
         learned = [

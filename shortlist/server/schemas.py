@@ -307,6 +307,11 @@ class JudgedLabels(Question):
 class ExampleQuestion(JudgedLabels):
     text: SentDocument
     vector: Vector | None = None
+    because: list[Annotated[Text, Field(min_length=1, max_length=1000)]] = Field(
+        [],
+        max_length=100,
+        description="Words or phrases of the text that decide; all others count half.",
+    )
     key: Key = None
 
 

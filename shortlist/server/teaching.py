@@ -37,6 +37,7 @@ class Teaching:
         vector: Vectors | None,
         question: JudgedLabels,
         key: str | None,
+        because: Sequence[str] = (),
     ) -> Judgement:
         """Return the judgement of the person who asks."""
         label = self._replica.label
@@ -47,7 +48,7 @@ class Teaching:
             complete = not wrong
         place = self._replica.place(text, labels, vector)
         person = self._context.person
-        return Judgement(text, labels, key, place, wrong, complete, person, vector)
+        return Judgement(text, labels, key, place, wrong, complete, person, vector, because=because)
 
     async def learn(self, judgements: Sequence[Judgement]) -> list[Receipt]:
         """Write judgements, all or none, and learn them."""
@@ -106,6 +107,10 @@ class Teaching:
                 self._check_labels(new)
 
     def _check_labels(self, judgements: Sequence[Judgement]) -> None:
+        marked = [judgement for judgement in judgements if judgement.because]
+        self._replica.model.check_because(
+            [judgement.text for judgement in marked], [judgement.because for judgement in marked]
+        )
         try:
             self._replica.model.check_labels(
                 [judgement.labels for judgement in judgements],
