@@ -314,14 +314,17 @@ def explain(
     votes = votes[:n_shown]
     name = model.name_of(explanation.label)
     if as_json:
-        record = {"label": explanation.label, "name": name}
+        record: dict[str, Any] = {"label": explanation.label, "name": name}
         if getattr(model, "vocabulary_", None) is None:
             del record["name"]
         passages = [
             passage._asdict() | {"text": explanation.characters(passage)}
             for passage in explanation.passages
         ]
-        print_json(record | {"score": explanation.score, "votes": votes, "passages": passages})
+        record |= {"score": explanation.score, "votes": votes, "passages": passages}
+        if explanation.struck:
+            record["struck"] = [word._asdict() for word in explanation.struck]
+        print_json(record)
         return
     if rest:
         votes.append((f"{len(rest)} others", sum(vote for _, vote in rest)))
@@ -329,6 +332,9 @@ def explain(
     if name != str(explanation.label):
         title = f"{name} ({explanation.label})"
     print_table(f"{title}: {explanation.score:.4f}", ["word", "vote"], votes)
+    for struck in explanation.struck:
+        by = f" by {struck.person}" if struck.person else ""
+        print(f"{struck.word}: struck out{by}")
     if len(explanation.passages) > 1:
         best = sorted(explanation.passages, key=lambda passage: -passage.vote)[:PASSAGES_SHOWN]
         rows = [

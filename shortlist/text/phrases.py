@@ -49,15 +49,18 @@ class Phrases:
         return before + r"\s+".join(map(re.escape, words)) + behind
 
     def _put_together(self, text: str) -> str:
-        return unicodedata.normalize("NFC", text) if self._composed else text
+        if not self._composed or text.isascii():
+            return text
+        return unicodedata.normalize("NFC", text)
 
     def _as_read(self, text: str) -> str:
         return text.lower() if self._lowercase else text
 
     def occurs(self, document: Document) -> bool:
         """Whether any of the phrases occurs in a document."""
-        texts = [self._as_read(self._put_together(text)) for text in laid(many(document))]
-        return any(pattern.search(text) for pattern in self._patterns for text in texts)
+        texts = [document] if isinstance(document, str) else laid(many(document))
+        as_read = [self._as_read(self._put_together(text)) for text in texts]
+        return any(pattern.search(text) for pattern in self._patterns for text in as_read)
 
     def spans(self, document: Document) -> list[tuple[int, int]]:
         """Where the phrases stand in a document, whose fields are joined by line feeds."""
