@@ -70,6 +70,7 @@ PARTS: dict[str, dict[str, list[str]]] = {
             "how-to/people",
             "how-to/partial-judgements",
             "how-to/audit",
+            "how-to/reasons",
             "how-to/export",
         ],
         "Connect": ["how-to/label-studio", "from-annif", "how-to/assistants"],

@@ -16,7 +16,18 @@ from typer import Option
 from typer.core import TyperGroup
 
 from shortlist import __version__, own_process
-from shortlist.cli import demo, encode, improve, models, rank, rehearse, serve, train, warmup
+from shortlist.cli import (
+    demo,
+    encode,
+    improve,
+    models,
+    rank,
+    rehearse,
+    serve,
+    strike,
+    train,
+    warmup,
+)
 from shortlist.concurrency import is_stuck
 from shortlist.errors import ShortlistError
 
@@ -28,6 +39,7 @@ COMMAND_GROUPS: dict[str, dict[Callable[..., None], str]] = {
         rank.rank: "Rank the labels of texts, or assign labels to them.",
         rank.explain: "Show why a text gets a label.",
         models.labels: "List, rename, merge, split or retire labels of a model.",
+        strike.strike: "Strike out a word that must not count.",
         models.inspect: "Show what a model file or a data file holds.",
         encode.encode: "Turn texts into vectors once, or serve an encoder.",
     },

@@ -267,6 +267,8 @@ def show_model(file: Path, facts: dict[str, Any]) -> None:
         f"{counted(facts['examples'], 'examples')}: {facts_in_words(numbers)}"
     )
     print(f"Settings: {facts['settings']}")
+    for struck in facts.get("struck", ()):
+        print(f"Struck out: {struck}")
     if "encoder_device" in facts:
         print(f"Encoder: {facts['encoder']}, {facts['encoder_device']}")
     if "search" in facts:

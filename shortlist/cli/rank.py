@@ -331,7 +331,10 @@ def explain(
     ] = 10,
     as_json: Json = False,
 ) -> None:
-    """Show why a text gets a label: the votes of its words, which sum to the label's score."""
+    """Show why a text gets a label: the votes of its words, which sum to the label's score.
+
+    A text of several sentences also shows those that speak most for the label.
+    """
     from shortlist.models.categorizer import Categorizer
     from shortlist.models.training_settings import open_model
 
@@ -346,10 +349,17 @@ def explain(
     votes = votes[:n_shown]
     name = model.name_of(explanation.label)
     if as_json:
-        record = {"label": explanation.label, "name": name}
+        record: dict[str, Any] = {"label": explanation.label, "name": name}
         if getattr(model, "vocabulary_", None) is None:
             del record["name"]
-        print_json(record | {"score": explanation.score, "votes": votes})
+        passages = [
+            passage._asdict() | {"text": explanation.characters(passage)}
+            for passage in explanation.passages
+        ]
+        record |= {"score": explanation.score, "votes": votes, "passages": passages}
+        if explanation.struck:
+            record["struck"] = [word._asdict() for word in explanation.struck]
+        print_json(record)
         return
     if rest:
         votes.append((f"{len(rest)} others", sum(vote for _, vote in rest)))
@@ -357,8 +367,18 @@ def explain(
     if name != str(explanation.label):
         title = f"{name} ({explanation.label})"
     print_table(f"{title}: {explanation.score:.4f}", ["word", "vote"], votes)
+    for struck in explanation.struck:
+        by = f" by {struck.person}" if struck.person else ""
+        print(f"{struck.word}: struck out{by}")
+    if len(explanation.passages) > 1:
+        best = sorted(explanation.passages, key=lambda passage: -passage.vote)[:PASSAGES_SHOWN]
+        rows = [
+            (" ".join(explanation.characters(passage).split()), passage.vote) for passage in best
+        ]
+        print_table(f"{len(explanation.passages)} sentences", ["sentence", "vote"], rows)
 
 
+PASSAGES_SHOWN = 3
 BETWEEN_LABELS = "; "  # in one cell
 
 

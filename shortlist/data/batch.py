@@ -17,6 +17,7 @@ class TextBatch(NamedTuple):
 
     texts: Sequence[Any]
     labels: NumberedLabels
+    because: Sequence[str] = ()  # words that decide, of a batch of one text
 
     @classmethod
     def of(cls, texts: Sequence[Document], Y: LabelsLike) -> TextBatch:
@@ -26,7 +27,7 @@ class TextBatch(NamedTuple):
     def blocks(self) -> Iterator[TextBatch]:
         """The batch in small parts, for a model that keeps within a bound on memory."""
         for block in blocks(self.texts):
-            yield TextBatch(self.texts[block], self.labels[block])
+            yield TextBatch(self.texts[block], self.labels[block], self.because)
 
 
 class RowBatch(NamedTuple):
@@ -34,6 +35,7 @@ class RowBatch(NamedTuple):
 
     rows: Rows | RowStore
     labels: NumberedLabels
+    unmarked: Rows | None = None  # the rows as others are ranked, if marks have changed them
 
     @classmethod
     def of(cls, X: MatrixLike, Y: LabelsLike) -> RowBatch:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.data.label_input import Label
+from shortlist.data.passages import Passage, cut_fields, passage_votes
 
 if TYPE_CHECKING:
     import pandas
@@ -210,6 +211,14 @@ class Ranking:
         return pandas.DataFrame(columns)
 
 
+class StruckWord(NamedTuple):
+    """A word that does not count, who struck it out, and its places in the text."""
+
+    word: str
+    person: str
+    spans: list[tuple[int, int]]
+
+
 @dataclass(frozen=True)
 class Explanation:
     """The votes of the features for a label, heaviest first. They sum to its score.
@@ -225,11 +234,19 @@ class Explanation:
     spans : list of lists of (int, int), default=[]
         For each vote the places of its feature in the text: pairs of the first character and the
         one after the last. Empty if there is no text.
+    texts : sequence of str, default=()
+        The explained text, or its fields; places count their characters as if they were joined by
+        line feeds.
+    struck : sequence of StruckWord, default=()
+        The words of the text that do not count for the label (word, person, spans).
 
     Attributes
     ----------
-    label, score, votes, spans
+    label, score, votes, spans, texts, struck
         As given.
+    passages : list of Passage
+        The sentences of the text (start, end, vote), in order; paragraphs where sentences are long.
+        Their votes sum to the votes of all words in the text.
 
     References
     ----------
@@ -248,6 +265,21 @@ class Explanation:
     score: float
     votes: list[tuple[Label, float]]  # a feature, by its name or its column
     spans: list[list[tuple[int, int]]] = field(default_factory=list, compare=False)
+    texts: Sequence[str] = field(default=(), compare=False)
+    struck: Sequence[StruckWord] = field(default=(), compare=False)
+
+    @property
+    def passages(self) -> list[Passage]:
+        places = cut_fields(self.texts)
+        if not places:
+            return []
+        sums = passage_votes(places, (vote for _, vote in self.votes), self.spans)
+        pairs = zip(places, sums, strict=True)
+        return [Passage(start, end, float(total)) for (start, end), total in pairs]
+
+    def characters(self, passage: Passage) -> str:
+        """The text of a passage."""
+        return "\n".join(self.texts)[passage.start : passage.end]
 
     def __iter__(self) -> Iterator[tuple[Label, float]]:
         return iter(self.votes)
@@ -257,4 +289,6 @@ class Explanation:
 
     def __repr__(self) -> str:
         lines = [f"{self.score:8.4f}  {self.label}"]
-        return "\n".join(lines + [f"{vote:+8.4f}    {feature}" for feature, vote in self.votes])
+        lines += [f"{vote:+8.4f}    {feature}" for feature, vote in self.votes]
+        lines += [f"       0    {word}  (struck out)" for word, _, _ in self.struck]
+        return "\n".join(lines)

@@ -71,7 +71,8 @@ class BatchLearner(RowRanker):
 
         Yields the number of each pass that is done; the observer is told of the first.
         """
-        rows, labels = batch
+        rows = batch.rows
+        labels = batch.labels
         if rows.n_rows == 0:
             raise InputError(
                 "there are no rows to learn from: found 0 samples where at least 1 is needed"
@@ -116,16 +117,23 @@ class BatchLearner(RowRanker):
                 for rows, labels in portions(prepared, batch.labels):
                     label_sets = self._take_up(rows, labels)
                     order = np.arange(rows.n_rows, dtype=np.int64)
-                    self._learn_observed(rows, label_sets, order, observer)
+                    self._learn_observed(rows, label_sets, order, observer, batch.unmarked)
                     stop_here()
             finally:
                 del self.in_stream_
         return self
 
     def _learn_observed(
-        self, rows: Any, labels: LabelSets, order: Longs, observer: Observer | None
+        self,
+        rows: Any,
+        labels: LabelSets,
+        order: Longs,
+        observer: Observer | None,
+        unmarked: Rows | None = None,
     ) -> None:
-        """Learn examples for the first time, in the stretches that an observer wants."""
+        """Learn examples for the first time, in the stretches that an observer wants; rank
+        ``unmarked`` rows in place of rows with marks.
+        """
         if observer is None or not self.takes_pieces:
             self.update(rows, labels, order, True)
             return
@@ -134,7 +142,9 @@ class BatchLearner(RowRanker):
             if which.size == 0:
                 self.update(rows, labels, order[first:last], True)
                 continue
-            rankings = self.rank_ahead(rows, which, observer.depth, observer.counts_unknown)
+            rank = self.rank_ahead if unmarked is None else self.rank_unlearned
+            ranked_rows = rows if unmarked is None else unmarked
+            rankings = rank(ranked_rows, which, observer.depth, observer.counts_unknown)
             self.update(rows, labels, order[first:last], True)
             observer.note(rankings, labels.chosen(which))
         observer.finish(self, rows, labels, order)

@@ -20,6 +20,8 @@ encoding.py            who makes the vectors
 policy.py              which labels it learns and ranks: vocabulary, retired labels, rules
 rules.py               rules for rankings
 label_changes.py       rename, merge, split, retire and restore labels
+strikes.py             words that do not count, and the votes that they lose
+striking.py            how words are struck out, and what that would change
 memory.py              a bound on its memory
 
 What models give:

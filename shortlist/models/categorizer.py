@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Never, Self, cast
 
 import numpy as np
@@ -30,6 +31,8 @@ from shortlist.models.explanations import CANDIDATES_A_NAME, in_words, worth_nam
 from shortlist.models.label_changes import ChangesLabels
 from shortlist.models.model_search import search
 from shortlist.models.rules import Rules
+from shortlist.models.strikes import StruckVotes, struck_words
+from shortlist.models.striking import StrikesWords
 from shortlist.models.text_batches import texts_of
 from shortlist.models.text_features import TextFeatures
 from shortlist.models.text_learning import TextLearner
@@ -37,7 +40,7 @@ from shortlist.models.text_parts import n_vector_columns
 from shortlist.text.vectorizer import TextVectorizer
 
 
-class Categorizer(ChangesLabels, TextLearner):
+class Categorizer(ChangesLabels, StrikesWords, TextLearner):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
     Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or
@@ -157,6 +160,12 @@ class Categorizer(ChangesLabels, TextLearner):
     def rows_of(self, inputs: Sequence[Document]) -> Rows:
         return self._features().rows(inputs, self.learner_.n_threads())
 
+    def struck_in(self, inputs: Sequence[Document]) -> StruckVotes | None:
+        strikes = [strike for strike in self.strikes_ if strike.label is not None]
+        if not strikes:
+            return None
+        return StruckVotes.of(self.learner_, self._features(), inputs, strikes)
+
     def has_known_features(self, inputs: Sequence[Document]) -> NDArray[np.bool_]:
         return self._features().has_known(inputs)
 
@@ -194,9 +203,10 @@ class Categorizer(ChangesLabels, TextLearner):
         """
         self.check_fitted()
         if type(text) is str and vector is None and vectors is None:  # the usual case
-            return cast("Ranking", self.rank_under_rules(self.rows_of([text]), k, rules)[0])
+            struck = self.struck_in([text])
+            return cast("Ranking", self.rank_under_rules(self.rows_of([text]), k, rules, struck)[0])
         texts = encoding.with_vector(text, vector, vectors)
-        ranking = self.rank_under_rules(self.rows_of(texts), k, rules)
+        ranking = self.rank_under_rules(self.rows_of(texts), k, rules, self.struck_in(texts))
         return cast("Ranking", ranking[0]) if is_one(text) else ranking
 
     def shortlist(  # type: ignore[override]
@@ -284,9 +294,17 @@ class Categorizer(ChangesLabels, TextLearner):
         score.
         """
         self.check_fitted()
-        rows = self.rows_of(encoding.one_with_vector(text, vector))
-        explanation = self.learner_.explain_row(rows, label)
-        return in_words(explanation, self.n_vector_, self.text_, text)
+        texts = encoding.one_with_vector(text, vector)
+        rows = self.rows_of(texts)
+        struck = self.struck_in(texts)
+        if struck is None:
+            explanation = self.learner_.explain_row(rows, label)
+        else:
+            explanation = struck.explained(rows, label)
+        explanation = in_words(explanation, self.n_vector_, self.text_, text)
+        if not self.strikes_:
+            return explanation
+        return replace(explanation, struck=struck_words(self.strikes_, label, text, self.text_))
 
     def explain_text(self, text: Document, label: str | None = None) -> Explanation:
         if label is not None:
@@ -316,7 +334,9 @@ class Categorizer(ChangesLabels, TextLearner):
         numbers of finished parts and of parts; ``numbers`` are those of the examples, from 0 by
         default.
         """
-        documents, labels = TextBatch.of(texts, Y)
+        batch = TextBatch.of(texts, Y)
+        documents = batch.texts
+        labels = batch.labels
 
         def train(which: list[int]) -> Any:
             return clone(self).fit([documents[i] for i in which], labels.take(which))

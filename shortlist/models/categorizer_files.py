@@ -11,6 +11,7 @@ from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.models.policy import LabelPolicy
 from shortlist.models.rules import Rules
+from shortlist.models.strikes import Strike, is_strike, words_for_any_label
 from shortlist.models.text_parts import n_vector_columns
 from shortlist.text.vectorizer import TextVectorizer
 
@@ -31,6 +32,7 @@ def state_of_categorizer(model: Categorizer) -> State:
         "retired": list(model.retired_) or None,
         "columns": model.training_columns_ or None,
         "rules": model.rules_.to_dict() if model.rules_ else None,
+        "strikes": list(map(list, model.strikes_)) or None,
     }
     parts = {
         # the text part may know more words than the learner, never fewer
@@ -93,7 +95,13 @@ def take_policy(model: Categorizer, state: State) -> None:
         vocabulary = build(state.parts["vocabulary"])
         is_vocabulary = isinstance(vocabulary, LabelVocabulary)
         state.require(is_vocabulary, "its vocabulary is a LabelVocabulary")
-    model.policy_ = LabelPolicy(vocabulary, tuple(retired))
+    strikes = state.settings.get("strikes", [])
+    are_strikes = isinstance(strikes, list) and all(map(is_strike, strikes))
+    state.require(are_strikes, "its struck words are texts, with a label or none")
+    model.policy_ = LabelPolicy(
+        vocabulary, tuple(retired), strikes=tuple(Strike(*strike) for strike in strikes)
+    )
+    model.text_.strike(words_for_any_label(model.strikes_))
     if "rules" in state.settings:
         model.set_rules(Rules(**state.settings["rules"]))
 

@@ -26,12 +26,14 @@ from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
+from shortlist.learners.port import Allowed
 from shortlist.models.answers import Assigned, AssignedLabels, JudgedRanking, RankedLabels
 from shortlist.models.label_evaluation import EvaluatesLabels
 from shortlist.models.label_predictions import PredictsLabels
 from shortlist.models.model import Model
 from shortlist.models.policy import AllowedLabels, LabelPolicy
-from shortlist.models.rules import Rules, within_kinds
+from shortlist.models.rules import Kinds, Rules, within_kinds
+from shortlist.models.strikes import Strike, StruckVotes
 
 Inputs = TypeVar("Inputs")  # examples to rank labels for: texts, or rows of features
 
@@ -81,6 +83,11 @@ class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Gener
         """The rules of all rankings."""
         return self.policy_.rules
 
+    @property
+    def strikes_(self) -> tuple[Strike, ...]:
+        """The words that people have struck out."""
+        return self.policy_.strikes
+
     # The features of a model, which a subclass defines.
 
     @abstractmethod
@@ -116,19 +123,32 @@ class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Gener
             rows_and_batches = ((self.rows_of(self.inputs_of(batch)), batch) for batch in read)
             with closing(prefetch(rows_and_batches)) as tokenised:
                 for rows, batch in tokenised:
-                    yield self._rank_held(rows, k), batch
+                    yield self._rank_held(self.inputs_of(batch), rows, k), batch
 
     def rank_examples(self, examples: Examples, k: int) -> Ranking:
         """The k best labels of each example of a batch."""
         self.check_fitted()
-        return self._rank_held(self.rows_of(self.inputs_of(examples)), k)
+        inputs = self.inputs_of(examples)
+        return self._rank_held(inputs, self.rows_of(inputs), k)
 
     @reading
-    def _rank_held(self, rows: Rows, k: int) -> Ranking:
-        return self.rank_under_rules(rows, k)
+    def _rank_held(self, inputs: Inputs, rows: Rows, k: int) -> Ranking:
+        return self.rank_under_rules(rows, k, struck=self.struck_in(inputs))
 
-    def rank_under_rules(self, rows: Rows, k: int, rules: Rules | None = None) -> Ranking:
-        """The k best labels that the rules allow, with probabilities.
+    def struck_in(self, inputs: Inputs) -> StruckVotes | None:
+        """The votes that people have struck out of the scores of examples; None if there are
+        none.
+        """
+        return None
+
+    def rank_under_rules(
+        self,
+        rows: Rows,
+        k: int,
+        rules: Rules | None = None,
+        struck: StruckVotes | None = None,
+    ) -> Ranking:
+        """The k best labels that the rules allow, without struck votes, with probabilities.
 
         The probability of the best label depends on TOGETHER scores, so as many are ranked.
         """
@@ -136,17 +156,21 @@ class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Gener
         learner = self.learner_
         n_ranked = max(k, TOGETHER)
         all_rules = self.policy_.rules_of(rules)
+        allowed: Allowed | None = None
+        kinds: Kinds = []
         if all_rules or self.retired_:
             allowed, kinds = self.labels_allowed(all_rules)
-            if kinds:
-                n_labels = len(learner.label_index_)
-                ranking = within_kinds(
-                    lambda n: learner.rank_rows(rows, n, allowed), n_ranked, n_labels, kinds
-                )
-            else:
-                ranking = learner.rank_rows(rows, n_ranked, allowed)
+
+        def rank(n: int) -> Ranking:
+            if struck is None:
+                return learner.rank_rows(rows, n, allowed)
+            deeper = learner.rank_rows(rows, n + struck.n_labels, allowed)
+            return struck.applied(rows, deeper, n, allowed)
+
+        if kinds:
+            ranking = within_kinds(rank, n_ranked, len(learner.label_index_), kinds)
         else:
-            ranking = learner.rank_rows(rows, n_ranked)
+            ranking = rank(n_ranked)
         first = ranking if k >= TOGETHER else ranking.first(k)
         promise = self._confidence().promised(ranking.scores, first.scores.shape[1])
         return first.with_probabilities(promise)
@@ -160,7 +184,7 @@ class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Gener
     def rank_deep(self, inputs: Inputs) -> Ranking:
         """As many labels as a decision or a shortlist can take."""
         self.check_fitted()
-        return self.rank_under_rules(self.rows_of(inputs), DEPTH)
+        return self.rank_under_rules(self.rows_of(inputs), DEPTH, struck=self.struck_in(inputs))
 
     # Deciding.
 
@@ -304,6 +328,8 @@ class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Gener
         }
         if hasattr(learner, "n_edges_"):
             facts["edges"] = learner.n_edges_
+        if self.strikes_:
+            facts["struck"] = [str(strike) for strike in self.strikes_]
         return facts
 
     def feature_names(self, columns: Sequence[int]) -> list[Any]:

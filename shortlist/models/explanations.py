@@ -7,7 +7,7 @@ from typing import Any
 
 from shortlist.data.label_input import Label
 from shortlist.data.ranking import Explanation
-from shortlist.data.texts import Document
+from shortlist.data.texts import Document, Fielded, as_documents
 from shortlist.learners.port import BIAS
 from shortlist.text.vectorizer import TextVectorizer
 
@@ -88,4 +88,6 @@ def in_words(
     ]
     spans = text_part.spans(text)
     places = [spans.get(column, []) for column in columns]
-    return Explanation(explanation.label, explanation.score, named_votes, places)
+    documents = as_documents([text])
+    texts = documents.in_turn() if isinstance(documents, Fielded) else documents
+    return Explanation(explanation.label, explanation.score, named_votes, places, texts)

@@ -1,4 +1,4 @@
-"""Changes of labels: rename, merge, split, retire, restore.
+"""Changes of labels: rename, merge, split, retire, restore; and words struck out.
 
 A renamed label keeps its weights; a merged one has the sum of weights; one that is split off begins
 with the weights of the other; a retired one is neither ranked nor learned until it is restored. The
@@ -15,18 +15,24 @@ from shortlist.data.label_input import Label, shown
 from shortlist.errors import InputError
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.models.policy import LabelPolicy
+from shortlist.models.strikes import Strike, with_strike, without_strike, words_for_any_label
+from shortlist.text.vectorizer import TextVectorizer
 
 CHANGES = ("rename", "merge", "split", "retire", "restore")
+STRIKES = ("strike", "unstrike")
 
 
 class Change(NamedTuple):
     """A change of labels: rename labels[0] to ``into``, merge labels into it, or split it off from
-    labels[0]; with ``into`` None, retire or restore labels.
+    labels[0]; with ``into`` None, retire or restore labels. Or strike a word out for labels[0], for
+    any label if there are none.
     """
 
     what: str
     labels: tuple[Label, ...]
     into: Label | None = None
+    word: str | None = None
+    person: str = ""  # who strikes it out
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Change:
@@ -34,6 +40,8 @@ class Change(NamedTuple):
         kind = fields["change"]
         labels = tuple(fields["labels"])
         into = fields.get("into")
+        if kind in STRIKES:
+            return cls._strike(kind, labels, fields.get("word"), fields.get("person", ""))
         if kind not in CHANGES:
             raise InputError(f"labels can be changed by {', '.join(CHANGES)}, not by {kind!r}")
         if (
@@ -44,12 +52,32 @@ class Change(NamedTuple):
             raise InputError(f"{kind} takes {NEEDS[kind]}")
         return cls(kind, labels, into)
 
+    @classmethod
+    def _strike(cls, kind: str, labels: tuple[Label, ...], word: object, person: str) -> Change:
+        if not isinstance(word, str) or not word.strip() or len(labels) > 1:
+            raise InputError(f"{kind} takes a word, and a label or none")
+        return cls(kind, labels, word=word, person=person)
+
+    @property
+    def strike(self) -> Strike:
+        """What is struck out, or no longer."""
+        label = self.labels[0] if self.labels else None
+        return Strike(self.word or "", label, self.person)
+
     def to_dict(self) -> dict[str, Any]:
-        return {"change": self.what, "labels": list(self.labels)} | (
-            {} if self.into is None else {"into": self.into}
-        )
+        fields: dict[str, Any] = {"change": self.what, "labels": list(self.labels)}
+        if self.into is not None:
+            fields["into"] = self.into
+        if self.word is not None:
+            fields["word"] = self.word
+        if self.person:
+            fields["person"] = self.person
+        return fields
 
     def __str__(self) -> str:
+        if self.what in STRIKES:
+            label = self.labels[0] if self.labels else "any label"
+            return f"{self.what} {self.word} for {label}"
         goal = "" if self.into is None else f" {TOWARDS[self.what]} {self.into}"
         return f"{self.what} {', '.join(map(str, self.labels))}{goal}"
 
@@ -83,6 +111,10 @@ class Labelled(NamedTuple):
                 if is_restored:
                     state = "is not retired"
                 raise InputError(f"the label {shown(label)} {state}")
+        if change.what == "strike":
+            with_strike(self.policy.strikes, change.strike)
+        elif change.what == "unstrike":
+            without_strike(self.policy.strikes, change.strike)
         if change.into is None:
             return
         if change.into in retired:
@@ -102,9 +134,18 @@ class Labelled(NamedTuple):
         """The parts after the change; these are not modified."""
         learner = self.learner
         policy = self.policy
-        first = change.labels[0]
+        first: Any = change.labels[0] if change.labels else None
         into: Any = change.into
-        if change.what == "rename":
+        if change.what == "strike":
+            policy = policy._replace(strikes=with_strike(policy.strikes, change.strike))
+        elif change.what == "unstrike":
+            policy = policy._replace(strikes=without_strike(policy.strikes, change.strike))
+        elif change.what == "rename":
+            strikes = tuple(
+                strike._replace(label=into) if strike.label == first else strike
+                for strike in policy.strikes
+            )
+            policy = policy._replace(strikes=strikes)
             learner = learner.with_label_renamed(first, into)
             if policy.vocabulary is not None:
                 vocabulary = policy.vocabulary.renamed(str(first), str(into))
@@ -129,6 +170,7 @@ class ChangesLabels:
 
     learner_: CategoryLearner
     policy_: LabelPolicy
+    text_: TextVectorizer
 
     def rename_label(self, label: Label, name: Label) -> Self:
         """Give a label another name; it keeps its weights."""
@@ -163,4 +205,5 @@ class ChangesLabels:
         changed = Labelled(self.learner_, self.policy_).after(change)
         self.learner_ = changed.learner
         self.policy_ = changed.policy
+        self.text_.strike(words_for_any_label(changed.policy.strikes))
         return self

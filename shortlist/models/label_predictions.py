@@ -13,7 +13,6 @@ from shortlist.compiled.kernels import Floats
 from shortlist.concurrency import reading
 from shortlist.confidence.calibration import F1, Aim
 from shortlist.confidence.confidence import Confidence
-from shortlist.confidence.observers import DEPTH
 from shortlist.data.label_input import LabelsLike
 from shortlist.data.labels import sorting
 from shortlist.data.ranking import Ranking
@@ -42,6 +41,7 @@ class PredictsLabels(ABC):
     rank_deep: Callable[[Any], Ranking]
     rank_under_rules: Callable[..., Ranking]
     rows_of: Callable[[Any], Rows]
+    struck_in: Callable[[Any], Any]
 
     @property
     @abstractmethod
@@ -69,19 +69,22 @@ class PredictsLabels(ABC):
         columns = learner.label_columns_
         names = learner.label_index_.names
         if columns is not None and self.confidence_.ready:
-            ranking = self.rank_under_rules(rows, DEPTH)
+            ranking = self.rank_deep(X)
             ids = np.where(self.chosen(ranking, F1()), ranking.ids, -1)
             return indicator_matrix(ids, names, columns)
         rules = self.policy_.rules_of(None)
-        if not self.policy_.retired and not rules:
+        if not self.policy_.retired and not rules and not self.policy_.strikes:
             return learner.predict_rows(rows)
+        struck = self.struck_in(X)
         if columns is not None:
             k = mean_number_of_labels(learner.label_counts_, learner.n_examples_)
-            return indicator_matrix(self.rank_under_rules(rows, k).ids, names, columns)
+            return indicator_matrix(
+                self.rank_under_rules(rows, k, struck=struck).ids, names, columns
+            )
         allowed, _ = self.labels_allowed(rules)
         counts = np.where(allowed.labels, learner.all_label_counts(), -1)
         return best_or_most_frequent(
-            self.rank_under_rules(rows, 1).ids[:, 0], self.classes_, counts
+            self.rank_under_rules(rows, 1, struck=struck).ids[:, 0], self.classes_, counts
         )
 
     @reading

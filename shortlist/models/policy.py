@@ -12,6 +12,7 @@ from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.learners.port import Allowed
 from shortlist.models.rules import Kinds, KnownRules, Rules
+from shortlist.models.strikes import Strike
 
 
 class LabelPolicy(NamedTuple):
@@ -20,6 +21,7 @@ class LabelPolicy(NamedTuple):
     vocabulary: LabelVocabulary | None = None  # names of the labels
     retired: tuple[Label, ...] = ()  # neither ranked nor learned
     rules: Rules | None = None  # of all rankings
+    strikes: tuple[Strike, ...] = ()  # words that do not count
 
     def check(self, labels: NumberedLabels) -> None:
         """Refuse labels that must not be learned."""

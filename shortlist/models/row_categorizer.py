@@ -77,8 +77,9 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         to.
         """
         learner = self.new_learner()
-        rows, labels = RowBatch.of(X, Y)
-        batch = RowBatch(learner.checked_signs(rows), in_sorted_order(labels))
+        batch = RowBatch.of(X, Y)
+        rows = learner.checked_signs(batch.rows)
+        batch = RowBatch(rows, in_sorted_order(batch.labels))
         return self._fit(learner, batch, column_names(X))
 
     def _fit(self, learner: CategoryLearner, batch: RowBatch, names: Names | None) -> Self:
@@ -101,8 +102,8 @@ class RowCategorizer(CategoryModel[MatrixLike]):
         """
         learner = self.learner_ if self.__sklearn_is_fitted__() else self.new_learner()
         learner.check_updatable()
-        rows, labels = RowBatch.of(X, Y)
-        batch = RowBatch(learner.checked_signs(rows), labels)
+        batch = RowBatch.of(X, Y)
+        batch = batch._replace(rows=learner.checked_signs(batch.rows))
         is_new = not learner.__sklearn_is_fitted__()
         names = column_names(X) if is_new else grown_names(learner, X)
         learner.expect_labels([] if classes is None else class_list(classes))

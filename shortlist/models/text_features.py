@@ -13,7 +13,10 @@ from shortlist.data.batch import RowBatch, TextBatch
 from shortlist.data.rows import Rows, beside
 from shortlist.data.texts import Document, Fielded, Vectors, WithVectors, as_documents
 from shortlist.models.encoding import VectorPart
+from shortlist.text.phrases import Phrases, columns_touched
 from shortlist.text.vectorizer import TextVectorizer
+
+OUTSIDE_MARKS = 0.5  # what features outside of marked words count of their values
 
 
 class TextFeatures:
@@ -48,10 +51,23 @@ class TextFeatures:
         recurring = batch.labels.sets.recurring
         counted = self.text.take(plain, recurring=recurring, n_jobs=n_threads)
         try:
-            yield RowBatch(beside(vectors, self.text.weighted(counted.rows)), batch.labels)
+            rows = self.text.weighted(counted.rows)
+            unmarked = beside(vectors, rows) if batch.because else None
+            if batch.because:
+                rows = self._with_marks(rows, plain, batch.because)
+            yield RowBatch(beside(vectors, rows), batch.labels, unmarked)
         except BaseException:
             self.text.give_back(counted, n_learned() - n_before)
             raise
+
+    def _with_marks(self, rows: Rows, texts: Sequence[Document], because: Sequence[str]) -> Rows:
+        """The rows with half the values of the features outside of the marked words."""
+        columns = self.text.columns_
+        features = columns.features(as_documents(texts))
+        phrases = Phrases.of(because, self.text, "because")
+        _, marked = columns_touched(columns, features, phrases)
+        is_marked = np.isin(rows.indices, marked)
+        return rows._replace(data=np.where(is_marked, rows.data, OUTSIDE_MARKS * rows.data))
 
     def has_known(self, texts: Sequence[Document]) -> NDArray[np.bool_]:
         """Whether each text has a known feature."""

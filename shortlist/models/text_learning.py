@@ -20,7 +20,7 @@ from shortlist.data.batch import RowBatch, TextBatch
 from shortlist.data.label_input import Label, LabelsLike, class_list
 from shortlist.data.labels import NumberedLabels, judged, numbered
 from shortlist.data.texts import Document, Vectors
-from shortlist.errors import InputError
+from shortlist.errors import InputError, counted
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.models import encoding
 from shortlist.models.elsewhere import refuse_elsewhere
@@ -34,6 +34,7 @@ from shortlist.models.text_batches import (
 )
 from shortlist.models.text_features import TextFeatures
 from shortlist.models.text_parts import TextParts, TextsLike, seed_labels
+from shortlist.text.phrases import Phrases
 from shortlist.text.vectorizer import TextVectorizer
 
 
@@ -51,6 +52,7 @@ class TextLearner(TextParts):
         *,
         checked: bool = False,
         vector: ArrayLike | None = None,
+        because: Sequence[str] = (),
     ) -> Self:
         """Learn one text with its label or list of labels. New words and labels may come at any
         time.
@@ -63,12 +65,16 @@ class TextLearner(TextParts):
         ``checked`` says that the text is a spot check: drawn by chance from all that arrive
         (``drawn_for_check``), and judged by somebody who did not see the model's answer. Promises
         rest on these alone once there are any (``examined``).
+        ``because`` marks words or phrases of the text that decide: all others count half in
+        learning it.
         """
         Y: LabelsLike = [labels]
         if len(wrong) or complete is not None:
             Y = judged(Y, 1, [wrong] if len(wrong) else None, complete)
+        if len(because):
+            self.check_because([text], [because])
         batch = TextBatch.of(encoding.one_with_vector(text, vector), Y)
-        return self._learn(batch, checked=checked)
+        return self._learn(batch._replace(because=because), checked=checked)
 
     def learn_many(
         self,
@@ -79,16 +85,44 @@ class TextLearner(TextParts):
         *,
         checked: bool = False,
         vectors: ArrayLike | None = None,
+        because: Sequence[Sequence[str]] | None = None,
     ) -> Self:
         """Learn more texts in the order given; ``vectors`` has a row for each.
 
-        ``wrong`` and ``complete`` are as in ``learn``, for each text; ``complete`` may be one value
-        for all. ``checked`` says that all of them are spot checks.
+        ``wrong``, ``complete`` and ``because`` are as in ``learn``, for each text; ``complete`` may
+        be one value for all. Texts with marked words are learned one by one. ``checked`` says that
+        all of them are spot checks.
         """
         texts = encoding.with_vectors(texts, vectors)
         if wrong is not None or complete is not None:
             Y = judged(Y, len(texts), wrong, complete)
-        return self._learn(TextBatch.of(texts, Y), checked=checked)
+        batch = TextBatch.of(texts, Y)
+        if because is None:
+            return self._learn(batch, checked=checked)
+        self.check_because(batch.texts, because)
+        return self._learn_marked(batch, because, checked)
+
+    @learning
+    def _learn_marked(
+        self, batch: TextBatch, because: Sequence[Sequence[str]], checked: bool
+    ) -> Self:
+        self.check_policy(batch.labels)
+        for n, marks in enumerate(because):
+            one = slice(n, n + 1)
+            marked = TextBatch(batch.texts[one], batch.labels[one], marks)
+            self._learn(marked, checked=checked)
+        return self
+
+    def check_because(self, texts: Sequence[Document], because: Sequence[Sequence[str]]) -> None:
+        """Refuse marked words that do not occur in their text."""
+        if len(because) != len(texts):
+            raise InputError(
+                f"because must have a list of words for each text: {len(because)} lists for "
+                f"{counted(len(texts), 'texts')}"
+            )
+        vectorizer = self.text_ if self.__sklearn_is_fitted__() else self.new_text()
+        for text, marks in zip(texts, because, strict=True):
+            Phrases.of(marks, vectorizer, "because").check_in(text, "because")
 
     def partial_fit(
         self,
@@ -129,7 +163,7 @@ class TextLearner(TextParts):
         else:  # new parts, which take vectors if these texts have any
             text = self.new_text()
             learner, texts = suited(self.new_learner(), self.encoder, batch.texts)
-            batch = TextBatch(texts, batch.labels)
+            batch = batch._replace(texts=texts)
         bound = self.bound_of(text, learner)
         if bound is not None:
             bound.check_labels(batch.labels)
@@ -202,7 +236,7 @@ class TextLearner(TextParts):
         refuse_elsewhere(elsewhere)
         batch = TextBatch.of(encoding.with_vectors(texts, vectors), Y)
         self.check_policy(batch.labels)
-        return self.fit_batches([batch])
+        return self.fit_batches([(batch.texts, batch.labels)])
 
     def fit_batches(self, batches: Iterable[TextsAndLabels]) -> Self:
         """``fit`` from batches of texts and label lists, of which only the rows of counts are kept.

@@ -22,6 +22,7 @@ from shortlist.models import encoding
 from shortlist.models.category_model import CategoryModel
 from shortlist.models.encoding import VectorPart, suited, vectors_of_names
 from shortlist.models.memory import Bound
+from shortlist.models.strikes import words_for_any_label
 from shortlist.models.text_batches import (
     default_text,
 )
@@ -44,7 +45,9 @@ class TextParts(CategoryModel[TextsLike]):
 
     def new_text(self) -> TextVectorizer:
         """A new text part, from the parameter."""
-        return default_text() if self.text is None else clone(self.text)
+        text = default_text() if self.text is None else clone(self.text)
+        text.strike(words_for_any_label(self.strikes_))
+        return text
 
     def set_parts(
         self,

@@ -77,6 +77,7 @@ class Judgement:
     person: str = ""
     vector: Vectors | None = None
     judge: Judge = Judge.PERSON
+    because: Sequence[str] = ()  # words of the text that decide
     # of one from the journal:
     number: int = 0
     time: float = 0.0
@@ -99,6 +100,7 @@ class Judgement:
             self.complete,
             checked=self.judge == Judge.CHECK,
             vector=self.vector,
+            because=self.because,
         )
 
 
@@ -137,6 +139,7 @@ class EntryRow(NamedTuple):
     change: str | None
     person: str
     judge: str
+    because: str = "[]"
 
     @classmethod
     def values_checked(cls, values: Sequence[Any]) -> list[Any]:
@@ -144,9 +147,10 @@ class EntryRow(NamedTuple):
 
         Version 1 had no columns for judge and change: the one stood behind the person's name, the
         other in the place of the labels. Checksums still cover values of that form, so that those
-        of version 1 hold.
+        of version 1 hold. Rows without marked words are those of version 2.
         """
         row = cls(*values)
+        because = [] if row.because == "[]" else [row.because]
         return [
             row.number,
             row.time,
@@ -159,6 +163,7 @@ class EntryRow(NamedTuple):
             judge_in_words(row.person, row.judge),
             row.vector,
             row.fields,
+            *because,
         ]
 
     def is_same_request(self, other: EntryRow) -> bool:
@@ -194,6 +199,7 @@ def to_row(entry: Entry, time: float) -> EntryRow:
         None,
         entry.person,
         entry.judge,
+        _as_json(entry.because),
     )
 
 
@@ -214,6 +220,7 @@ def from_row(values: Sequence[Any]) -> Entry:
         row.person,
         read_vector(row.vector),
         Judge(row.judge),
+        json.loads(row.because),
         row.number,
         row.time,
         undone,

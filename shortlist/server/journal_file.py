@@ -22,7 +22,7 @@ from shortlist.server.journal_errors import (
 )
 
 JOURNAL_FILE = "journal.sqlite"
-JOURNAL_VERSION = 2
+JOURNAL_VERSION = 3
 LOCK_SECONDS = 30.0  # to wait for another process's commit
 # Examples and changes of labels share their numbers. Columns:
 # time      the same for all entries of one request
@@ -35,6 +35,7 @@ LOCK_SECONDS = 30.0  # to wait for another process's commit
 # change    a change of labels as a JSON object; NULL for an example
 # person    the name of the person who judged, or let the model decide
 # judge     person, model or import: who or what judged
+# because   a JSON list of the words of the text that decide
 # chain     the checksum of this row and of all before it
 JOURNAL_TABLES = (
     """CREATE TABLE main.entries (
@@ -51,6 +52,7 @@ JOURNAL_TABLES = (
     change TEXT,
     person TEXT NOT NULL DEFAULT '',
     judge TEXT NOT NULL DEFAULT 'person',
+    because TEXT NOT NULL DEFAULT '[]',
     chain BLOB
 )""",
     """CREATE TABLE undos (
@@ -61,6 +63,11 @@ JOURNAL_TABLES = (
     chain BLOB
 )""",
 )
+# The entries of a journal of version 2, which had no marked words.
+COLUMNS_OF_VERSION_2 = ENTRY_COLUMNS.removesuffix(", because")
+VERSION_2_ENTRIES = f"""CREATE TEMP VIEW entries AS
+    SELECT {COLUMNS_OF_VERSION_2}, '[]' AS because, chain FROM main.entries"""
+MIGRATION_OF_VERSION_2 = ("ALTER TABLE main.entries ADD COLUMN because TEXT NOT NULL DEFAULT '[]'",)
 # The entries of a journal of version 1, where a change of labels was a JSON object among the
 # labels, and "(decided alone)" followed the name of the person who let the model decide.
 VERSION_1_ENTRIES = f"""CREATE TEMP VIEW entries AS SELECT {ENTRY_COLUMNS}, chain FROM (
@@ -69,10 +76,11 @@ VERSION_1_ENTRIES = f"""CREATE TEMP VIEW entries AS SELECT {ENTRY_COLUMNS}, chai
     CASE WHEN labels LIKE '{{%' THEN labels END AS change,
     CASE WHEN person LIKE '%(decided alone)'
         THEN rtrim(substr(person, 1, length(person) - 15)) ELSE person END AS person,
-    CASE WHEN person LIKE '%(decided alone)' THEN 'model' ELSE 'person' END AS judge
+    CASE WHEN person LIKE '%(decided alone)' THEN 'model' ELSE 'person' END AS judge,
+    '[]' AS because
     FROM main.examples
 )"""
-MIGRATION = (
+MIGRATION_OF_VERSION_1 = (
     VERSION_1_ENTRIES,
     JOURNAL_TABLES[0],
     f"INSERT INTO main.entries ({ENTRY_COLUMNS}, chain) SELECT * FROM temp.entries",
@@ -84,6 +92,9 @@ MIGRATION = (
     "DROP TABLE examples",
 )
 
+VIEWS_OF_EARLIER = {1: VERSION_1_ENTRIES, 2: VERSION_2_ENTRIES}
+MIGRATIONS = {1: MIGRATION_OF_VERSION_1, 2: MIGRATION_OF_VERSION_2}
+
 
 class JournalFile:
     """The open file of a journal, with the record of its end."""
@@ -93,7 +104,7 @@ class JournalFile:
         self._log = folder / f"{JOURNAL_FILE}-wal"
         self._read_only = read_only
         self._is_immutable = False
-        self._is_version_1 = False  # read-only, until another process migrates it
+        self._earlier_version = 0  # of a read-only one, until another process migrates it
         if not self.path.exists():
             raise JournalError(
                 f"the journal {self.path} is gone; bring back a copy of it. {START_AFRESH}"
@@ -128,9 +139,9 @@ class JournalFile:
                 "it, and nothing more is learned; stop the server, bring back a copy of the "
                 "journal, and start it again"
             )
-        if self._is_version_1 and self._version() != 1:
+        if self._earlier_version and self._version() != self._earlier_version:
             self.db.execute("DROP VIEW temp.entries")
-            self._is_version_1 = False
+            self._earlier_version = 0
 
     def damage(self) -> str | None:
         """Return what SQLite finds wrong: tables and indexes that do not agree, pages that
@@ -173,15 +184,15 @@ class JournalFile:
 
     def _prepare(self) -> None:
         version = self._version()
-        if version not in (0, 1, JOURNAL_VERSION):
+        if version not in range(JOURNAL_VERSION + 1):
             raise JournalError(
                 f"the journal {self.path} has version {version}; this shortlist reads "
                 f"{JOURNAL_VERSION}"
             )
         if self._read_only:
-            if version == 1:
-                self.db.execute(VERSION_1_ENTRIES)
-                self._is_version_1 = True
+            if version in VIEWS_OF_EARLIER:
+                self.db.execute(VIEWS_OF_EARLIER[version])
+                self._earlier_version = version
             return
         for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             self.db.execute(f"PRAGMA {setting}")
@@ -189,7 +200,7 @@ class JournalFile:
             self._make_tables()
 
     def _make_tables(self) -> None:
-        """Make the tables, or those of version 2 from version 1, in one transaction, unless
+        """Make the tables, or convert those of an earlier version, in one transaction, unless
         another process has.
         """
         with self.record.locked():
@@ -200,8 +211,8 @@ class JournalFile:
                     self._check_new()
                     self._execute_all(JOURNAL_TABLES)
                     self.record.write(End())
-                elif version == 1:
-                    self._execute_all(MIGRATION)
+                elif version in MIGRATIONS:
+                    self._execute_all(MIGRATIONS[version])
                 self.db.execute(f"PRAGMA user_version={JOURNAL_VERSION}")
                 self.db.execute("COMMIT")
             finally:

@@ -131,6 +131,10 @@ class History:
             values.append(label)
         return [number for (number,) in self._rows(query, tuple(values))]
 
+    def newest_decided(self, limit: int) -> list[Judgement]:
+        """Return the newest examples that the model decided and that were not undone."""
+        return self._select_judgements(f"{DECIDED} AND {NOT_UNDONE} ORDER BY number DESC", limit)
+
     def decision(self, number: int) -> list[int]:
         """Return the examples that the model decided in one commit, undone or not, by the
         number of the first.

@@ -39,7 +39,9 @@ class LearningRoutes(Routes):
         for example, is_check in zip(question.examples, are_checks, strict=True):
             vector = await vector_to_learn(context, example.text, example.vector)
             judgements.append(
-                self._teaching.judgement(example.text, vector, example, example.key, is_check)
+                self._teaching.judgement(
+                    example.text, vector, example, example.key, is_check, example.because
+                )
             )
             await asyncio.sleep(0)  # let others have a turn
         receipts = await self._teaching.learn(judgements)

@@ -18,7 +18,7 @@ from shortlist.server import schemas
 from shortlist.server.entries import of_one_kind
 from shortlist.server.journal_errors import Conflict
 from shortlist.server.journal_history import History
-from shortlist.server.routes import Routes, as_json, get, post, votes_of
+from shortlist.server.routes import Routes, as_json, get, passages_of, post, votes_of
 from shortlist.server.text_vectors import vectors_to_rank
 
 LEAST_DEPTH = 10  # labels that a decision looks at
@@ -94,6 +94,8 @@ class RankingRoutes(Routes):
             | {
                 "score": explanation.score,
                 "votes": votes_of(explanation),
+                "passages": passages_of(explanation),
+                "struck": [word._asdict() for word in explanation.struck],
                 "nearest": [
                     {"similarity": cosine, "text": judgement.text, "labels": judgement.labels}
                     for cosine, judgement in nearest
@@ -165,7 +167,7 @@ class RatingRoutes(Routes):
         """Say what each word of a text adds to its score.
 
         The rating (`answer`), its `score`, and `votes`, heaviest first, which sum to the score:
-        feature, vote, and spans, its places in the text.
+        feature, vote, and spans, its places in the text. `passages` has the votes of its sentences.
         """
         self.context.settings.limits.check_texts([question.text])
         explanation = self.replica.served.explain_text(question.text)
@@ -174,6 +176,7 @@ class RatingRoutes(Routes):
                 "answer": explanation.label,
                 "score": explanation.score,
                 "votes": votes_of(explanation),
+                "passages": passages_of(explanation),
             }
         )
 

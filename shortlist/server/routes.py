@@ -131,6 +131,11 @@ def votes_of(explanation: Explanation) -> list[dict[str, Any]]:
     ]
 
 
+def passages_of(explanation: Explanation) -> list[dict[str, Any]]:
+    """Return the sentences of an explained text and their votes."""
+    return [passage._asdict() for passage in explanation.passages]
+
+
 def streamed(
     pieces: Iterable[bytes], kind: str, headers: Mapping[str, str] | None = None
 ) -> Response:

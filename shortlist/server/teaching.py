@@ -38,6 +38,7 @@ class Teaching:
         question: JudgedLabels,
         key: str | None,
         is_check: bool = False,
+        because: Sequence[str] = (),
     ) -> Judgement:
         """Return the judgement of the person who asks; a spot check if all labels were judged."""
         label = self._replica.label
@@ -49,7 +50,9 @@ class Teaching:
         place = self._replica.place(text, labels, vector)
         person = self._context.person
         judge = Judge.CHECK if is_check and complete else Judge.PERSON
-        return Judgement(text, labels, key, place, wrong, complete, person, vector, judge)
+        return Judgement(
+            text, labels, key, place, wrong, complete, person, vector, judge, because=because
+        )
 
     async def learn(self, judgements: Sequence[Judgement]) -> list[Receipt]:
         """Write judgements, all or none, and learn them."""
@@ -108,6 +111,10 @@ class Teaching:
                 self._check_labels(new)
 
     def _check_labels(self, judgements: Sequence[Judgement]) -> None:
+        marked = [judgement for judgement in judgements if judgement.because]
+        self._replica.model.check_because(
+            [judgement.text for judgement in marked], [judgement.because for judgement in marked]
+        )
         try:
             self._replica.model.check_labels(
                 [judgement.labels for judgement in judgements],

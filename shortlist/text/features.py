@@ -229,6 +229,15 @@ class Features(NamedTuple):
     field_names: Sequence[str] = ()
     values: Sequence[str] = ()
 
+    def keep(self, marks: NDArray[np.bool_]) -> Features:
+        """Return the marked features, of texts without fields."""
+        return self._replace(
+            hashes=self.hashes[marks],
+            firsts=self.firsts[marks],
+            sizes=self.sizes[marks],
+            indptr=np.append(0, np.cumsum(marks))[self.indptr],
+        )
+
 
 def features_of(words: Words, table: Codes, ngrams: int, prefix: int) -> Features:
     """All features of texts; ``ngrams`` is the longest run of words, ``prefix`` 0 for none."""

@@ -26,6 +26,7 @@ from shortlist.text.features import (
     with_characters,
     with_fields,
 )
+from shortlist.text.phrases import Phrases
 from shortlist.text.text_settings import TextSettings
 
 
@@ -36,8 +37,9 @@ class TextColumns:
     hash, scaled down to that many columns.
     """
 
-    def __init__(self, settings: TextSettings) -> None:
+    def __init__(self, settings: TextSettings, struck: Phrases | None = None) -> None:
         self.settings = settings
+        self.struck = struck  # words that are read as if no text had them
         self.vocabulary = Vocabulary()
         self._table = letter_table(settings.lowercase, settings.fold_digits)
         self._stop_words = stop_words(settings, self._table)
@@ -60,9 +62,12 @@ class TextColumns:
         if self._stop_words is not None:
             words = words.keep(self._stop_words.find(words.hashes) < 0)
         features = features_of(words, self._table, settings.ngrams, settings.prefix or 0)
-        if settings.characters is None:
+        if settings.characters is not None:
+            characters = character_table(settings.lowercase)
+            features = with_characters(features, characters, *settings.characters)
+        if self.struck is None:
             return features
-        return with_characters(features, character_table(settings.lowercase), *settings.characters)
+        return features.keep(~self.struck.touched(features, settings.prefix or 0))
 
     def counts(self, features: Features) -> Rows:
         """How often each text has the features that are known."""

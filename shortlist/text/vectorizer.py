@@ -25,6 +25,7 @@ from shortlist.files.store import State
 from shortlist.text.counts import CountedRows, Weighting, needs_counts
 from shortlist.text.feature_names import Vocabulary
 from shortlist.text.named_columns import NamedColumns
+from shortlist.text.phrases import Phrases
 from shortlist.text.text_columns import TextColumns
 from shortlist.text.text_settings import TextSettings
 
@@ -51,6 +52,7 @@ class TextLearning(NamedColumns):
     idf: str | None
     norm: str | None
     min_df: int
+    struck_: Phrases | None = None  # words that are read as if no text had them
     _weighting: Weighting
 
     @property
@@ -202,6 +204,12 @@ class TextLearning(NamedColumns):
         parts = list(spread(rows_of, blocks(documents), n_jobs))
         return Rows.stack(parts or [rows_of(slice(0, 0))])
 
+    def strike(self, words: Sequence[str]) -> None:
+        """Read texts from now on as if these words and phrases, and no others, were not in them."""
+        self.struck_ = Phrases.of(words, self, "words") if words else None
+        if self.is_fitted:
+            self.columns_.struck = self.struck_
+
     def _begin_once(self) -> None:
         if not self.is_fitted:
             self._begin()
@@ -212,7 +220,7 @@ class TextLearning(NamedColumns):
         self._weighting = Weighting(
             settings.tf, settings.idf, settings.norm, settings.slope, settings.min_df
         )
-        self.columns_ = TextColumns(settings)
+        self.columns_ = TextColumns(settings, self.struck_)
 
     # Model files.
 

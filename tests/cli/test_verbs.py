@@ -96,6 +96,16 @@ def test_explain(run, model):
     assert "others" in run("explain", model, "--text", "wheat and corn prices", "--top", 1).out
 
 
+def test_explain_by_sentences(run, model):
+    text = "Good morning. Wheat\nprices rose."
+    passages = run("explain", model, "--text", text, "--json").json["passages"]
+    assert [passage["text"] for passage in passages] == ["Good morning.", "Wheat\nprices rose."]
+    assert passages[1]["vote"] > passages[0]["vote"]
+    shown = run("explain", model, "--text", text).out
+    assert "2 sentences" in shown
+    assert shown.index("Wheat prices rose.") < shown.index("Good morning.")
+
+
 def test_evaluate(run, model, news):
     found = run("evaluate", model, news, "--json").json
     assert found["measures"]["R1"]["value"] == 1.0

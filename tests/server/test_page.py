@@ -28,6 +28,18 @@ def test_rank_and_explain(visit):
     expect(page.locator("#why-text mark").last).to_have_text("bank")
 
 
+def test_the_sentences_that_carry_a_label_are_marked_and_in_view(visit):
+    page = visit()
+    text = "😀 Good morning. " + "Nothing here. " * 300 + "Corn and wheat rose. Bye."
+    rank(page, text, "grain")
+    page.locator("#ranking .pick").first.click()
+    expect(page.locator("#why-text .passage")).to_have_text(["Corn and wheat rose."])
+    box = page.locator("#why-text").bounding_box()
+    passage = page.locator("#why-text .passage").bounding_box()
+    assert box["y"] <= passage["y"] <= box["y"] + box["height"] - passage["height"]
+    assert page.locator("#why-text").inner_text() == text
+
+
 def test_words_are_marked_whole_however_many_of_their_parts_vote(visit, tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -248,3 +260,20 @@ def test_read_only(browser, folder):
         expect(page.locator("#read-only")).to_be_visible()
         expect(page.locator("#correct")).to_be_hidden()
         page.close()
+
+
+def test_strike_out_a_word_with_a_preview_and_take_it_back(visit, server):
+    server.ask("queue", texts=["wheat", "wheat and corn", "rates"])
+    page = visit()
+    rank(page, "wheat", "grain")
+    page.locator("#ranking .pick").first.click()
+    page.get_by_role("button", name="Strike out wheat").click()
+    expect(page.locator("#strike-effect-one")).to_contain_text("For grain: 1 of 3 waiting texts")
+    expect(page.locator("#strike-effect-any")).to_contain_text("no past decisions would change.")
+    page.get_by_role("button", name="For grain").click()
+    expect(page.locator("#toast")).to_contain_text("Struck out “wheat” for grain.")
+    expect(page.locator("#why-votes .struck")).to_contain_text("struck out")
+    expect(page.locator("#ranking .name").first).not_to_have_text("grain")
+    page.locator("#toast").get_by_role("button", name="Undo").click()
+    expect(page.locator("#ranking .name").first).to_have_text("grain")
+    expect(page.locator("#why-votes .struck")).to_have_count(0)

@@ -53,7 +53,7 @@ def test_it_says_the_same(old, read_only):
     with contextlib.closing(Journal(old, read_only)) as journal:
         journal.check()
         assert facts(journal).items() <= EXPECTED.items()
-    assert version_of(old) == (1 if read_only else 2)
+    assert version_of(old) == (1 if read_only else journal_file.JOURNAL_VERSION)
 
 
 def test_the_checksums_hold_and_go_on(old):
@@ -110,10 +110,10 @@ def test_a_reader_sees_another_process_migrate(old):
         assert facts(reader).items() <= EXPECTED.items()
 
 
-@pytest.mark.parametrize("done", range(len(journal_file.MIGRATION) + 1))
+@pytest.mark.parametrize("done", range(len(journal_file.MIGRATION_OF_VERSION_1) + 1))
 def test_a_migration_that_fails_changes_nothing(old, monkeypatch, done):
-    statements = (*journal_file.MIGRATION[:done], "SELECT no_such_function()")
-    monkeypatch.setattr(journal_file, "MIGRATION", statements)
+    statements = (*journal_file.MIGRATION_OF_VERSION_1[:done], "SELECT no_such_function()")
+    monkeypatch.setitem(journal_file.MIGRATIONS, 1, statements)
     with pytest.raises(JournalError):
         Journal(old)
     monkeypatch.undo()

@@ -93,7 +93,8 @@ class IndependentIndex(AdditiveLearner):
             self._choose_threshold_on_held_out_rows(batch)
 
     def _choose_threshold_on_held_out_rows(self, batch: RowBatch) -> None:
-        rows, labels = batch
+        rows = batch.rows
+        labels = batch.labels
         which = self.held_out(rows.n_rows)
         label_sets = self.label_index_.learn(labels, rows.n_rows)
         indicator = as_indicator(label_sets, len(self.label_index_))[which]

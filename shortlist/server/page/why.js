@@ -1,9 +1,11 @@
 // Why a label is ranked where it is: the words that voted for it, marked in the text.
 
 import { ask, byId, called, make } from "./api.js";
+import * as strike from "./strike.js";
 
 // A word is marked as a whole if any of its parts voted; in scripts without spaces, each letter is a word.
 const ALONE = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
+const MOST_PASSAGES = 3; // that are marked
 const WORD = new RegExp(`[${ALONE}]|(?:(?![${ALONE}])[\\p{L}\\p{M}\\p{N}_])+`, "gu");
 
 let wanted = null; // text and label of the last question
@@ -17,16 +19,29 @@ export async function explain(text, label) {
   const asked = wanted = { text, label };
   const why = await ask("v1/explain", asked);
   if (asked !== wanted) return;
-  draw(why.votes.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`, why, text);
+  draw(why.votes.length || why.struck?.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`, why, text, label);
 }
 
-export function draw(heading, why, text = "") {
+export function draw(heading, why, text = "", label = null) {
   byId("why").hidden = false;
   byId("why-heading").textContent = heading;
-  byId("why-text").replaceChildren(...byField(text, why.votes));
-  byId("why-votes").replaceChildren(...why.votes.slice(0, 30).map((vote) =>
-    make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }))));
+  byId("why-text").replaceChildren(...byField(text, why.votes, carrying(why.passages ?? [])));
+  openAt(byId("why-text"), document.querySelector("#why-text .passage"));
+  byId("why-votes").replaceChildren(...(why.struck ?? []).map(strike.entry), ...why.votes.slice(0, 30).map((vote) =>
+    make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }),
+      ...(label === null ? [] : strike.button(vote.feature, vote.spans, label)))));
   drawNearest(why.nearest ?? []);
+}
+
+function openAt(box, passage) { // a long text opens at the first sentence that carries the label
+  box.scrollTop = 0;
+  if (passage) box.scrollTop = passage.getBoundingClientRect().top - box.getBoundingClientRect().top - 24;
+}
+
+function carrying(passages) { // the few sentences that carry the label, in order; none of a single one
+  if (passages.length < 2) return [];
+  const best = passages.filter(({ vote }) => vote > 0).sort((a, b) => b.vote - a.vote);
+  return best.filter(({ vote }, n) => n < MOST_PASSAGES && vote >= best[0].vote / 2).sort((a, b) => a.start - b.start);
 }
 
 function drawNearest(nearest) {
@@ -45,17 +60,18 @@ function parts(document) { // [field, text] of what explanations count the lette
   return typeof document === "string" ? [["", document]] : Object.entries(document).filter(([, value]) => typeof value === "string");
 }
 
-function byField(document, votes) { // the letters of all fields are counted as if they were lines of one text
+function byField(document, votes, passages) { // the letters of all fields are counted as if they were lines of one text
   let begin = 0;
   return parts(document).flatMap(([name, text]) => {
     const own = votes.map(({ vote, spans = [] }) => ({ vote, spans: spans.map((span) => span.map((place) => place - begin)) }));
+    const ours = passages.map(({ start, end }) => [start - begin, end - begin]).filter(([start]) => start >= 0 && start < [...text].length);
     begin += [...text].length + 1;
-    const shown = marked(text, own);
+    const shown = marked(text, own, ours);
     return name ? [make("span", { className: "field", textContent: name }), make("span", {}, ...shown)] : shown;
   });
 }
 
-function marked(whole, votes) {
+function marked(whole, votes, passages) {
   // Places count characters; JavaScript counts UTF-16 units: map one to the other.
   const place = new Map();
   let count = 0;
@@ -68,14 +84,25 @@ function marked(whole, votes) {
     for (const n of new Set(at.subarray(first, end))) if (n >= 0) words[n].weight += vote.vote;
   }
   const most = words.reduce((a, word) => Math.max(a, Math.abs(word.weight)), 1e-12);
-  const pieces = [];
+  const halves = [...place.keys()]; // where each character begins in UTF-16
+  const nodes = (from, to) => {
+    const pieces = [];
+    let done = from;
+    for (const word of words) {
+      const end = word.from + word.text.length;
+      if (word.weight === 0 || word.from < from || end > to) continue;
+      const mark = make("mark", { textContent: word.text, title: signed(word.weight) });
+      mark.style.setProperty("--strength", `${15 + 45 * Math.abs(word.weight) / most}%`);
+      pieces.push(whole.slice(done, word.from), mark);
+      done = end;
+    }
+    return [...pieces, whole.slice(done, to)];
+  };
+  const shown = [];
   let done = 0;
-  for (const { text, from, weight } of words) {
-    if (weight === 0) continue;
-    const mark = make("mark", { textContent: text, title: signed(weight) });
-    mark.style.setProperty("--strength", `${15 + 45 * Math.abs(weight) / most}%`);
-    pieces.push(whole.slice(done, from), mark);
-    done = from + text.length;
+  for (const [start, end] of passages) {
+    shown.push(...nodes(done, halves[start]), make("span", { className: "passage" }, ...nodes(halves[start], halves[end])));
+    done = halves[end];
   }
-  return [...pieces, whole.slice(done)];
+  return [...shown, ...nodes(done, whole.length)];
 }
