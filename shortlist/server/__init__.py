@@ -25,6 +25,7 @@ rehearsals.py         the journal replayed with a candidate
 promotion.py          serving a candidate, and going back
 review_queue.py       texts that wait to be judged
 queue_order.py        which text comes next
+deciding.py           the model decides texts of the queue, now or as they arrive
 promises.py           what spot checks say of decisions, and when deciding pauses
 queue_files.py        the texts of files
 kept_rows.py          columns of files that go with their texts into exports
@@ -45,6 +46,7 @@ model_routes.py       routes that look at the model, its labels and its examples
 learning_routes.py    routes that teach, change labels and undo
 strike_routes.py      routes that strike out words
 queue_routes.py       routes of the queue
+deciding_routes.py    routes by which the model decides
 audit_routes.py       the route of audits
 promotion_routes.py   routes that rehearse and promote
 text_vectors.py       vectors of the texts of requests, also while an endpoint is away

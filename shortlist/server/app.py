@@ -30,6 +30,8 @@ from shortlist.server import people, schemas, snapshots
 from shortlist.server.audit_routes import AuditRoutes
 from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.context import ServerContext
+from shortlist.server.deciding import Deciding
+from shortlist.server.deciding_routes import DecidingRoutes
 from shortlist.server.journal import check_journal
 from shortlist.server.learning_routes import LearningRoutes
 from shortlist.server.logs import AsEvents, log
@@ -127,6 +129,7 @@ ROUTES_OF_LABELS: tuple[type[Routes], ...] = (
     LearningRoutes,
     StrikeRoutes,
     QueueRoutes,
+    DecidingRoutes,
     ModelRoutes,
     AuditRoutes,
     PromotionRoutes,
@@ -146,6 +149,7 @@ def make_app(replica: Replica, settings: ServerSettings) -> ASGIApp:
         context.start_task(keep_following(replica, settings, metrics))
         if not settings.read_only:
             context.start_task(keep_snapshots(replica, settings, metrics))
+            context.start_task(Deciding(context).keep_deciding())
         yield
         await context.close()
 

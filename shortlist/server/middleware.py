@@ -34,7 +34,8 @@ from shortlist.server.settings import Limits, ServerSettings
 FILE_PATHS = {"/v1/queue/file", "/v1/rehearse"}  # take a file instead of JSON
 # Logged also when they succeed:
 LOGGED_PATHS = {"/v1/learn", "/v1/undo", "/v1/export", "/v1/queue/decide", "/v1/queue/undo"}
-SLOW_PATHS = {"/v1/promote", "/v1/go-back"}  # learn the whole journal
+# learn the whole journal, or rank the whole queue
+SLOW_PATHS = {"/v1/promote", "/v1/go-back", "/v1/queue/sure", "/v1/queue/decide"}
 SLOW_SECONDS = 24 * 60 * 60
 UNLIMITED_PATHS = {"/healthz", "/metrics"}  # answered even when all else is busy
 PORT = re.compile(r":\d*$")

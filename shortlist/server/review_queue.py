@@ -74,7 +74,8 @@ CREATE TABLE items (
     measured REAL NOT NULL DEFAULT 0,     -- when its gain was measured
     example INTEGER,                      -- its number in the journal
     draw REAL NOT NULL DEFAULT 0,         -- below a share: drawn for a spot check
-    checked INTEGER NOT NULL DEFAULT 0    -- whether it was handed out as one
+    checked INTEGER NOT NULL DEFAULT 0,   -- whether it was handed out as one
+    looked_at INTEGER NOT NULL DEFAULT 0  -- whether a standing decision has looked at it
 );
 CREATE INDEX by_date ON items (state, later, number);
 CREATE INDEX by_lot ON items (state, later, lot);
@@ -84,6 +85,7 @@ CREATE INDEX by_example ON items (example);
 CREATE INDEX by_person ON items (person, until);
 CREATE INDEX by_until ON items (until);
 CREATE INDEX by_draw ON items (state, draw);
+CREATE INDEX by_look ON items (state, looked_at, number);
 CREATE TABLE followed (examples INTEGER, undos INTEGER, seal TEXT);
 INSERT INTO followed VALUES (0, 0, NULL);
 """
@@ -92,8 +94,10 @@ QUEUE_MIGRATION = (
     "ALTER TABLE items ADD COLUMN rows TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE items ADD COLUMN draw REAL NOT NULL DEFAULT 0",
     "ALTER TABLE items ADD COLUMN checked INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE items ADD COLUMN looked_at INTEGER NOT NULL DEFAULT 0",
     "UPDATE items SET draw = draw_of(id)",
     "CREATE INDEX by_draw ON items (state, draw)",
+    "CREATE INDEX by_look ON items (state, looked_at, number)",
 )
 ADD_ROW = """UPDATE items SET rows = json_insert(rows, '$[#]', json(:row)) WHERE id = :id
 AND NOT EXISTS (SELECT 1 FROM json_each(rows) AS each WHERE each.value = json(:row))"""
@@ -268,6 +272,19 @@ class Queue:
         items = [self.of_key(key) for key in keys]
         numbers = [item.number for item in items if item is not None]
         return self.reserve_all(numbers, MODEL, MODEL_SECONDS, most=len(numbers))
+
+    def reserve_arrivals(self, share: float, most: int) -> list[Item]:
+        """Reserve the first texts that no standing decision has looked at, without the ``share``
+        that is drawn for spot checks.
+        """
+        where = f"{FREE} AND looked_at = 0 AND draw >= :share ORDER BY number LIMIT :most"
+        items = self._items(where, now=time.time(), person=MODEL, share=share, most=most)
+        numbers = [item.number for item in items]
+        reserved = self.reserve_all(numbers, MODEL, MODEL_SECONDS, most)
+        update = "UPDATE items SET looked_at = 1 WHERE number = ?"
+        with self.transaction():
+            self.db.executemany(update, [(item.number,) for item in reserved])
+        return reserved
 
     def release_from_model(self, items: Sequence[Item]) -> None:
         """End the reservations of texts that are not decided."""

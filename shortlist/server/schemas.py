@@ -140,6 +140,10 @@ ItemKeys = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_WORD_PATTERN)]],
     Field(min_length=1, max_length=1000),
 ]
+ManyItemKeys = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_WORD_PATTERN)]],
+    Field(min_length=1, max_length=100_000),
+]
 QueueState = Literal["waiting", "judged", "skipped", "flagged"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 PrecisionQuery = Annotated[float, Query(ge=0, le=1, description="The precision asked for.")]
@@ -459,11 +463,19 @@ class MoveQuestion(Question):
 
 class SureQuestion(Question):
     precision: Share = Field(0.95, description="Decide so that this share of the labels is right.")
-    most: Whole = Field(1000, ge=1, le=1000, description="How many waiting texts to look at.")
+    most: Whole = Field(1000, ge=1, le=100_000, description="How many waiting texts to look at.")
+
+
+class StandingQuestion(Question):
+    on: bool
+    precision: Share = Field(0.95, description="Decide so that this share of the labels is right.")
+    labels: Annotated[list[LabelName], Field(min_length=1, max_length=100_000)] | None = Field(
+        None, description="Only texts to which it would give nothing but these; null for all."
+    )
 
 
 class DecideQuestion(Question):
-    ids: ItemKeys = Field(description="The ids that /v1/queue/sure has answered.")
+    ids: ManyItemKeys = Field(description="The ids that /v1/queue/sure has answered.")
     precision: Share = 0.95
     learn: bool = Field(
         False, description="Learn what is decided, too: mistakes then confirm themselves."
