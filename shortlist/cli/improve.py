@@ -269,7 +269,7 @@ def audit(
         write_worklist(output, worklist, stream.progress.separator)
         say(
             f"wrote {output}: put the right labels into its last column, and run: shortlist audit "
-            f"apply {source} {output} -o NEW-FILE"
+            f"apply {source} {output} -o NEW-FILE, with the same columns"
         )
     if as_json:
         record = report.to_dict() | {"skipped": stream.skipped.count, "numbers": numbering.unit}

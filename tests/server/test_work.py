@@ -182,6 +182,7 @@ def test_files_by_the_button_and_what_is_exported(visit, server):
         {"name": "bad.jsonl", "mimeType": "", "buffer": b'{"text": 1\n'}
     )
     expect(page.locator("#problem")).to_contain_text("bad.jsonl, line 1")
+    page.locator("#order").select_option("date")
     page.get_by_role("button", name="Start").click()
     text = ready(page)
     press(page, "1", "Enter")
