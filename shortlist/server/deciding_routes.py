@@ -92,9 +92,8 @@ class DecidingRoutes(Routes):
         decide, null for all, and the `person` who has asked for it.
         """
         standing = Standing.of(self.context.settings.folder)
-        return as_json(
-            {"on": standing is not None} | ({} if standing is None else asdict(standing))
-        )
+        details = {} if standing is None else asdict(standing)
+        return as_json({"on": standing is not None} | details)
 
     @post("/v1/queue/standing", schemas.Described)
     async def set_standing(self, question: schemas.StandingQuestion) -> Response:

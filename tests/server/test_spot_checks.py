@@ -4,6 +4,7 @@ learned.
 
 import contextlib
 import sqlite3
+import time
 
 import pytest
 
@@ -196,8 +197,9 @@ def test_a_queue_of_version_1_is_read(tmp_path, folder):
         queue.add(TEXTS[:50])
     with contextlib.closing(sqlite3.connect(folder / QUEUE_FILE)) as db:
         db.execute("DROP INDEX by_draw")
-        db.execute("ALTER TABLE items DROP COLUMN draw")
-        db.execute("ALTER TABLE items DROP COLUMN checked")
+        db.execute("DROP INDEX by_look")
+        for column in ("draw", "checked", "looked_at", "rows"):
+            db.execute(f"ALTER TABLE items DROP COLUMN {column}")
         db.execute("PRAGMA user_version=1")
     with contextlib.closing(Queue(folder)) as queue:
         items = queue.free("date", "anna", 100, share=0.5)
@@ -247,6 +249,50 @@ def test_on_the_page_a_check_is_blind_and_a_pause_is_explained(desk, visit):
     expect(page.locator("#sure-words")).to_contain_text("is paused")
     expect(page.locator("#sure-apply")).to_be_disabled()
     check_for_all(page)
+
+
+def test_a_standing_decision_looks_at_each_text_once(desk):
+    assert desk.ask("queue/standing") == {"on": False}
+    on = desk.ask("queue/standing", on=True, precision=0.9)
+    assert on == {"on": True, "precision": 0.9, "labels": None, "person": ""}
+    desk.ask("queue", texts=TEXTS[:100])
+    until_quiet(desk)
+    judged = desk.ask("queue")["judged"]
+    assert judged > 20
+    assert all(item["check"] is False for item in desk.ask("queue/items?state=judged")["items"])
+    n_decisions = len(desk.ask("queue/decisions")["decisions"])
+    assert desk.ask("queue/undo", since=0)["undone"] == judged
+    until_quiet(desk)
+    assert desk.ask("queue")["judged"] == 0, "each text once"
+    label = right_label(desk, TEXTS[0])
+    desk.ask("queue/standing", on=True, precision=0.9, labels=[label])
+    desk.ask("queue", texts=TEXTS[100:200])
+    until_quiet(desk)
+    labels = [one["labels"] for one in desk.ask("examples?limit=100")["examples"]]
+    assert len(desk.ask("queue/decisions")["decisions"]) > n_decisions
+    assert labels[: desk.ask("queue")["judged"]] == [[label]] * desk.ask("queue")["judged"]
+    assert desk.ask("queue/standing", on=False) == {"on": False}
+    refused = desk.post("/v1/queue/standing", json={"on": True, "labels": ["unheard of"]})
+    assert refused.status_code == 404
+
+
+def until_quiet(server):
+    """Wait until a standing decision has looked at all texts."""
+    folder = server.folder / QUEUE_FILE
+    for _ in range(600):
+        time.sleep(0.1)
+        with contextlib.closing(sqlite3.connect(folder)) as db:
+            query = "SELECT count(*) FROM items WHERE looked_at = 0 AND draw >= 0.5"
+            if db.execute(query).fetchone() == (0,) and not server.ask("queue")["held"]:
+                return
+    raise AssertionError("it does not decide")
+
+
+def test_a_damaged_standing_decision_is_one_sentence(desk):
+    (desk.folder / "standing.json").write_text("{")
+    refused = desk.get("/v1/queue/standing")
+    assert refused.status_code == 422
+    assert "standing.json cannot be read" in refused.json()["error"]
 
 
 def test_audits_and_rehearsals_leave_out_what_the_model_decided(desk):

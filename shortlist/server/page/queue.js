@@ -1,6 +1,6 @@
 // The queue: import texts, and judge them one by one, also by keyboard alone.
 
-import { ask, byId, called, counted, download, guarded, make, percent, send, toast as say } from "./api.js";
+import { ask, byId, called, counted, download, guarded, icon, make, percent, send, toast as say } from "./api.js";
 import { focus } from "./fields.js";
 import * as label from "./label.js";
 
@@ -30,8 +30,9 @@ export async function begin(onUndo, onDecision, ready) {
   byId("order").value = sessionStorage.getItem("order") || "gain";
   byId("order").addEventListener("change", () => sessionStorage.setItem("order", byId("order").value));
   byId("flagged").addEventListener("click", guarded(openFlagged));
-  byId("sure").addEventListener("click", () => { byId("sure-dialog").showModal(); lookAtSure(); });
+  byId("sure").addEventListener("click", () => { byId("sure-dialog").showModal(); lookAtSure(); drawDecisions(); });
   byId("precision").addEventListener("change", () => lookAtSure());
+  byId("standing").addEventListener("change", () => setStanding());
   byId("sure-apply").addEventListener("click", () => decide());
   document.addEventListener("keydown", keys);
   beginDropping();
@@ -226,7 +227,7 @@ const lookAtSure = guarded(async () => {
   byId("sure-apply").disabled = true;
   byId("sure-words").textContent = "Looking…";
   const asked = precision();
-  const answer = await ask("v1/queue/sure", { precision: asked });
+  const answer = await ask("v1/queue/sure", { precision: asked, most: 100000 });
   if (asked !== precision()) return;
   seen = answer;
   byId("promise-words").textContent = wordsOf(seen.promise);
@@ -236,8 +237,50 @@ const lookAtSure = guarded(async () => {
   byId("sure-examples").replaceChildren(...seen.examples.map((one) => make("li", {},
     make("span", { className: "excerpt", textContent: one.text, title: one.text }),
     make("span", { className: "names", textContent: one.labels.map((label) => called(String(label))).join(", ") }),
-    make("span", { className: "score", textContent: `${(100 * one.probability).toFixed(0)} %` }))));
+    make("span", { className: "score", textContent: `${(100 * one.probability).toFixed(0)} %` }), leaveOut(one.id))));
   byId("sure-apply").disabled = seen.sure === 0;
+});
+
+function leaveOut(id) { // a person judges this one
+  const button = make("button", { type: "button", className: "quiet", ariaLabel: "Leave this one to a person", title: "Leave this one to a person" }, icon("no"));
+  button.addEventListener("click", () => {
+    seen.ids = seen.ids.filter((other) => other !== id);
+    button.closest("li").remove();
+    byId("sure-apply").disabled = seen.ids.length === 0;
+  });
+  return button;
+}
+
+const setStanding = guarded(async () => {
+  await ask("v1/queue/standing", { on: byId("standing").checked, precision: precision() });
+});
+
+const drawDecisions = guarded(async () => { // by day, each of which can be undone as a whole
+  byId("standing").checked = (await ask("v1/queue/standing")).on;
+  const { decisions } = await ask("v1/queue/decisions?limit=1000");
+  const days = new Map();
+  for (const one of decisions) {
+    const day = new Date(1000 * one.time).setHours(0, 0, 0, 0);
+    const sums = days.get(day) ?? { decided: 0, undone: 0 };
+    days.set(day, { decided: sums.decided + one.decided, undone: sums.undone + one.undone });
+  }
+  byId("decisions").hidden = days.size === 0;
+  byId("decisions-list").replaceChildren(...[...days].map(([day, { decided: n, undone }]) => {
+    const left = n - undone;
+    const line = make("li", {}, make("span", { textContent: `${new Date(day).toLocaleDateString()}: ${counted(n, "texts")} decided${undone ? `, ${undone.toLocaleString()} taken back` : ""}` }));
+    if (left > 0) {
+      const button = make("button", { type: "button", className: "quiet", textContent: `Take back ${left.toLocaleString()}` });
+      button.addEventListener("click", guarded(async () => {
+        button.disabled = true;
+        const until = new Date(day).setDate(new Date(day).getDate() + 1) / 1000;
+        const { undone: n_undone } = await ask("v1/queue/undo", { since: day / 1000, until });
+        say(`Took back ${counted(n_undone, "decisions")}.`);
+        await Promise.all([drawDecisions(), refresh(), lookAtSure()]);
+      }));
+      line.append(button);
+    }
+    return line;
+  }));
 });
 
 const wordsOf = ({ checked, in_words }) => checked ? `Spot checks: ${in_words}.` : "No spot checks have been judged yet: a share of the texts is shown without suggestions, and shows how many decisions are right.";
