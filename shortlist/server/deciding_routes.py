@@ -18,7 +18,7 @@ from shortlist.server.review_queue import Queue
 from shortlist.server.routes import SHOWN_CHARACTERS, Routes, as_json, get, post
 from shortlist.server.teaching import Teaching
 
-EXAMPLES_SHOWN = 20  # of what the model would decide
+EXAMPLES_SHOWN = 10  # of what the model would decide
 
 
 class DecidingRoutes(Routes):

@@ -40,6 +40,7 @@ QUESTIONS = {  # something that each route answers, so that what is refused is r
     "/v1/queue/sure": {},
     "/v1/queue/decide": {"ids": ["none"]},
     "/v1/queue/undo": {"decision": 1},
+    "/v1/queue/standing": {"on": False},
     "/v1/promote": {"force": False},
     "/v1/go-back": {},
 }
