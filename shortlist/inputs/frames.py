@@ -115,13 +115,14 @@ class Parquet(Frames):
 
     def _scan(self, source: Source, path: Path) -> Iterator[Examples]:
         size = max(1, path.stat().st_size)
-        process = source.hold(_Process(source.name, path))
+        is_sent = source.progress.most_bytes is not None  # by whoever asks a server
+        process = source.hold(_Process(source.name, path, is_sent))
         names, n_rows = process.begin()
         present = self.present(names, source.name, source.progress)
         step = max(1, min(n_rows, SLICE_BYTES * n_rows // size, 1 << 14))
         process.ask(list(dict.fromkeys(names[place] for place in present.values())), step)
         for first in range(0, n_rows, step):
-            frame = process.frame()
+            frame = process.frame(source)
             columns = [(column, frame[names[place]].to_list()) for column, place in present.items()]
             source.progress.bytes_read = size * min(first + step, n_rows) // n_rows
             yield from self.columns_examples(source.name, first, columns, source.progress)
@@ -130,14 +131,14 @@ class Parquet(Frames):
 class _Process:
     """The process that decodes a file; see ``parquet_process``."""
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, path: Path, is_sent: bool) -> None:
         program = str(Path(__file__).with_name("parquet_process.py"))
         # puts no folder on sys.path
         run = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
         folders = os.pathsep.join(folder for folder in sys.path if folder)
         self._name = name
         self._process = subprocess.Popen(
-            [sys.executable, "-c", run, program, str(path.resolve())],
+            [sys.executable, "-c", run, program, str(path.resolve()), *["sent"] * is_sent],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -165,10 +166,11 @@ class _Process:
             self._process.stdin.write(json.dumps([columns, step]).encode() + b"\n")
             self._process.stdin.flush()
 
-    def frame(self) -> Any:
+    def frame(self, source: Source) -> Any:
         import polars
 
         size = int.from_bytes(self._stdout.read(8), "little")
+        source.count(size)
         data = self._stdout.read(size)
         if not data or len(data) < size:
             self._failed()

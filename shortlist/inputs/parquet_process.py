@@ -1,7 +1,8 @@
 """The program that decodes Parquet in a separate process: a damaged file can make the decoder
 abort.
 
-``frames`` runs it with the path of a file. It writes a line of JSON, the columns and the number of
+``frames`` runs it with the path of a file, and ``sent`` if little memory may be used for it. It
+writes a line of JSON, the columns and the number of
 rows; reads a line of JSON, the wanted columns and the rows of a slice; and writes each slice, its
 length and that many bytes in Arrow's format. Errors go to standard error. It imports nothing of
 shortlist, to start fast.
@@ -17,15 +18,15 @@ import sys
 LEAST_MEMORY = 1 << 32  # a process reserves more memory than it uses
 
 
-def bound_memory() -> None:
-    """Limit the memory of the process to that of the machine, where the system can."""
+def bound_memory(is_sent: bool) -> None:
+    """Limit the memory of the process to little or to that of the machine, where the system can."""
     try:
         import resource
 
-        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        resource.setrlimit(
-            resource.RLIMIT_AS, (max(physical, LEAST_MEMORY), resource.RLIM_INFINITY)
-        )
+        most = LEAST_MEMORY
+        if not is_sent:
+            most = max(most, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
     except (ImportError, ValueError, OSError):
         pass
 
@@ -56,5 +57,5 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    bound_memory()
+    bound_memory("sent" in sys.argv[2:])
     main(sys.argv[1])

@@ -23,6 +23,7 @@ from shortlist.server.teaching import Teaching
 from shortlist.server.text_vectors import vector_to_learn
 
 EXAMPLES_SHOWN = 10  # of what the model would decide
+FILES_AT_A_TIME = 2  # that are read in threads, which other routes need too
 
 
 class QueueRoutes(Routes):
@@ -33,6 +34,7 @@ class QueueRoutes(Routes):
     def __init__(self, context: ServerContext) -> None:
         super().__init__(context)
         self._teaching = Teaching(context)
+        self._reading = asyncio.Semaphore(FILES_AT_A_TIME)
 
     @post("/v1/queue", schemas.Described)
     async def add(self, question: schemas.AddQuestion) -> Response:
@@ -60,9 +62,10 @@ class QueueRoutes(Routes):
         limits = self.context.settings.limits
         known_columns = columns_of(self.replica.model)
         content = await request.body()
-        texts = await asyncio.to_thread(
-            texts_of_file, content, name, format, text, known_columns, limits.file
-        )
+        async with self._reading:
+            texts = await asyncio.to_thread(
+                texts_of_file, content, name, format, text, known_columns, limits.file
+            )
         for first in range(0, len(texts), limits.batch):
             limits.check_texts(texts[first : first + limits.batch], first)
         return as_json(await queue.run(Queue.add, texts))
