@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -235,12 +236,20 @@ COMPRESSIONS = (".gz", ".xz", ".bz2", ".zst")
 SKOS_FORMS = {".rdf": "xml", ".xml": "xml", ".ttl": "turtle", ".jsonld": "json-ld", ".nt": "nt"}
 
 
+NESTED_ENTITY = re.compile(r"""<!ENTITY\s[^"'>]*("[^"&]*&|'[^'&]*&)""")
+
+
 def read_skos(text: str, form: str, where: str, language: str | None) -> Iterator[Concept]:
     """Yield the concepts of a SKOS file, read with rdflib; labels are their URIs."""
     try:
         from rdflib import OWL, RDF, SKOS, Graph, URIRef
     except ImportError:
         raise InputError(f"SKOS is read with rdflib; {installing('skos')}") from None
+    if form == "xml" and NESTED_ENTITY.search(text):
+        raise InputError(
+            f"{where} declares an entity that holds another, from which a text of any length can "
+            "be made; write it without"
+        )
     graph = Graph()
     try:
         with warnings.catch_warnings():
@@ -366,7 +375,7 @@ def _of_table(text: str, where: str, separator: str) -> Iterator[Concept]:
         rows = csv.reader(lines, delimiter=separator)
         expected = "a label, a comma and a name"
     columns: list[str] = ["label", "name"]
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(_sound_rows(rows, where), 1):
         if not any(cell.strip() for cell in row):
             continue
         if number == 1 and "label" in row and set(row) & {"name", *CONCEPT_FIELDS[2:]}:
@@ -387,6 +396,16 @@ def _of_table(text: str, where: str, separator: str) -> Iterator[Concept]:
             _several(cells.get("broader", "")),
             is_yes(cells.get("deprecated", "")) is True,
         )
+
+
+def _sound_rows(rows: Any, where: str) -> Iterator[list[str]]:
+    """Yield the rows of a table until one cannot be read, as its cell is too long."""
+    import csv
+
+    try:
+        yield from rows
+    except csv.Error as problem:
+        raise InputError(f"{where}, line {rows.line_num}: {problem}") from None
 
 
 def _several(cell: str) -> tuple[str, ...]:

@@ -30,14 +30,16 @@ def on_disk(source: Source, name: str) -> Path:
 class DecodingProcess:
     """The process that decodes a file, or a sheet of one; see ``decoding_process``."""
 
-    def __init__(self, name: str, path: Path, *sheet: str) -> None:
+    def __init__(self, source: Source, path: Path, *sheet: str) -> None:
         program = str(Path(__file__).with_name("decoding_process.py"))
         # puts no folder on sys.path
         run = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
         folders = os.pathsep.join(folder for folder in sys.path if folder)
-        self._name = name
+        self._name = source.name
+        self._source = source
+        memory = "own" if source.progress.most_bytes is None else "sent"  # by a server's client
         self._process = subprocess.Popen(
-            [sys.executable, "-c", run, program, str(path.resolve()), *sheet],
+            [sys.executable, "-c", run, program, str(path.resolve()), memory, *sheet],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -69,6 +71,7 @@ class DecodingProcess:
         import polars
 
         size = int.from_bytes(self._stdout.read(8), "little")
+        self._source.count(size)
         data = self._stdout.read(size)
         if not data or len(data) < size:
             self._failed()

@@ -1,10 +1,11 @@
 """The program that decodes Parquet and spreadsheets in a separate process: a damaged file can make
 a decoder abort.
 
-``decoding`` runs it with the path of a file, and with the sheet of a spreadsheet. It writes a line
-of JSON, the columns and the number of rows; reads a line of JSON, the wanted columns and the rows
-of a slice; and writes each slice, its length and that many bytes in Arrow's format. Errors go to
-standard error. It imports nothing of shortlist, to start fast.
+``decoding`` runs it with the path of a file, ``sent`` or ``own``, by whether little memory may be
+used for it, and the sheet of a spreadsheet. It writes a line of JSON, the columns and the number of
+rows; reads a line of JSON, the wanted columns and the rows of a slice; and writes each slice, its
+length and that many bytes in Arrow's format. Errors go to standard error. It imports nothing of
+shortlist, to start fast.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from typing import Any
 LEAST_MEMORY = 1 << 32  # a process reserves more memory than it uses
 
 
-def bound_memory() -> None:
-    """Limit the memory of the process to that of the machine, where the system can."""
+def bound_memory(is_sent: bool) -> None:
+    """Limit the memory of the process to little or to that of the machine, where the system can."""
     try:
         import resource
 
-        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        resource.setrlimit(
-            resource.RLIMIT_AS, (max(physical, LEAST_MEMORY), resource.RLIM_INFINITY)
-        )
+        most = LEAST_MEMORY
+        if not is_sent:
+            most = max(most, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
     except (ImportError, ValueError, OSError):
         pass
 
@@ -64,5 +65,5 @@ def main(path: str, sheet: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    bound_memory()
+    bound_memory(sys.argv.pop(2) == "sent")
     main(*sys.argv[1:])

@@ -100,7 +100,7 @@ class Parquet(Frames):
 
     def _scan(self, source: Source, path: Path) -> Iterator[Examples]:
         size = max(1, path.stat().st_size)
-        process = source.hold(DecodingProcess(source.name, path))
+        process = source.hold(DecodingProcess(source, path))
         names, n_rows = process.begin()
         present = self.present(names, source.name, source.progress)
         step = max(1, min(n_rows, SLICE_BYTES * n_rows // size, 1 << 14))

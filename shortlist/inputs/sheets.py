@@ -47,7 +47,7 @@ def sheet_rows(source: Source, sheet: str) -> Iterator[NumberedRows]:
     ending = next(
         (end for end in SPREADSHEET_ENDINGS if source.name.lower().endswith(end)), ".xlsx"
     )
-    process = source.hold(DecodingProcess(source.name, on_disk(source, f"copy{ending}"), sheet))
+    process = source.hold(DecodingProcess(source, on_disk(source, f"copy{ending}"), sheet))
     names, n_rows = process.begin()
     process.ask(names, ROWS_AT_A_TIME)
     for first in range(0, n_rows, ROWS_AT_A_TIME):

@@ -159,6 +159,10 @@ Resource = TypeVar("Resource")
 Lines = tuple[Sequence[int], list[str]]
 
 
+class TooLarge(InputError):
+    """A file holds more than may be read."""
+
+
 @dataclass
 class Progress:
     """The options and the progress of reading; the files of a folder share one."""
@@ -169,6 +173,7 @@ class Progress:
     encoding: str | None = None
     bytes_read: int = 0
     bytes_total: int | None = None
+    most_bytes: int | None = None  # of a file, decompressed
     skipped: Skipped = field(default_factory=Skipped)
     notes: list[str] = field(default_factory=list)
     columns: list[str] | None = None  # the names of the features
@@ -216,6 +221,7 @@ class Source:
         self.unit = "line"  # what numbers count: of a spreadsheet its rows
         self._ended = False
         self._last = b""
+        self._n_bytes = 0  # decompressed
 
     def hold(self, resource: AbstractContextManager[Resource]) -> Resource:
         """Enter a context until the source is closed."""
@@ -240,7 +246,19 @@ class Source:
     def read(self, size: int) -> bytes:
         """Return about ``size`` bytes of UTF-8 or fewer; none at the end."""
         with self._explained():
-            return self._text.read(size)
+            data = self._text.read(size)
+        self.count(len(data))
+        return data
+
+    def count(self, n_bytes: int) -> None:
+        """Count decompressed bytes; refuse a file that holds too many."""
+        self._n_bytes += n_bytes
+        most = self.progress.most_bytes
+        if most is not None and self._n_bytes > most:
+            raise TooLarge(
+                f"{self.name} holds more than {most:,} bytes once it is decompressed; send it in "
+                "parts"
+            )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

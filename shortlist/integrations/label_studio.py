@@ -33,6 +33,7 @@ N_RANKED = 100  # labels of the server's ranking in which labels of the project 
 LEARNED_ACTIONS = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED")
 DELETED_ACTION = "ANNOTATIONS_DELETED"
 PATH_SEPARATOR = " > "  # between the parts of a label of a taxonomy
+MOST_NESTED = 100  # choices within choices
 TEXT_TAGS = ("Text", "HyperText", "Paragraphs")
 MOST_REQUEST_BYTES = 50_000_000
 
@@ -131,17 +132,21 @@ def control_of(config: object) -> Control:
     )
 
 
-def paths_below(tag: ElementTree.Element, above: list[str]) -> Iterator[list[str]]:
+def paths_below(tag: ElementTree.Element, above: list[str], depth: int = 0) -> Iterator[list[str]]:
     """Yield the path to each choice, from the top; the alias of a choice is its name, if it has
     one.
     """
+    if depth > MOST_NESTED:
+        raise InputError(
+            f"the choices of the labelling configuration are nested more than {MOST_NESTED} deep"
+        )
     for below in tag:
         if below.tag == "Choice":
             path = [*above, below.get("alias") or below.get("value") or ""]
             yield path
-            yield from paths_below(below, path)
+            yield from paths_below(below, path, depth + 1)
         else:
-            yield from paths_below(below, above)
+            yield from paths_below(below, above, depth + 1)
 
 
 class Backend:
@@ -324,7 +329,7 @@ def make_app(backend: Backend, password: str | None = None) -> FastAPI:
             try:
                 decoded = msgspec.json.decode(content, type=dict[str, Any])
                 return JSONResponse(await run_in_threadpool(work, decoded), status)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, RecursionError):
                 return refused("the request must be a JSON object", 422)
             except InputError as problem:
                 return refused(str(problem), 422)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import logging
 import os
 import sys
@@ -11,13 +12,13 @@ import time
 import traceback
 from typing import Any
 
-import msgspec
-
 
 def log(event: str, level: str = "info", **fields: Any) -> None:
     """Write one event. A log that cannot be written stops nothing."""
     record = {"time": round(time.time(), 3), "level": level, "event": event, **fields}
-    line = msgspec.json.encode(record) + b"\n"
+    written = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    # a path need not be UTF-8
+    line = written.encode(errors="backslashreplace") + b"\n"
     # a full disk, a reader that has gone, a closed file
     with contextlib.suppress(OSError, ValueError):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -42,6 +43,7 @@ def explain_problems(app: FastAPI) -> None:
         app.add_exception_handler(kind, partial(_answer_known, status))
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(RequestValidationError, _answer_validation)
+    app.add_exception_handler(OSError, _answer_system)
     app.add_exception_handler(Exception, _answer_failure)
 
 
@@ -52,6 +54,13 @@ async def _answer_known(status: int, _: Request, problem: Exception) -> Response
 async def _answer_http(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     return refused(problem.status_code, str(problem.detail), problem.headers)
+
+
+async def _answer_system(_: Request, problem: Exception) -> Response:
+    assert isinstance(problem, OSError)
+    if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+        raise problem
+    return refused(507, f"the disk is full ({problem.strerror}): make room and try again")
 
 
 async def _answer_failure(_: Request, problem: Exception) -> Response:

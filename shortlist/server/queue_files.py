@@ -9,13 +9,17 @@ from typing import Any
 
 from shortlist.data.texts import Document, Fielded
 from shortlist.errors import InputError
-from shortlist.inputs import Examples, read
-from shortlist.inputs.source import Option
+from shortlist.inputs import Examples, Stream, read
+from shortlist.inputs.source import Option, TooLarge
 from shortlist.inputs.tables import ALL_OTHERS
 from shortlist.models.model import Model
 from shortlist.server.entries import RESERVED_FIELDS, written_document
 
 LONGEST_CELL = 1000  # characters of a cell that is kept beside a text
+# a small compressed file may hold very much
+DECOMPRESSED = 2  # bytes of a file for each character of text that it may hold
+LEAST_BYTES = 1 << 20
+LEAST_COUNTED = 100  # characters that each text counts as: short and empty ones take time, too
 
 Kept = dict[str, str]  # the kept columns of a row
 
@@ -85,6 +89,8 @@ def texts_of_file(
         return read_as(text=column)
     try:
         return read_as(prefer=preferring(known_columns))
+    except TooLarge:
+        raise
     except InputError:
         with contextlib.suppress(InputError):
             return read_as()
@@ -98,14 +104,17 @@ def preferring(known_columns: list[str] | None) -> dict[str, Option]:
     return {"text": known_columns[0] if len(known_columns) == 1 else known_columns}
 
 
-def _at_most(most: int, name: str, batches: Iterable[Examples]) -> list[tuple[Document, Kept]]:
+def _at_most(most: int, name: str, batches: Stream) -> list[tuple[Document, Kept]]:
+    batches.progress.most_bytes = max(DECOMPRESSED * most, LEAST_BYTES)
     texts: list[tuple[Document, Kept]] = []
     n_characters = 0
     for text, row in texts_in(name, batches):
-        n_characters += len(written_document(text)[0]) + sum(map(len, row.values()))
-        if n_characters > most:  # a small compressed file may hold very much
-            raise InputError(
-                f"{name} holds more than {most:,} characters of text; send it in parts"
+        n_letters = len(written_document(text)[0]) + sum(map(len, row.values()))
+        n_characters += max(LEAST_COUNTED, n_letters)
+        if n_characters > most:
+            raise TooLarge(
+                f"{name} holds more than {most:,} characters of text, each text counted as "
+                f"{LEAST_COUNTED} or more; send it in parts"
             )
         texts.append((text, row))
     return texts

@@ -16,7 +16,7 @@ from shortlist.server.queue_files import columns_of, texts_of_file
 from shortlist.server.review_queue import Queue
 from shortlist.server.routes import Routes, as_json, get, post, post_file
 
-EXAMPLES_SHOWN = 10  # of what the model would decide
+FILES_AT_A_TIME = 2  # that are read in threads, which other routes need too
 
 
 class QueueRoutes(Routes):
@@ -25,6 +25,7 @@ class QueueRoutes(Routes):
     def __init__(self, context: ServerContext) -> None:
         super().__init__(context)
         self._promises = Promises(context)
+        self._reading = asyncio.Semaphore(FILES_AT_A_TIME)
 
     @post("/v1/queue", schemas.Described)
     async def add(self, question: schemas.AddQuestion) -> Response:
@@ -63,16 +64,17 @@ class QueueRoutes(Routes):
         limits = self.context.settings.limits
         known_columns = columns_of(self.replica.model)
         content = await request.body()
-        texts = await asyncio.to_thread(
-            texts_of_file,
-            content,
-            name,
-            format,
-            text,
-            known_columns,
-            limits.file,
-            column_names(keep),
-        )
+        async with self._reading:
+            texts = await asyncio.to_thread(
+                texts_of_file,
+                content,
+                name,
+                format,
+                text,
+                known_columns,
+                limits.file,
+                column_names(keep),
+            )
         documents = [document for document, _ in texts]
         for first in range(0, len(texts), limits.batch):
             limits.check_texts(documents[first : first + limits.batch], first)

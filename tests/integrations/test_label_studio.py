@@ -56,6 +56,13 @@ def test_what_is_no_configuration_is_refused(config):
         control_of(config)
 
 
+def test_a_configuration_is_not_nested_without_end():
+    choices = '<Choice value="a">' * 3000 + "</Choice>" * 3000
+    tags = f'<Text name="t" value="$b"/><Choices name="c" toName="t">{choices}</Choices>'
+    with pytest.raises(InputError, match="nested more than 100 deep"):
+        control_of(f"<View>{tags}</View>")
+
+
 def test_labels_by_their_alias_and_those_of_other_projects():
     control = control_of(CHOICES.replace('value="grain"', 'value="Grain!" alias="grain"'))
     assert control.has("grain")
@@ -186,7 +193,8 @@ def test_over_http_with_a_password(backend):
         refused = client.post("/setup", json={"schema": "<View/>"}, headers=right)
         assert refused.status_code == 422
         assert "<Choices>" in refused.json()["error"]
-        assert client.post("/webhook", content=b"[", headers=right).status_code == 422
+        for content in (b"[", b'{"project": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"):
+            assert client.post("/webhook", content=content, headers=right).status_code == 422
         assert (
             client.post("/webhook", json={"action": "TASKS_CREATED"}, headers=right).status_code
             == 201

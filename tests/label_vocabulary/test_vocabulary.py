@@ -92,6 +92,7 @@ def test_skos(tmp_path, form):
         ),
         ("a.tsv", "c1\tgrain\nc1\twheat\n", "the vocabulary has the label 'c1' twice"),
         ("a.tsv", "\tgrain\n", "a.tsv, line 1: expected a label, found none"),
+        ("a.csv", "a,b\nc," + "d" * 200_000, "a.csv, line 2: field larger than field limit"),
         ("a.tsv", "\n", "holds no concepts"),
         ("a.json", "[7]", "a.json, concept 1: expected an object, found int"),
         ("a.json", "{", "a.json is not JSON"),
@@ -247,3 +248,20 @@ def test_the_keys_of_eurlex(tmp_path):
         assert names.name("1597") == "schools"
         assert names.find("politics") == ["3474"]
         assert names.subtree("3474") == {"3474", "1597"}
+
+
+def test_entities_of_a_skos_file_hold_no_others(tmp_path):
+    """Ten entities of ten entities each are a text of gigabytes."""
+    pytest.importorskip("rdflib", reason="SKOS is read with rdflib")
+    rdf = (
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+        'xmlns:skos="http://www.w3.org/2004/02/skos/core#"><skos:Concept rdf:about="http://x/1">'
+        "<skos:prefLabel>&b;</skos:prefLabel></skos:Concept></rdf:RDF>"
+    )
+    file = tmp_path / "a.rdf"
+    file.write_text(f"<!DOCTYPE r [<!ENTITY b 'wheat'>]>{rdf}")
+    assert sl.read_vocabulary(file).name("http://x/1") == "wheat"
+    for value in ('"&a;&a;"', "'&a;&a;'", '"&#38;a;"'):
+        file.write_text(f"<!DOCTYPE r [<!ENTITY a 'wheat'><!ENTITY b {value}>]>{rdf}")
+        with pytest.raises(sl.InputError, match="an entity that holds another"):
+            sl.read_vocabulary(file)

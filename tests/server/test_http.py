@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import errno
 import json
+import os
 import socket
 import threading
 import time
@@ -11,7 +13,7 @@ import httpx
 import pytest
 
 import shortlist as sl
-from shortlist.server import snapshots
+from shortlist.server import rehearsals, snapshots
 from shortlist.server.entries import Judgement
 from shortlist.server.journal import Journal
 from shortlist.server.label_names import LabelNames
@@ -703,3 +705,18 @@ def test_others_have_a_turn_while_long_rules_are_looked_up(server, monkeypatch):
     assert (sum(parts), max(parts)) == (3000, 1000)
     refused = server.post("/v1/rank", json={"text": "wheat", "but": [*labels, "nothing"]})
     assert (refused.status_code, "'nothing'" in refused.json()["error"]) == (409, True)
+
+
+@pytest.mark.parametrize(("number", "status"), [(errno.ENOSPC, 507), (errno.EIO, 500)])
+def test_a_disk_that_is_full_is_said_wherever_it_happens(server, monkeypatch, number, status):
+    def fail(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(rehearsals, "write_progress", fail)
+    for n in range(40):
+        server.learn(f"wheat {n}", [["grain", "money"][n % 2]])
+    answer = server.post(
+        "/v1/rehearse?learner=rocchio", headers={"content-type": "application/octet-stream"}
+    )
+    assert answer.status_code == status
+    assert ("the disk is full" in answer.json()["error"]) == (status == 507)

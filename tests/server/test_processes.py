@@ -1,6 +1,7 @@
 """Signals and logs: who is told to stop stops, and nothing else does."""
 
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -45,6 +46,13 @@ def test_a_log_that_cannot_be_written_stops_nothing(monkeypatch):
     with contextlib.suppress(BrokenPipeError):
         pipe.close()
     log("closed")
+
+
+def test_a_log_may_name_a_folder_that_is_not_utf_8(capfd):
+    log("serving", folder="/tmp/\udcff ü")
+    line = capfd.readouterr().err
+    assert json.loads(line)["folder"] == "/tmp/\udcff ü"
+    assert line.startswith('{"time":')
 
 
 class WithoutLog(Forked):

@@ -1,9 +1,11 @@
 """The queue over HTTP: texts in, one at a time out, each to one person, judged once."""
 
 import gzip
+import io
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import polars
 import pytest
 
 from shortlist.server.review_queue import Queue
@@ -244,6 +246,35 @@ def test_a_small_file_that_holds_very_much(folder):
             "more than 10,000 characters" in unpacked.json()["error"],
         ) == (422, True)
         assert send(server, b"x" * 10_001, "large.txt").status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "words"),
+    [
+        (b"\n" * 1_000_000, "empty.txt", "more than 50,000 characters"),
+        (b'{"text": ""}\n' * 1000, "empty.jsonl", "more than 50,000 characters"),
+        (b"text,n\nwheat,1\n" + b"\n" * 2_000_000, "blank.csv", "more than 1,048,576 bytes"),
+        (b"__label__x a\n" + b"\n" * 2_000_000, "blank.ft", "more than 1,048,576 bytes"),
+    ],
+)
+def test_a_small_file_of_empty_texts(folder, data, name, words):
+    """A text without a letter takes time and memory, too, and so do lines that hold none."""
+    from shortlist.server.settings import Limits
+
+    with in_thread(folder, limits=Limits(file=50_000)) as server:
+        refused = send(server, gzip.compress(data), f"{name}.gz")
+        assert (refused.status_code, words in refused.json()["error"]) == (422, True)
+        assert server.ask("queue")["total"] == 0
+
+
+def test_a_small_parquet_file_with_a_long_text(folder):
+    from shortlist.server.settings import Limits
+
+    file = io.BytesIO()
+    polars.DataFrame({"text": ["a" * 3_000_000]}).write_parquet(file)
+    with in_thread(folder, limits=Limits(file=50_000)) as server:
+        refused = send(server, file.getvalue(), "long.parquet")
+        assert (refused.status_code, "1,048,576 bytes" in refused.json()["error"]) == (422, True)
 
 
 def test_a_read_only_server_has_no_queue(folder):
