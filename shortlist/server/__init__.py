@@ -41,6 +41,7 @@ schemas.py            shapes of questions and answers
 ranking_routes.py     routes that rank, rate and explain
 model_routes.py       routes that look at the model, its labels and its examples
 learning_routes.py    routes that teach, change labels and undo
+strike_routes.py      routes that strike out words
 queue_routes.py       routes of the queue
 audit_routes.py       the route of audits
 promotion_routes.py   routes that rehearse and promote

@@ -44,6 +44,7 @@ from shortlist.server.replica import Replica
 from shortlist.server.routes import Routes, as_json, get, get_hidden
 from shortlist.server.salvage import salvage
 from shortlist.server.settings import ServerSettings, listen
+from shortlist.server.strike_routes import StrikeRoutes
 
 MEDIA_TYPES = {
     "html": "text/html",
@@ -109,6 +110,7 @@ class OperationsRoutes(Routes):
 ROUTES_OF_LABELS: tuple[type[Routes], ...] = (
     RankingRoutes,
     LearningRoutes,
+    StrikeRoutes,
     QueueRoutes,
     ModelRoutes,
     AuditRoutes,

@@ -69,6 +69,13 @@ class History:
         places = [place for (place,) in self._rows(query, (ROLLING_EXAMPLES,))]
         return places[::-1]
 
+    def decided(self, limit: int) -> list[Judgement]:
+        """Return the newest examples that the model decided and that were not undone."""
+        where = f"judge = 'model' AND {NOT_UNDONE} ORDER BY number DESC"
+        return [
+            entry for entry in self._journal.select(where, limit) if isinstance(entry, Judgement)
+        ]
+
     def decision(self, number: int) -> list[int]:
         """Return the examples that the model decided in one commit, undone or not, by the
         number of the first.

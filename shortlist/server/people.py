@@ -260,7 +260,11 @@ ROLES_AND_ROUTES: list[tuple[Role | None, str, str]] = [
         "POST",
         "/v1/queue /v1/queue/file /v1/queue/sure /v1/queue/decide /v1/queue/undo",
     ),
-    (Role.MANAGE, "POST", "/v1/labels /v1/rehearse /v1/promote /v1/go-back"),
+    (
+        Role.MANAGE,
+        "POST",
+        "/v1/labels /v1/strike /v1/strike/preview /v1/rehearse /v1/promote /v1/go-back",
+    ),
 ]
 ROLE_OF_ROUTE = {
     (method, path): role for role, method, paths in ROLES_AND_ROUTES for path in paths.split()

@@ -92,6 +92,7 @@ class RankingRoutes(Routes):
                 "score": explanation.score,
                 "votes": votes_of(explanation),
                 "passages": passages_of(explanation),
+                "struck": [word._asdict() for word in explanation.struck],
                 "nearest": [
                     {"similarity": cosine, "text": judgement.text, "labels": judgement.labels}
                     for cosine, judgement in nearest

@@ -242,6 +242,12 @@ class PassageVote(BaseModel):
     vote: float
 
 
+class StruckWordAnswer(BaseModel):
+    word: str
+    person: str = Field(description="Who struck it out.")
+    spans: list[Annotated[list[int], Field(min_length=2, max_length=2)]]
+
+
 class ExplainAnswer(NamedLabel):
     score: float
     votes: list[Vote] = Field(description="Heaviest first. The votes sum to the score.")
@@ -249,6 +255,9 @@ class ExplainAnswer(NamedLabel):
         [],
         description="The sentences of the text, in order; paragraphs where sentences are long. "
         "Their votes sum to those of the words in the text.",
+    )
+    struck: list[StruckWordAnswer] = Field(
+        [], description="The words of the text that do not count for the label."
     )
     nearest: list[dict[str, Any]] = Field(
         [],
@@ -352,6 +361,40 @@ class ChangeQuestion(Question):
         None, description="The new name, or the label to merge into; not to retire or restore."
     )
     key: Key = None
+
+
+class StrikePreviewQuestion(Question):
+    word: Annotated[Text, Field(min_length=1, max_length=1000, pattern=r"\S")] = Field(
+        description="A word or phrase."
+    )
+    label: LabelName | None = Field(
+        None, description="The label that it must not count for; any if not given."
+    )
+    precision: Share = Field(0.95, description="Compare what is assigned at this precision.")
+
+
+class StrikeQuestion(Question):
+    word: Annotated[Text, Field(min_length=1, max_length=1000, pattern=r"\S")] = Field(
+        description="A word or phrase."
+    )
+    label: LabelName | None = Field(
+        None, description="The label that it must not count for; any if not given."
+    )
+    undo: bool = Field(False, description="Let it count again.")
+    key: Key = None
+
+
+class StrikeEffect(BaseModel):
+    texts: int = Field(description="How many texts were looked at, at most 10,000.")
+    change: int = Field(description="How many of them would change.")
+    some: list[dict[str, Any]] = Field(
+        description="The first of these: text, best label and labels decided, now and then."
+    )
+
+
+class StrikePreview(BaseModel):
+    waiting: StrikeEffect = Field(description="The texts that wait in the queue.")
+    decided: StrikeEffect = Field(description="The texts that the model decided.")
 
 
 class UndoQuestion(Question):

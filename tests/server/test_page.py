@@ -260,3 +260,20 @@ def test_read_only(browser, folder):
         expect(page.locator("#read-only")).to_be_visible()
         expect(page.locator("#correct")).to_be_hidden()
         page.close()
+
+
+def test_strike_out_a_word_with_a_preview_and_take_it_back(visit, server):
+    server.ask("queue", texts=["wheat", "wheat and corn", "rates"])
+    page = visit()
+    rank(page, "wheat", "grain")
+    page.locator("#ranking .pick").first.click()
+    page.get_by_role("button", name="Strike out wheat").click()
+    expect(page.locator("#strike-effect-one")).to_contain_text("For grain: 1 of 3 waiting texts")
+    expect(page.locator("#strike-effect-any")).to_contain_text("no past decisions would change.")
+    page.get_by_role("button", name="For grain").click()
+    expect(page.locator("#toast")).to_contain_text("Struck out “wheat” for grain.")
+    expect(page.locator("#why-votes .struck")).to_contain_text("struck out")
+    expect(page.locator("#ranking .name").first).not_to_have_text("grain")
+    page.locator("#toast").get_by_role("button", name="Undo").click()
+    expect(page.locator("#ranking .name").first).to_have_text("grain")
+    expect(page.locator("#why-votes .struck")).to_have_count(0)

@@ -32,6 +32,8 @@ QUESTIONS = {  # something that each route answers, so that what is refused is r
     "/v1/undo": {"number": 1},
     "/v1/repair": {"number": 1, "labels": ["grain"]},
     "/v1/labels": {"change": "rename", "labels": ["grain"], "into": "grain"},
+    "/v1/strike": {"word": "zebra", "key": "zebra"},
+    "/v1/strike/preview": {"word": "wheat"},
     "/v1/queue": {"texts": ["wheat rose"]},
     "/v1/queue/next": {"person": "anna"},
     "/v1/queue/move": {"ids": ["none"], "to": "later", "person": "anna"},

@@ -7,6 +7,7 @@ import * as live from "./live.js";
 import * as model from "./model.js";
 import * as queue from "./queue.js";
 import * as rehearsal from "./rehearsal.js";
+import * as strike from "./strike.js";
 import * as suggest from "./suggest.js";
 
 const TABS = ["label", "audit", "rehearsal", "model"];
@@ -69,6 +70,7 @@ for (const button of document.querySelectorAll("dialog .close")) button.addEvent
 suggest.begin(label.add, label.redraw);
 model.begin();
 rehearsal.begin(() => guarded(everything)());
+strike.begin(guarded(({ number, undo }) => (number ? live.undo(number, undo) : everything())));
 audit.begin(() => guarded(everything)());
 guarded(signedIn)();
 label.begin(onChange);

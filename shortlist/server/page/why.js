@@ -1,6 +1,7 @@
 // Why a label is ranked where it is: the words that voted for it, marked in the text.
 
 import { ask, byId, called, make } from "./api.js";
+import * as strike from "./strike.js";
 
 // A word is marked as a whole if any of its parts voted; in scripts without spaces, each letter is a word.
 const ALONE = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
@@ -18,16 +19,17 @@ export async function explain(text, label) {
   const asked = wanted = { text, label };
   const why = await ask("v1/explain", asked);
   if (asked !== wanted) return;
-  draw(why.votes.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`, why, text);
+  draw(why.votes.length || why.struck?.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`, why, text, label);
 }
 
-export function draw(heading, why, text = "") {
+export function draw(heading, why, text = "", label = null) {
   byId("why").hidden = false;
   byId("why-heading").textContent = heading;
   byId("why-text").replaceChildren(...byField(text, why.votes, carrying(why.passages ?? [])));
   openAt(byId("why-text"), document.querySelector("#why-text .passage"));
-  byId("why-votes").replaceChildren(...why.votes.slice(0, 30).map((vote) =>
-    make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }))));
+  byId("why-votes").replaceChildren(...(why.struck ?? []).map(strike.entry), ...why.votes.slice(0, 30).map((vote) =>
+    make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }),
+      ...(label === null ? [] : strike.button(vote.feature, vote.spans, label)))));
   drawNearest(why.nearest ?? []);
 }
 
