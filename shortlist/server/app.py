@@ -45,6 +45,7 @@ from shortlist.server.routes import Routes, as_json, get, get_hidden
 from shortlist.server.salvage import salvage
 from shortlist.server.settings import ServerSettings, listen
 from shortlist.server.strike_routes import StrikeRoutes
+from shortlist.server.taught_routes import TaughtRoutes
 
 MEDIA_TYPES = {
     "html": "text/html",
@@ -114,6 +115,7 @@ ROUTES_OF_LABELS: tuple[type[Routes], ...] = (
     QueueRoutes,
     ModelRoutes,
     AuditRoutes,
+    TaughtRoutes,
     PromotionRoutes,
     OperationsRoutes,
 )
