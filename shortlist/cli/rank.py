@@ -357,6 +357,8 @@ def explain(
             for passage in explanation.passages
         ]
         record |= {"score": explanation.score, "votes": votes, "passages": passages}
+        if explanation.encoded is not None:
+            record["encoded"] = explanation.encoded
         if explanation.struck:
             record["struck"] = [word._asdict() for word in explanation.struck]
         print_json(record)
@@ -367,6 +369,9 @@ def explain(
     if name != str(explanation.label):
         title = f"{name} ({explanation.label})"
     print_table(f"{title}: {explanation.score:.4f}", ["word", "vote"], votes)
+    if explanation.encoded is not None:
+        whole = len("\n".join(explanation.texts))
+        print(f"The encoder read the first {explanation.encoded:,} of {whole:,} characters.")
     for struck in explanation.struck:
         by = f" by {struck.person}" if struck.person else ""
         print(f"{struck.word}: struck out{by}")

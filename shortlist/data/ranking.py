@@ -239,10 +239,12 @@ class Explanation:
         line feeds.
     struck : sequence of StruckWord, default=()
         The words of the text that do not count for the label (word, person, spans).
+    encoded : int, default=None
+        If an encoder made a vector of the text and cut off the rest, of how many characters.
 
     Attributes
     ----------
-    label, score, votes, spans, texts, struck
+    label, score, votes, spans, texts, struck, encoded
         As given.
     passages : list of Passage
         The sentences of the text (start, end, vote), in order; paragraphs where sentences are long.
@@ -267,6 +269,7 @@ class Explanation:
     spans: list[list[tuple[int, int]]] = field(default_factory=list, compare=False)
     texts: Sequence[str] = field(default=(), compare=False)
     struck: Sequence[StruckWord] = field(default=(), compare=False)
+    encoded: int | None = field(default=None, compare=False)
 
     @property
     def passages(self) -> list[Passage]:

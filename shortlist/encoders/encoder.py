@@ -113,6 +113,14 @@ class Encoder:
         matrix = np.array([rows[key] for key in keys], dtype=np.float32)
         return matrix.reshape(len(keys), self.dimension)
 
+    def characters_read(self, text: str) -> int:
+        """How many characters of a text its vector is made of: all, unless a network cuts off the
+        rest. What endpoints and libraries cut off is not known.
+        """
+        if isinstance(self._engine, Network):
+            return self._engine.characters_read(text)
+        return len(text)
+
     def _vectors_of(self, texts: dict[bytes, str]) -> dict[bytes, Vectors]:
         """The vectors of texts that are not remembered, from the cache or the engine."""
         rows = {}

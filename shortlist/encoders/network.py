@@ -169,6 +169,15 @@ class Network:
         list(by_threads(encode, batches(lengths, self._batch), self._threads))
         return vectors
 
+    def characters_read(self, text: str) -> int:
+        """How many characters of a text its vector is made of; the others are cut off."""
+        prompt = self._settings.prompt
+        encoding = self.tokenizer.encode(prompt + text.strip())
+        if not encoding.overflowing:
+            return len(text)
+        n_before = len(text) - len(text.lstrip())
+        return max(0, n_before + max(end for _, end in encoding.offsets) - len(prompt))
+
     def vectors_of_tokens(self) -> Vectors:
         """A vector for each token, as a text of this one alone."""
         around = self.tokenizer.encode("").ids  # tokens that begin and end every text

@@ -302,6 +302,9 @@ class Categorizer(ChangesLabels, StrikesWords, TextLearner):
         else:
             explanation = struck.explained(rows, label)
         explanation = in_words(explanation, self.n_vector_, self.text_, text)
+        if vector is None and self.n_vector_:
+            n_read = self.vector_part().characters_cut_at("\n".join(explanation.texts))
+            explanation = replace(explanation, encoded=n_read)
         if not self.strikes_:
             return explanation
         return replace(explanation, struck=struck_words(self.strikes_, label, text, self.text_))

@@ -246,6 +246,18 @@ class VectorPart(NamedTuple):
             )
         return loaded(self.encoder, self.digest)
 
+    def characters_cut_at(self, text: str) -> int | None:
+        """From which character on the encoder cuts a text off; None if it reads all of it, or if
+        that is not known.
+        """
+        if self.size == 0 or self.encoder is None:
+            return None
+        encoder: Any = self.checked_encoder()
+        if not hasattr(encoder, "characters_read"):
+            return None
+        n_read: int = encoder.characters_read(text)
+        return n_read if n_read < len(text) else None
+
     def silent(self, names: Sequence[str]) -> Sequence[Any]:
         """Names that teach labels by their words; their meaning is in the first weights of the
         labels already.

@@ -13,6 +13,7 @@ journal_file.py       the SQLite file: tables, and the migration of its earlier 
 journal_errors.py     the errors of the journal
 journal_history.py    what the page and the queue ask of the journal
 journal_writer.py     the thread that writes to it
+taught.py             what each entry has added to a connection
 journal_audit.py      examples whose labels may be wrong
 snapshots.py          the state directory: locks, and model files beside the journal
 salvage.py            the sound part of a damaged journal
@@ -48,6 +49,7 @@ strike_routes.py      routes that strike out words
 queue_routes.py       routes of the queue
 deciding_routes.py    routes by which the model decides
 audit_routes.py       the route of audits
+taught_routes.py      the route that tells who taught a vote
 promotion_routes.py   routes that rehearse and promote
 text_vectors.py       vectors of the texts of requests, also while an endpoint is away
 embeddings.py         an encoder over HTTP, as /v1/embeddings

@@ -48,6 +48,7 @@ from shortlist.server.routes import Routes, as_json, get, get_hidden
 from shortlist.server.salvage import salvage
 from shortlist.server.settings import ServerSettings, listen
 from shortlist.server.strike_routes import StrikeRoutes
+from shortlist.server.taught_routes import TaughtRoutes
 
 MEDIA_TYPES = {
     "html": "text/html",
@@ -132,6 +133,7 @@ ROUTES_OF_LABELS: tuple[type[Routes], ...] = (
     DecidingRoutes,
     ModelRoutes,
     AuditRoutes,
+    TaughtRoutes,
     PromotionRoutes,
     OperationsRoutes,
 )

@@ -87,7 +87,11 @@ class RankingRoutes(Routes):
             label, _ = best[0]
         explanation = self.replica.model.explain(question.text, label, vector=vector)
         nearest = []
+        encoded = None
         if vector is not None and problem is None:
+            if sent is None:
+                whole = "\n".join(explanation.texts)
+                encoded = self.replica.model.vector_part().characters_cut_at(whole)
             nearest = await context.look_back(lambda journal: History(journal).nearest(vector))
         return as_json(
             context.labels.named(label)
@@ -96,6 +100,7 @@ class RankingRoutes(Routes):
                 "votes": votes_of(explanation),
                 "passages": passages_of(explanation),
                 "struck": [word._asdict() for word in explanation.struck],
+                "encoded": encoded,
                 "nearest": [
                     {"similarity": cosine, "text": judgement.text, "labels": judgement.labels}
                     for cosine, judgement in nearest

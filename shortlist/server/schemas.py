@@ -271,6 +271,10 @@ class ExplainAnswer(NamedLabel):
     struck: list[StruckWordAnswer] = Field(
         [], description="The words of the text that do not count for the label."
     )
+    encoded: int | None = Field(
+        None,
+        description="If the encoder cut off the rest of the text, how many characters it read.",
+    )
     nearest: list[dict[str, Any]] = Field(
         [],
         description=(

@@ -17,7 +17,7 @@ from shortlist.errors import InputError
 from shortlist.server.context import ServerContext
 from shortlist.server.entries import Entry, Judge, Judgement
 from shortlist.server.journal import Journal, Receipt, UndoCheck, check_no_change_needs
-from shortlist.server.journal_errors import Conflict, NeedsTrial, OutOfDate
+from shortlist.server.journal_errors import Conflict, NeedsTrial, OutOfDate, as_conflict
 from shortlist.server.replica import Replica, check_not_needed
 from shortlist.server.schemas import JudgedLabels
 
@@ -112,9 +112,11 @@ class Teaching:
 
     def _check_labels(self, judgements: Sequence[Judgement]) -> None:
         marked = [judgement for judgement in judgements if judgement.because]
-        self._replica.model.check_because(
-            [judgement.text for judgement in marked], [judgement.because for judgement in marked]
-        )
+        with as_conflict():  # if a text does not have its marked words
+            self._replica.model.check_because(
+                [judgement.text for judgement in marked],
+                [judgement.because for judgement in marked],
+            )
         try:
             self._replica.model.check_labels(
                 [judgement.labels for judgement in judgements],

@@ -13,6 +13,7 @@ import threading
 import numpy as np
 import pytest
 
+import shortlist as sl
 from shortlist.encoders import Encoder, load_encoder, load_same
 from shortlist.errors import InputError
 from tests.encoders.conftest import HEADS, WIDTH, WORDS, random_weights, tokenizer, write_json
@@ -248,3 +249,17 @@ def test_a_static_table_gives_the_same_bits_in_any_batch(folder):
     encoder, texts = load_encoder(f"{folder}:static"), random_texts(50)
     alone = np.concatenate([load_encoder(f"{folder}:static")([text]) for text in texts])
     assert np.array_equal(encoder(texts), alone)
+
+
+def test_it_says_where_a_text_is_cut_off(folder):
+    encoder = load_encoder(str(folder))
+    assert encoder.characters_read("the bank raised its rates") == 25
+    text = "  " + " ".join(["bank"] * 40)
+    n_read = encoder.characters_read(text)
+    assert n_read == 2 + 18 * 5 - 1  # 20 tokens, with those that begin and end it
+    one, other = encoder([text, text[:n_read]])
+    assert np.array_equal(one, other)
+    model = sl.Categorizer(encoder=str(folder)).learn_many(["the bank", "its rates"], ["a", "b"])
+    assert model.explain(text, "a").encoded == n_read
+    assert model.explain("the bank", "a").encoded is None
+    assert sl.Categorizer().learn("bank", "a").explain(text, "a").encoded is None

@@ -45,7 +45,11 @@ QUESTIONS = {  # something that each route answers, so that what is refused is r
     "/v1/go-back": {},
 }
 AS_FILE = {"content-type": "application/octet-stream"}
-ASKED = {"/v1/label": {"name": "grain"}, "/v1/feature": {"name": "wheat"}}
+ASKED = {
+    "/v1/label": {"name": "grain"},
+    "/v1/feature": {"name": "wheat"},
+    "/v1/taught": {"word": "wheat", "label": "grain"},
+}
 
 
 def routes():
