@@ -219,12 +219,16 @@ def test_a_crash_between_leaves_the_present_model(learned, run, model_file, monk
     assert run("promote", learned).code == 0, "it can be tried again"
 
 
-def test_what_the_model_decided_alone_is_learned_and_not_measured(learned):
+def test_what_the_model_decided_alone_is_not_measured(learned):
     journal = Journal(learned)
     journal.append(
         [
             Judgement("zebra zebra", ["beasts"], person=person, judge=judge)
-            for person, judge in (("", Judge.MODEL), ("anna", Judge.MODEL), ("anna", Judge.PERSON))
+            for person, judge in (
+                ("", Judge.MODEL),
+                ("anna", Judge.LEARNED_MODEL),
+                ("anna", Judge.PERSON),
+            )
         ]
     )
     journal.close()

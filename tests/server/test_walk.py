@@ -202,7 +202,7 @@ def test_from_a_spreadsheet_to_a_promoted_model(run, follow, visit):
     with open("judged.jsonl", encoding="utf-8") as file:
         exported = [json.loads(line) for line in file]
     assert len(exported) == queue["judged"]
-    assert [one["person"] for one in exported].count("anna (decided alone)") == alone
+    assert [one["person"] for one in exported].count("anna (decided by the model)") == alone
     by_bob = {one["Body"]: one["labels"] for one in exported if one["person"] == "bob"}
     assert judged.items() <= by_bob.items()
     with in_thread(Path("copy")) as copy:

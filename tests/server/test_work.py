@@ -238,7 +238,7 @@ def test_the_sure_ones_are_shown_decided_and_taken_back(sure, visit):
     expect(page.locator("#toast")).to_contain_text("Decided 20 texts.")
     wait_for(page, "1 of 21 texts left")
     expect(page.locator("#recent .names").first).to_contain_text("decided by the model")
-    assert {one["person"] for one in sure.ask("examples")["examples"]} == {"(decided alone)"}
+    assert {one["person"] for one in sure.ask("examples")["examples"]} == {"(decided by the model)"}
     assert sure.ask("model")["rolling"]["window"] == 0, (
         "what it decided says nothing of how good it is"
     )
