@@ -249,6 +249,13 @@ def test_on_the_page_a_check_is_blind_and_a_pause_is_explained(desk, visit):
     expect(page.locator("#sure-words")).to_contain_text("is paused")
     expect(page.locator("#sure-apply")).to_be_disabled()
     check_for_all(page)
+    page.locator("#sure-dialog .close").click()
+    for text in map(text_of, range(400, 1200)):
+        label = other[text.split()[0]]
+        desk.ask("learn", examples=[{"text": text, "labels": [label], "checked": True}])
+        if desk.ask("promise")["paused"] is None:
+            break
+    expect(page.locator("#paused")).to_be_hidden()
 
 
 def test_a_standing_decision_looks_at_each_text_once(desk):
