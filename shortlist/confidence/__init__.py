@@ -1,6 +1,7 @@
 """How certain a ranking is: probabilities, shortlists and decisions that keep promises.
 
-confidence.py             what rankings of examples that were not learned yet tell about others
+confidence.py             observes rankings of examples that were not learned yet
+calibrated.py             what they tell about other rankings
 calibration_examples.py   those examples
 calibration.py            the formulas
 drift.py                  whether older examples still hold

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from shortlist.compiled.kernels import Floats
-from shortlist.confidence.confidence import Reason
+from shortlist.confidence.calibrated import Reason
 from shortlist.data.ranking import Ranking
 
 ON_ONE_LINE = str.maketrans("\t\n\r", "   ")  # so that a label can stand between tabs

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Longs
 from shortlist.concurrency import lock_of, prefetch, reading
+from shortlist.confidence.calibrated import Automation, Reason
 from shortlist.confidence.calibration import F1, TOGETHER, Aim, Precision
-from shortlist.confidence.confidence import Automation, Confidence, Reason
+from shortlist.confidence.confidence import Confidence
 from shortlist.confidence.observers import DEPTH
 from shortlist.confidence.spot_checks import Examined
 from shortlist.data.label_input import Label

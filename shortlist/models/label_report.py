@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.compiled.kernels import Longs
+from shortlist.confidence.calibrated import Automation
 from shortlist.confidence.calibration import F1, Aim, Precision, calibration_error, reliability
-from shortlist.confidence.confidence import Automation, Confidence
+from shortlist.confidence.confidence import Confidence
 from shortlist.data.labels import LabelSets
 from shortlist.data.ranking import Ranking, places_of
 from shortlist.label_vocabulary import LabelVocabulary

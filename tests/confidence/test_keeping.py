@@ -60,7 +60,7 @@ def test_what_it_takes_is_counted():
     ids, scores, truth, _ = single(2 * SIZE, 0)
     confidence = observed(ids, scores, truth, [0, 2 * SIZE])
     confidence.threshold(F1())
-    held = [*confidence.window, confidence._past(), confidence._ascending]
+    held = [*confidence.window, confidence.past(), confidence.ascending]
     saved = list(confidence.to_state().all_arrays().values())
     assert confidence.window.n_examples == SIZE
     assert sum(array.nbytes for array in held + saved) < MOST_BYTES

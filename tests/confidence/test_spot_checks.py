@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shortlist as sl
-from shortlist.confidence.confidence import Confidence, Reason
+from shortlist.confidence.calibrated import Reason
+from shortlist.confidence.confidence import Confidence
 from shortlist.confidence.spot_checks import (
     BETS,
     ERROR_OF_BOUND,

@@ -58,7 +58,7 @@ def test_curves_are_the_most_likely_ones():
     ids, scores, truth, _ = several(600, seed=1)
     confidence = Confidence()
     confidence.fit(look(ids, scores, truth))
-    curves, seen = confidence._curves, confidence.window
+    curves, seen = confidence.curves, confidence.window
     for place in (0, 1, 5, WIDTH - 1):
         X = [twin.features(seen.scores[i].astype(float).tolist(), place) for i in range(600)]
         shift, scale = curves.centre[place], curves.scale[place]
@@ -106,7 +106,7 @@ def test_probabilities_follow_the_curves_and_never_rise(lengths, k, seed):
     scores[np.arange(WIDTH + 4) >= np.array(lengths)[:, None]] = np.nan
     found = confidence.probabilities(scores)
     for n, row, own in zip(lengths, found, scores.tolist(), strict=True):
-        expected = twin.probabilities(own[:n], confidence._curves, WIDTH, FURTHEST)
+        expected = twin.probabilities(own[:n], confidence.curves, WIDTH, FURTHEST)
         assert row[:n].tolist() == pytest.approx(expected, rel=1e-6)
         assert np.isnan(row[n:]).all()
         assert (np.diff(row[: min(n, WIDTH)]) <= 0).all()

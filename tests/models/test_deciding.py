@@ -11,7 +11,8 @@ import pytest
 import shortlist as sl
 from shortlist import concurrency as interrupts
 from shortlist.confidence import observers as observing
-from shortlist.confidence.confidence import Confidence, Reason
+from shortlist.confidence.calibrated import Reason
+from shortlist.confidence.confidence import Confidence
 from shortlist.errors import InputError, ModelFileError
 from shortlist.files import store
 from shortlist.learners.port import Stretch

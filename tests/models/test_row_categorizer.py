@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
 import shortlist as sl
-from shortlist.confidence.confidence import Reason
+from shortlist.confidence.calibrated import Reason
 from shortlist.confidence.observers import STREAM_STRIDE
 from shortlist.data.labels import in_sorted_order, numbered
 from shortlist.data.validation import as_rows
