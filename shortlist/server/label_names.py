@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.server.journal_errors import Conflict
 from shortlist.server.replica import Replica
 from shortlist.server.review_queue import NotThere
+
+MOST_COMPARED = 5000  # labels, whose names are compared with a mistyped one
+NEARLY_THE_SAME = 0.8
 
 
 class LabelNames:
@@ -79,6 +83,17 @@ class LabelSearch:
         order = np.lexsort((-counts[hits], np.array(distances, dtype=int))).tolist()
         best = [hits[place] for place in order[first : first + n]]
         return [(self._labels[i], int(counts[i])) for i in best], len(hits)
+
+    def near(self, model: Categorizer, letters: str) -> list[Label]:
+        """Return labels whose names are nearly the same; none if there are very many labels."""
+        self._take_names(model)
+        if len(self._labels) > MOST_COMPARED:
+            return []
+        retired = set(model.retired_)
+        name_of = {name: i for i, names in enumerate(self._folded) for name in names}
+        matches = get_close_matches(letters.casefold(), name_of, n=3, cutoff=NEARLY_THE_SAME)
+        labels = dict.fromkeys(self._labels[name_of[name]] for name in matches)
+        return [label for label in labels if label not in retired]
 
     def _take_names(self, model: Categorizer) -> None:
         """Fold the names of new labels, or of all if others have changed."""

@@ -45,6 +45,7 @@ class ModelRoutes(Routes):
         its `bytes`; those it cannot learn: `passed_over` says how many, and `passed` why the first
         100. `rolling`: `R1` and `R5`, the share of the last examples whose best label was ranked
         first or among the first five before they were learned, and its `places`, oldest first.
+        `one_label_each`: whether no learned text had several labels.
         """
         context = self.context
         replica = self.replica
@@ -68,6 +69,7 @@ class ModelRoutes(Routes):
                 "fields": model.fields_,
                 "text_columns": columns_of(model),
                 "values": values,
+                "one_label_each": model.has_one_label_each,
                 "rolling": rolling(context.history.places()),
             }
         )
@@ -84,14 +86,17 @@ class ModelRoutes(Routes):
         """Some of the `labels` with these letters in their names or synonyms, with the number of
         `examples` of each.
 
-        `found` is how many there are in all.
+        `found` is how many there are in all; if there is none, `near` has labels whose names are
+        nearly the same.
         """
         labels, n_found = self._search.find(self.replica.model, q, offset, limit)
+        near = [] if n_found else self._search.near(self.replica.model, q)
         named = self.context.labels.named
         return as_json(
             {
                 "labels": [named(label) | {"examples": n_examples} for label, n_examples in labels],
                 "found": n_found,
+                "near": [named(label) for label in near],
             }
         )
 

@@ -93,10 +93,14 @@ class QueueRoutes(Routes):
         not see what the model thinks. `progress` is the answer of `GET /v1/queue`.
         """
         person = self.context.person or question.person
-        checks = self._promises.checks_due()
-        item, counts = await self.context.queue().next(
-            person, question.order, question.seconds, checks
-        )
+        queue = self.context.queue()
+        item = None
+        if question.id is not None:
+            item = await queue.run(Queue.reserve_again, question.id, person, question.seconds)
+            counts = await queue.run(Queue.counts)
+        if item is None:
+            checks = self._promises.checks_due()
+            item, counts = await queue.next(person, question.order, question.seconds, checks)
         return as_json({"item": None if item is None else item.to_dict(), "progress": counts})
 
     @post("/v1/queue/move", schemas.Described)

@@ -232,6 +232,14 @@ class Queue:
         """Reserve the first of these texts that is free; None if none is."""
         return next(iter(self.reserve_all(numbers, person, seconds, most=1)), None)
 
+    def reserve_again(self, key: str, person: str, seconds: float) -> Item | None:
+        """Reserve the text of a key, which may have been undone; None if it is not free."""
+        id_and_attempt = judgement_of(key)
+        if id_and_attempt is None:
+            return None
+        items = self._items("id = :id", id=id_and_attempt[0])
+        return self.reserve([item.number for item in items], person, seconds)
+
     def reserve_check(self, share: float, person: str, seconds: float) -> Item | None:
         """Reserve a text that was drawn for a spot check, if one is free."""
         where = f"{FREE} AND draw < :share ORDER BY later, lot LIMIT {CHECKS_TRIED}"

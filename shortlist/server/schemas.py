@@ -451,6 +451,12 @@ class NextQuestion(Question):
     seconds: Whole = Field(
         900, ge=1, le=86_400, description="How long the text is reserved for this person."
     )
+    id: str | None = Field(
+        None,
+        max_length=200,
+        pattern=ONE_WORD_PATTERN,
+        description="Rather the text that has or had this id, if nobody else has it.",
+    )
 
 
 class MoveQuestion(Question):

@@ -86,13 +86,14 @@ def test_skip_later_flag_cross_and_take_back(visit, server):
     page.keyboard.press("u")
     expect(page.locator("#toast")).to_contain_text("Example 1 is taken back")
     wait_for(page, "2 of 4 texts left, 0 judged")
+    expect(page.locator("#text")).to_have_value(fourth)  # where it was
     ready(page)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
     press(page, "s")
-    assert ready(page) == fourth
+    assert ready(page) == one
     page.get_by_role("button", name="Stop").click()
     expect(page.locator("#text")).to_have_value("")
     assert server.ask("queue")["held"] == 0
@@ -101,7 +102,7 @@ def test_skip_later_flag_cross_and_take_back(visit, server):
     expect(page.locator("#order")).to_have_value("random")
 
 
-def test_enter_takes_what_is_typed_and_nothing_is_accepted_meanwhile(visit, server):
+def test_enter_takes_the_first_match_and_asks_before_a_new_label(visit, server):
     server.ask("queue", texts=tickets(4))
     page = visit()
     page.get_by_role("button", name="Start").click()
@@ -109,17 +110,20 @@ def test_enter_takes_what_is_typed_and_nothing_is_accepted_meanwhile(visit, serv
     page.keyboard.press("a")
     page.keyboard.type("gra")
     page.keyboard.press("Enter")  # before there is a list
-    expect(page.locator("#chosen li")).to_have_text(["gra"])
+    expect(page.locator("#chosen li")).to_have_text(["money", "grain"])
     page.keyboard.type("grain")
     expect(page.locator("#suggestions li").first).to_contain_text("grain")
     page.keyboard.type("s")
     page.keyboard.press("Enter")  # while the list is that of before
-    expect(page.locator("#chosen li")).to_have_text(["gra", "grains"])
+    expect(page.locator("#suggestions li").first).to_contain_text("did you mean this?")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chosen li")).to_have_text(["money", "grain", "grains"])
     page.keyboard.type("mone")
     expect(page.locator("#suggestions li").first).to_contain_text("money")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator("#chosen li")).to_have_text(["gra", "grains", "money"])
+    expect(page.locator("#chosen li")).to_have_text(["money", "grain", "grains"])
     page.keyboard.type("half a lab")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#learn")).to_be_disabled()
@@ -132,6 +136,26 @@ def test_enter_takes_what_is_typed_and_nothing_is_accepted_meanwhile(visit, serv
     assert ready(page) != first
     expect(page.locator("#add")).to_have_value("")
     assert server.ask("examples")["examples"] == []
+
+
+def test_where_each_text_has_one_label_a_digit_decides(visit, sure):
+    sure.ask("queue", texts=["apple number1", "bolt number2"])
+    page = visit(sure.base_url)
+    page.locator("#order").select_option("date")
+    page.get_by_role("button", name="Start").click()
+    ready(page)
+    expect(page.locator("#all-of-them")).to_be_hidden()
+    second = page.locator("#ranking .name").nth(1).inner_text()
+    page.keyboard.press("2")
+    wait_for(page, "1 judged")
+    ready(page)
+    assert sure.ask("examples")["examples"][0]["labels"] == [second]
+    page.keyboard.press("a")
+    page.keyboard.type("fruits")
+    page.keyboard.press("Enter")
+    expect(page.locator("#suggestions li").first).to_contain_text("did you mean this?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chosen li")).to_have_text(["fruit"])
 
 
 def test_two_people_never_meet_the_same_text(visit, server):

@@ -201,6 +201,7 @@ export const redraw = () => drawChosen();
 
 export function add(name, isNew) {
   key = null;
+  if (!document.body.classList.contains("one-label")) for (const suggested of offered()) right.set(suggested, false);
   wrong.delete(name);
   right.set(name, isNew);
   drawChosen();

@@ -22,6 +22,7 @@ async function refreshModel() {
   byId("correct").hidden = model.read_only;
   byId("read-only").hidden = !model.read_only;
   readOnly(model.read_only);
+  document.body.classList.toggle("one-label", model.one_label_each);
   const { rolling } = model;
   terms("live", {
     "Learned here": (model.journal - model.undone).toLocaleString(),

@@ -3,13 +3,14 @@
 import { ask, byId, called, counted, download, guarded, icon, make, percent, send, toast as say } from "./api.js";
 import { focus } from "./fields.js";
 import * as label from "./label.js";
+import { cancel as cancelAdding } from "./suggest.js";
 
 const EVERY = 5000; // milliseconds between two updates of the progress
 const TABLES = /\.(jsonl|ndjson|json|csv|tsv|xlsx|xls|ods|parquet|arff|xml|sgm)(\.(gz|bz2|xz|zst))?$|\.(gz|bz2|xz|zst)$/i;
 let item = null; // what is being judged
 let busy = false;
 let crossing = false; // x was pressed: the next digit crosses out a label
-let last = null; // the number of the last judgement, to take it back
+let last = null; // the number of the last judgement, to take it back, and the id of its text
 let seen = null; // the texts that the model would decide
 let undoLast = () => {};
 let decided = () => {};
@@ -130,10 +131,10 @@ async function stop() {
   byId("queue-start").focus();
 }
 
-async function next() {
+async function next(id = null) {
   busy = true;
   try {
-    const answer = await ask("v1/queue/next", { person, order: byId("order").value });
+    const answer = await ask("v1/queue/next", { person, order: byId("order").value, id });
     const was = item;
     item = answer.item;
     draw(answer.progress);
@@ -157,7 +158,7 @@ const pass = guarded(async (to) => {
 });
 
 export async function afterLearning(number) { // get the next text, or clear the box
-  last = number;
+  last = { number, id: item?.id };
   if (item !== null) return next();
   await label.setText("");
   focus();
@@ -181,14 +182,19 @@ function keys(event) {
   const { key, target } = event;
   if (item === null || busy || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (target.matches("input, select") || (target.matches("textarea") && !target.readOnly)) {
-    if (key === "Escape" && target === byId("add")) byId("text").focus();
+    if (key === "Escape" && target === byId("add")) {
+      cancelAdding();
+      byId("text").focus();
+    }
     return;
   }
   const known = { s: () => pass("skipped"), l: () => pass("later"), f: () => pass("flagged"), n: () => label.learn(true), a: () => byId("add").focus(), u: takeBack, "?": showKeys };
   const wasCrossing = crossing;
   setCrossing(key === "x" && !crossing);
-  if (/^[1-9]$/.test(key)) label.judgeNumber(Number(key), !wasCrossing);
-  else if (key === "Enter" && !target.matches("button, a")) label.learn();
+  if (/^[1-9]$/.test(key)) {
+    label.judgeNumber(Number(key), !wasCrossing);
+    if (!wasCrossing && document.body.classList.contains("one-label")) label.learn();
+  } else if (key === "Enter" && !target.matches("button, a")) label.learn();
   else if (known[key]) known[key]();
   else if (key !== "x") return;
   event.preventDefault();
@@ -199,11 +205,16 @@ function setCrossing(on) {
   byId("key-hint").textContent = on ? "x: now the number of a label that is wrong" : "";
 }
 
-function takeBack() {
+const takeBack = guarded(async () => { // and show its text again
   if (last === null) return;
-  undoLast(last, make("button"));
+  const { number, id } = last;
   last = null;
-}
+  await undoLast(number, make("button"));
+  if (id === undefined || item === null) return;
+  await ask("v1/queue/move", { ids: [item.id], to: "waiting", person });
+  item = null;
+  await next(id);
+});
 
 // Flagged texts, which can be judged after all
 

@@ -1,15 +1,17 @@
-// Type-ahead for known and new labels: a combobox with a list. Enter takes the typed label, or the one chosen with an
-// arrow key.
+// Type-ahead for known and new labels: a combobox with a list. Enter takes the one chosen with an arrow key, or the label
+// that is typed, or the first in the list; it asks before a label becomes new whose name is nearly that of another.
 
 import { ask, byId, called, guarded, know, later, make } from "./api.js";
 
 const input = byId("add");
 const list = byId("suggestions");
 let choose = () => {};
+let typing = () => {};
 let at = -1; // index of the entry chosen with an arrow key
 
 export function begin(onChoice, onTyping) {
   choose = onChoice;
+  typing = onTyping;
   input.addEventListener("input", () => { close(); onTyping(); });
   input.addEventListener("input", later(guarded(look), 100));
   input.addEventListener("keydown", keys);
@@ -19,9 +21,10 @@ export function begin(onChoice, onTyping) {
 async function look() {
   const wanted = input.value.trim();
   if (!wanted) return close();
-  const { labels } = await ask(`v1/labels?limit=8&q=${encodeURIComponent(wanted)}`);
+  const { labels, near } = await ask(`v1/labels?limit=8&q=${encodeURIComponent(wanted)}`);
   if (wanted !== input.value.trim()) return;
   const options = know(labels).map(({ label, examples }) => option(String(label), false, examples.toLocaleString()));
+  options.push(...know(near).map(({ label }) => Object.assign(option(String(label), false, "did you mean this?"), { isNear: true })));
   if (!labels.some(({ label }) => String(label) === wanted || called(label) === wanted)) options.push(option(wanted, true, "new label"));
   list.replaceChildren(...options);
   list.hidden = false;
@@ -60,10 +63,20 @@ function keys(event) {
   event.preventDefault();
 }
 
-function takeTyped() { // the list, if it is there, is that of what is typed; the server knows labels by their names
+const takeTyped = guarded(async () => {
   const wanted = input.value.trim();
-  const listed = [...list.children].find(({ choice: [name] }) => name === wanted || called(name) === wanted);
-  if (wanted) take(...(listed?.choice ?? [wanted, false]));
+  if (!wanted) return;
+  await look(); // the list may be that of fewer letters
+  if (wanted !== input.value.trim()) return;
+  const options = [...list.children];
+  const same = options.find(({ choice: [name, isNew] }) => !isNew && (name === wanted || called(name) === wanted));
+  if (!same && options[0].isNear) select(0);
+  else take(...(same ?? options[0]).choice);
+});
+
+export function cancel() { // leave out what was typed
+  clear();
+  typing();
 }
 
 function take(name, isNew) {
