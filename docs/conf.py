@@ -160,7 +160,7 @@ def write_pages(_: Any) -> None:
         "Learners of ratings": of("learners.ratings."),
         "Learners of documents, and their features": of("learners.documents."),
         "Text and files": of("text.", "inputs"),
-        "Answers and measures": of("data.ranking.", "measures"),
+        "Answers and measures": of("data.ranking.", "measures", "confidence."),
         "Errors": of("errors"),
     }
     lines = [

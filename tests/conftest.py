@@ -53,6 +53,7 @@ TOGETHER = {"distributed": "distributed"} | dict.fromkeys(
         "server/fields_page",
         "server/page",
         "server/promotion",
+        "server/spot_checks",
         "server/story",
         "server/walk",
         "server/work",

@@ -125,7 +125,7 @@ def test_a_categorizer_has_few_public_names_and_all_are_documented():
     )
     public = {name for name in names if not name.startswith("_")}
     # the parts of a model stand in several files, and what another file needs is public
-    assert len(public) <= 120
+    assert len(public) <= 125
     assert [
         name
         for name in public

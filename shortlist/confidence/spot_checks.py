@@ -166,7 +166,8 @@ class SpotChecks:
         def amounts(name: str, like: Floats) -> Floats:
             numbers = np.array(state.array(name, np.float64))
             state.require(
-                numbers.size == like.size and bool((numbers >= 0.0).all()),
+                numbers.size == like.size
+                and bool((numbers >= 0.0).all() and np.isfinite(numbers).all()),
                 "the bets of spot checks are amounts",
             )
             return numbers.reshape(like.shape)
@@ -229,6 +230,17 @@ def draw_of(key: str) -> float:
 def drawn_for_check(key: str, share: float = USUAL_SHARE) -> bool:
     """Whether the text with this key is drawn for a spot check, so that nobody chooses it.
 
-    A larger share draws the same texts, and more.
+    Parameters
+    ----------
+    key : str
+        What names the text, such as the number of a ticket.
+    share : float, default=0.05
+        The share of texts to draw. A larger one draws the same texts, and more.
+
+    Examples
+    --------
+    >>> from shortlist import drawn_for_check
+    >>> [n for n in range(60) if drawn_for_check(f"ticket {n}")]
+    [36, 45, 54]
     """
     return draw_of(key) < as_real(share, "share", least=0, most=1)

@@ -139,10 +139,12 @@ class DecidingRoutes(Routes):
         """
         self.context.writer()  # refuses if the server is read-only
         history = self.context.history
+        if (question.decision is None) == (question.since is None):
+            raise Conflict("give either the number of a decision, or the moment since when")
         if question.decision is None:
             label = None if question.label is None else self.replica.label(question.label)
             until = math.inf if question.until is None else question.until
-            assert question.since is not None
+            assert question.since is not None  # as was checked
             numbers = history.decided(question.since, until, label)
         else:
             numbers = history.decision(question.decision)

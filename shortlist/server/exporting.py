@@ -43,13 +43,13 @@ def about(judgement: Judgement) -> dict[str, Any]:
         "person": judgement.judge_in_words,
         "time": moment.isoformat(timespec="milliseconds"),
         "key": judgement.key,
-        "names": list(judgement.names),
-        "rows": list(judgement.rows),
+        "names": list(judgement.names) or None,
+        "rows": list(judgement.rows) or None,
     }
     if judgement.wrong or not judgement.complete or not judgement.labels:
         values["wrong"] = judgement.wrong
         values["complete"] = judgement.complete
-    return {name: value for name, value in values.items() if value not in ("", None, [])}
+    return {name: value for name, value in values.items() if value not in ("", None)}
 
 
 def fields_of(judgement: Judgement) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from fastapi import Query, Request, Response
 from shortlist.inputs.tables import column_names
 from shortlist.server import schemas
 from shortlist.server.context import ServerContext
+from shortlist.server.journal_errors import Conflict
 from shortlist.server.people import ASKING, Role
 from shortlist.server.promises import Promises
 from shortlist.server.queue_files import columns_of, texts_of_file
@@ -35,6 +36,10 @@ class QueueRoutes(Routes):
         queue = self.context.queue()
         self.context.settings.limits.check_texts(question.texts)
         rows = question.rows or [{}] * len(question.texts)
+        if len(rows) != len(question.texts):
+            raise Conflict(
+                f"{len(rows)} rows for {len(question.texts)} texts: give one for each, or none"
+            )
         return as_json(
             await queue.run(Queue.add_rows, list(zip(question.texts, rows, strict=True)))
         )

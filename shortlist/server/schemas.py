@@ -433,12 +433,6 @@ class AddQuestion(Question):
         None, description="What to keep beside each text, as its id and date, for exports."
     )
 
-    @model_validator(mode="after")
-    def _has_a_row_for_each(self) -> AddQuestion:
-        if self.rows is not None and len(self.rows) != len(self.texts):
-            raise ValueError(f"has {len(self.rows)} rows for {len(self.texts)} texts")
-        return self
-
 
 class NextQuestion(Question):
     person: PersonName
@@ -493,10 +487,6 @@ class DecideQuestion(Question):
 
 
 class UndoDecisionQuestion(Question):
-    model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["decision"]}, {"required": ["since"]}]}
-    )
-
     decision: Annotated[int, Field(ge=1, le=2**53), BeforeValidator(_whole)] | None = Field(
         None, description="The number of one decision."
     )
@@ -505,12 +495,6 @@ class UndoDecisionQuestion(Question):
     )
     until: Number | None = Field(None, description="Only those before this moment.")
     label: LabelName | None = Field(None, description="Only texts that were given this label.")
-
-    @model_validator(mode="after")
-    def _names_decisions(self) -> UndoDecisionQuestion:
-        if (self.decision is None) == (self.since is None):
-            raise ValueError("needs either the number of a decision, or the moment since when")
-        return self
 
 
 # Promotion.

@@ -264,12 +264,13 @@ def expected_model(folder, model_file):
     rows, gone = rows_of(folder)
     model = sl.load(model_file)
     for row in rows:
-        if row.number in gone:
+        if row.number in gone or row.judge == "decided":
             continue
         if row.change is not None:
             model.change_labels(Change.of(row.change))
         else:
-            model.learn(row.text, row.labels, row.wrong, row.complete)
+            checked = row.judge == "check"
+            model.learn(row.text, row.labels, row.wrong, row.complete, checked=checked)
     return model
 
 

@@ -40,6 +40,7 @@ ORDERS = ("gain", "date", "random")
 AT_ONCE = 25  # texts of one import, and the most that are decided at once
 # a label, since the model wanted to decide for it
 GONE = "was retired or merged; it is not learned any more"
+PAUSED = ("deciding at", "deciding waits")  # by spot checks
 FAULTS = ("lost", "doubled", "torn", "astray", "refused", "wrong")
 
 
@@ -88,7 +89,8 @@ class Judging:
             except (
                 AssertionError
             ) as problem:  # not 200; a busy machine may be too slow, which can be tried again
-                if not str(problem).startswith(("429", "503")) and GONE not in str(problem):
+                is_expected = any(words in str(problem) for words in (GONE, *PAUSED))
+                if not str(problem).startswith(("429", "503")) and not is_expected:
                     print(f"{name} was refused: {problem}", file=sys.stderr)
                     self.found["refused"] += 1
             time.sleep(0.01)
@@ -176,7 +178,7 @@ def judgement(item, chance):
 def decisions_of(folder):
     """The examples of each decision, by the first of them."""
     journal = Journal(folder)
-    by_model = [row.number for row in rows_of(folder)[0] if row.judge == "model"]
+    by_model = [row.number for row in rows_of(folder)[0] if row.judge == "decided"]
     decisions = {}
     while by_model:
         first = min(by_model)

@@ -83,7 +83,7 @@ def test_a_server_learns_marks_and_learns_them_again_after_a_start(folder):
         refused = server.post(
             "/v1/learn", json={"examples": [example | {"key": "l", "because": ["oats"]}]}
         )
-        assert refused.status_code == 422
+        assert refused.status_code == 409
         assert "'oats' does not occur" in refused.json()["error"]
     with in_thread(folder) as server:
         assert votes(server) == after

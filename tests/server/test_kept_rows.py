@@ -116,7 +116,7 @@ def test_a_file_without_columns_has_nothing_to_keep(folder, run, tmp_path):
 
 
 def test_a_row_for_each_text(server):
-    assert server.post("/v1/queue", json={"texts": ["a", "b"], "rows": [{}]}).status_code == 422
+    assert server.post("/v1/queue", json={"texts": ["a", "b"], "rows": [{}]}).status_code == 409
 
 
 def test_a_column_that_an_export_has_is_called_otherwise(run, folder, tmp_path):
@@ -134,8 +134,12 @@ def test_a_queue_of_version_1_is_migrated(folder):
     with contextlib.closing(Queue(folder)) as queue:
         queue.add(["wheat"])
     with contextlib.closing(sqlite3.connect(folder / QUEUE_FILE)) as db:
-        for statement in reversed(QUEUE_MIGRATION):
-            db.execute(f"ALTER TABLE items DROP COLUMN {statement.split(' COLUMN ')[1].split()[0]}")
+        db.execute("DROP INDEX by_draw")
+        db.execute("DROP INDEX by_look")
+        for statement in QUEUE_MIGRATION:
+            if " COLUMN " in statement:
+                column = statement.split(" COLUMN ")[1].split()[0]
+                db.execute(f"ALTER TABLE items DROP COLUMN {column}")
         db.execute("PRAGMA user_version=1")
     with contextlib.closing(Queue(folder)) as queue:
         assert queue.add_rows([("wheat", {"Nr": "1"})]) == {"added": 0, "known": 1}

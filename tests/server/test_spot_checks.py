@@ -116,7 +116,7 @@ def test_undoing_decisions_needs_no_new_model(desk, monkeypatch):
     assert [one["undone"] for one in desk.ask("queue/decisions")["decisions"]] == [7, 5]
     assert desk.ask("queue")["judged"] == 0
     refused = desk.post("/v1/queue/undo", json={"decision": 1, "since": 0})
-    assert refused.status_code == 422
+    assert refused.status_code == 409
     assert "either the number of a decision" in refused.json()["error"]
 
 
