@@ -254,10 +254,11 @@ def add_to(state: Path, texts: Iterable[Any]) -> dict[str, int]:
 def counts_in(state: Path) -> dict[str, int]:
     """Return the counts of the queue in a state folder."""
     from shortlist.server.journal import Journal
+    from shortlist.server.queue_following import follow
     from shortlist.server.review_queue import Queue
 
     with closing(Journal(state, read_only=True)) as journal, closing(Queue(state)) as queue:
-        queue.follow(journal)
+        follow(queue, journal)
         return queue.counts()
 
 

@@ -4,8 +4,10 @@ model.py               the base class of all models, learners by their short nam
 category_model.py      ranks labels with probabilities, and decides
 label_predictions.py   what scikit-learn asks of it
 label_evaluation.py    how well it ranks
+label_descriptions.py  what a model says of its labels
 text_parts.py          what a model of texts is made of
 text_learning.py       how it learns
+text_explanations.py   why a text gets a label, and which labels may be wrong
 categorizer.py         labels of texts
 categorizer_files.py   its model file
 row_categorizer.py     labels of rows of features

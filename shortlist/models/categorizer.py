@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Never, Self, cast
 
 import numpy as np
@@ -11,36 +10,32 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.compiled.kernels import Floats
 from shortlist.concurrency import reading, snapshot, writing
-from shortlist.data.batch import TextBatch
-from shortlist.data.label_input import Label, LabelsLike
+from shortlist.data.label_input import LabelsLike
 from shortlist.data.labels import numbered
-from shortlist.data.ranking import Explanation, Ranking
+from shortlist.data.ranking import Ranking
 from shortlist.data.rows import Rows
 from shortlist.data.texts import Document, Vectors, WithVectors, as_documents, is_one, many
-from shortlist.errors import InputError
-from shortlist.estimators import clone
 from shortlist.files.store import State
 from shortlist.inputs.examples import Examples
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.models import encoding
 from shortlist.models.answers import Assigned, RankedLabels
-from shortlist.models.auditing import Audit, Watch, audit
 from shortlist.models.categorizer_files import categorizer_of_state, state_of_categorizer
 from shortlist.models.elsewhere import ELSEWHERE, refuse_elsewhere
-from shortlist.models.explanations import CANDIDATES_A_NAME, in_words, worth_naming
 from shortlist.models.label_changes import ChangesLabels
 from shortlist.models.model_search import search
 from shortlist.models.rules import Rules
-from shortlist.models.strikes import StruckVotes, struck_words
+from shortlist.models.strikes import StruckVotes
 from shortlist.models.striking import StrikesWords
 from shortlist.models.text_batches import texts_of
+from shortlist.models.text_explanations import ExplainsTexts
 from shortlist.models.text_features import TextFeatures
 from shortlist.models.text_learning import TextLearner
 from shortlist.models.text_parts import n_vector_columns
 from shortlist.text.vectorizer import TextVectorizer
 
 
-class Categorizer(ChangesLabels, StrikesWords, TextLearner):
+class Categorizer(ChangesLabels, StrikesWords, ExplainsTexts, TextLearner):
     """Learns from labelled texts, one at a time or many, and ranks the labels of new ones.
 
     Several threads may rank at a time; while one learns, the others wait. A ``fit`` that fails, or
@@ -284,79 +279,7 @@ class Categorizer(ChangesLabels, StrikesWords, TextLearner):
     def answer_text(self, text: Document, k: int = 5) -> RankedLabels:
         return RankedLabels(self.rank([text], k), None)
 
-    # Looking inside.
-
-    @reading
-    def explain(
-        self, text: Document, label: Label, *, vector: ArrayLike | None = None
-    ) -> Explanation:
-        """The votes of the words of a text, and of its vector, for a label. They sum to the label's
-        score.
-        """
-        self.check_fitted()
-        texts = encoding.one_with_vector(text, vector)
-        rows = self.rows_of(texts)
-        struck = self.struck_in(texts)
-        if struck is None:
-            explanation = self.learner_.explain_row(rows, label)
-        else:
-            explanation = struck.explained(rows, label)
-        explanation = in_words(explanation, self.n_vector_, self.text_, text)
-        if vector is None and self.n_vector_:
-            n_read = self.vector_part().characters_cut_at("\n".join(explanation.texts))
-            explanation = replace(explanation, encoded=n_read)
-        if not self.strikes_:
-            return explanation
-        return replace(explanation, struck=struck_words(self.strikes_, label, text, self.text_))
-
-    def explain_text(self, text: Document, label: str | None = None) -> Explanation:
-        if label is not None:
-            named = (known for known in self.classes_.tolist() if str(known) == label)
-            return self.explain(text, next(named, label))
-        best = list(self.rank(text, 1))
-        if not best:
-            raise InputError(
-                "nothing is retrieved for this text: the model knows none of its words"
-            )
-        return self.explain(text, best[0][0])
-
-    def audit(
-        self,
-        texts: Sequence[Document],
-        Y: LabelsLike,
-        n: int = 100,
-        random_state: int = 0,
-        watch: Watch = lambda done, parts: None,
-        numbers: Sequence[int] | None = None,
-    ) -> Audit:
-        """The examples that models with these settings contradict: their labels may be wrong
-        (auditing.py).
-
-        The models learn other parts of these examples; what this model has learned is not used. The
-        ``n`` examples with the largest contradictions are explained. ``watch`` is called with the
-        numbers of finished parts and of parts; ``numbers`` are those of the examples, from 0 by
-        default.
-        """
-        batch = TextBatch.of(texts, Y)
-        documents = batch.texts
-        labels = batch.labels
-
-        def train(which: list[int]) -> Any:
-            return clone(self).fit([documents[i] for i in which], labels.take(which))
-
-        return audit(documents, labels, train, n, random_state, watch, numbers)
-
-    @reading
-    def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
-        """The n strongest features of a label, as a person would name them (explanations.py), and
-        their weights.
-        """
-        self.check_index()
-        learner: Any = self.learner_
-        votes = learner.strongest_votes(label, n * CANDIDATES_A_NAME)
-        names = self.feature_names([column for column, _, _ in votes])
-        strengths = [strength for _, _, strength in votes]
-        return [(names[i], votes[i][1]) for i in worth_naming(names, strengths)[:n]]
+    # Looking inside (also text_explanations.py).
 
     @property
     def forgotten_(self) -> dict[str, int]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.compiled.kernels import Longs
 from shortlist.concurrency import lock_of, prefetch, reading
 from shortlist.confidence.calibrated import Automation, Reason
 from shortlist.confidence.calibration import F1, TOGETHER, Aim, Precision
@@ -23,12 +22,12 @@ from shortlist.data.label_input import Label
 from shortlist.data.ranking import Ranking
 from shortlist.data.rows import Rows
 from shortlist.data.validation import as_whole
-from shortlist.errors import InputError
 from shortlist.inputs.examples import Examples
 from shortlist.label_vocabulary import LabelVocabulary
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.learners.port import Allowed
 from shortlist.models.answers import Assigned, AssignedLabels, JudgedRanking, RankedLabels
+from shortlist.models.label_descriptions import DescribesLabels
 from shortlist.models.label_evaluation import EvaluatesLabels
 from shortlist.models.label_predictions import PredictsLabels
 from shortlist.models.model import Model
@@ -39,7 +38,9 @@ from shortlist.models.strikes import Strike, StruckVotes
 Inputs = TypeVar("Inputs")  # examples to rank labels for: texts, or rows of features
 
 
-class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Generic[Inputs]):
+class CategoryModel(
+    DescribesLabels, PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Generic[Inputs]
+):
     """Base class: ranks labels with probabilities, and decides.
 
     It is made of a learner, a confidence and a policy; a subclass adds features, which make rows of
@@ -316,77 +317,6 @@ class CategoryModel(PredictsLabels, EvaluatesLabels, Model[JudgedRanking], Gener
         for ranking, batch in self.rank_batches(batches, k):
             with np.errstate(invalid="ignore"):
                 yield RankedLabels(ranking.only(ranking.probabilities >= least), batch.ids)
-
-    # Looking inside.
-
-    def describe(self) -> dict[str, Any]:
-        learner = self.learner_
-        facts: dict[str, Any] = {
-            "learner": type(learner).__name__,
-            "examples": learner.n_examples_,
-            "labels": len(learner.label_counts_),
-            "features": learner.n_features_in_,
-        }
-        if hasattr(learner, "n_edges_"):
-            facts["edges"] = learner.n_edges_
-        if self.strikes_:
-            facts["struck"] = [str(strike) for strike in self.strikes_]
-        return facts
-
-    def feature_names(self, columns: Sequence[int]) -> list[Any]:
-        """The names of the features in these columns."""
-        return list(columns)
-
-    def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features that speak for a label the most, by weight and by how often they were
-        seen; their weights.
-        """
-        self.check_index()
-        return self._with_names(self.learner_.strongest(label, n))
-
-    def check_index(self) -> None:
-        """Refuse a learner whose features cannot be listed."""
-        self.check_fitted()
-        if not hasattr(self.learner_, "strongest"):
-            raise InputError(
-                f"{type(self.learner_).__name__} has no index whose connections could be shown"
-            )
-
-    def leaks(self, n: int = 10) -> list[tuple[Any, float]]:
-        """The n features that occur with all labels and predict none, and the share of weight that
-        they lose.
-        """
-        self.check_fitted()
-        if not hasattr(self.learner_, "leaks"):
-            return []
-        return self._with_names(self.learner_.leaks(n))
-
-    def _with_names(self, pairs: Sequence[tuple[int, float]]) -> list[tuple[Any, float]]:
-        names = self.feature_names([column for column, _ in pairs])
-        return [(name, weight) for name, (_, weight) in zip(names, pairs, strict=True)]
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """All labels, in order of first appearance."""
-        self.check_fitted()
-        return self.learner_.classes_
-
-    @property
-    def label_counts_(self) -> Longs:
-        """How many examples each label was learned from, in the order of ``classes_``."""
-        self.check_fitted()
-        return self.learner_.label_counts_
-
-    def name_of(self, label: Label) -> str:
-        return str(label) if self.vocabulary_ is None else self.vocabulary_.name(label)
-
-    def knows_label(self, label: object) -> bool:
-        """Whether the label was learned."""
-        n_learned = self.label_counts_.size
-        if not isinstance(label, Hashable):
-            return False
-        number: int | None = self.learner_.label_index_.number.get(label)  # type: ignore[call-overload]
-        return number is not None and number < n_learned
 
 
 def warn_of_sorted_stream(confidence: Confidence) -> None:

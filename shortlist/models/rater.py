@@ -25,7 +25,8 @@ from shortlist.files.store import State, build
 from shortlist.inputs.examples import Examples, stacked
 from shortlist.learners.index.scoring import SHARE, unit
 from shortlist.learners.ratings.prank import PRank
-from shortlist.learners.ratings.rating_learner import RatingLearner, check_size
+from shortlist.learners.ratings.rating_learner import RatingLearner
+from shortlist.learners.ratings.row_rater import check_size
 from shortlist.learners.ratings.scale import as_values
 from shortlist.measures import confusion, evaluate_ratings
 from shortlist.models.encoding import Encoder, VectorPart, digest_of, encoded, loaded, name_of

@@ -25,6 +25,7 @@ candidates.py         models to rehearse
 rehearsals.py         the journal replayed with a candidate
 promotion.py          serving a candidate, and going back
 review_queue.py       texts that wait to be judged
+queue_following.py    which of them are judged, by the journal
 queue_order.py        which text comes next
 deciding.py           the model decides texts of the queue, now or as they arrive
 promises.py           what spot checks say of decisions, and when deciding pauses

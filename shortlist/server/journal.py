@@ -26,7 +26,6 @@ from shortlist.server.entries import (
     ENTRY_COLUMNS,
     Entry,
     EntryRow,
-    Judge,
     Judgement,
     from_row,
     to_row,
@@ -268,11 +267,6 @@ class Journal:
         """Return whether an entry has this key, undone or not."""
         query = "SELECT EXISTS (SELECT 1 FROM entries WHERE key = ?)"
         return bool(self.file.row(query, (key,))[0])
-
-    def count_judged(self, judge: Judge) -> int:
-        """Return how many labelled entries have this judge and were not undone."""
-        query = f"SELECT count(*) FROM entries WHERE judge = ? AND labels != '[]' AND {NOT_UNDONE}"
-        return int(self.file.row(query, (judge,))[0])
 
     def undone_since(self, version: Version) -> int | None:
         """Return the first entry that a model of that version has learned and that was undone

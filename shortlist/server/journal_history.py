@@ -93,6 +93,11 @@ class History:
         entries = self._journal.select(where, *values)
         return [entry for entry in entries if isinstance(entry, Judgement)]
 
+    def count_judged(self, judge: Judge) -> int:
+        """Return how many labelled entries have this judge and were not undone."""
+        query = f"SELECT count(*) FROM entries WHERE judge = ? AND labels != '[]' AND {NOT_UNDONE}"
+        return int(self._journal.file.row(query, (judge,))[0])
+
     def decided_since_check(self) -> int:
         """Return how many texts the model has decided since the last spot check was judged."""
         last = "SELECT coalesce(max(number), 0) FROM entries WHERE judge = 'check'"

@@ -32,6 +32,7 @@ from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
 from shortlist.server.client import parts
 from shortlist.server.journal import Journal
+from shortlist.server.queue_following import follow
 from shortlist.server.review_queue import Item, Queue
 
 BEST_MEASURED = 16  # texts of earlier samples that are measured again
@@ -142,7 +143,7 @@ class AsyncQueue:
             if self._opened is None:  # late: a queue that cannot be opened stops nothing else
                 self._opened = (Queue(self._folder), Journal(self._folder))
             queue, journal = self._opened
-            queue.follow(journal)
+            follow(queue, journal)
             return work(queue, *arguments)
 
         # A caller that gives up does not cancel what is on its way to the disk.

@@ -32,6 +32,7 @@ from shortlist.models.categorizer import Categorizer
 from shortlist.server import promotion, snapshots
 from shortlist.server.candidates import as_trained, candidate_like, opened, taught
 from shortlist.server.entries import Judge, Judgement
+from shortlist.server.journal_history import History
 from shortlist.server.replica import Replica, unlearnable_answer
 
 LEAST_EXAMPLES = 20  # that a window, a group or a label needs to be compared
@@ -90,7 +91,7 @@ def rehearse(
         rehearsal = Rehearsal([], [], [], of_candidate.unlearnable)
         last = of_present.journal.version().examples
         judges = [Judge.CHECK]  # the fairest sample, if it is large enough
-        if of_present.journal.count_judged(Judge.CHECK) < LEAST_CHECKS:
+        if History(of_present.journal).count_judged(Judge.CHECK) < LEAST_CHECKS:
             judges.append(Judge.PERSON)
         for entry in of_present.journal.each(0, last):
             report_progress(entry.number - 1, last)

@@ -26,7 +26,7 @@ from shortlist.data.texts import Document
 from shortlist.errors import InputError
 from shortlist.inputs.labelled import SPREADSHEET_ERRORS
 from shortlist.server.entries import JUDGE_NOTES, Judge, read_document, written_document
-from shortlist.server.journal import BEYOND_ANY_NUMBER, Journal, Version
+from shortlist.server.journal import BEYOND_ANY_NUMBER
 from shortlist.server.journal_errors import (
     SQLITE_ERRORS,
     Conflict,
@@ -35,7 +35,6 @@ from shortlist.server.journal_errors import (
     is_disk_full,
 )
 from shortlist.server.journal_file import LOCK_SECONDS
-from shortlist.server.journal_history import History
 
 QUEUE_FILE = "queue.sqlite"
 QUEUE_VERSION = 2
@@ -400,57 +399,6 @@ class Queue:
             query = f"SELECT count(*) FROM items WHERE +state = 'waiting' AND {RESERVED}"
             (n_reserved,) = self.db.execute(query, {"now": time.time()}).fetchone()
         return counts | {"held": n_reserved, "total": sum(counts.values())}
-
-    # Following the journal.
-
-    def follow(self, journal: Journal) -> None:
-        """Bring the queue up to the journal, whoever wrote to it; begin anew if it is another
-        journal.
-        """
-        with self.explaining():
-            version, fits = self._followed(journal)
-        if fits and journal.version() == version:
-            return
-        with self.transaction(durable=False):
-            version, fits = self._followed(journal)
-            wait_again = "state = 'waiting', example = NULL, attempt = attempt + 1, later = 0"
-            if fits:
-                wait_again += ", until = 0"  # its reservation has ended
-            else:
-                # texts were added, or the journal is another one or was salvaged; reservations stay
-                version = Version(0, 0)
-                self.db.execute(
-                    "UPDATE items SET state = 'waiting', example = NULL, attempt = 1 "
-                    "WHERE state = 'judged'"
-                )
-            self._follow_since(journal, version, wait_again)
-
-    def _followed(self, journal: Journal) -> tuple[Version, bool]:
-        """Return the moment of the journal that the queue has followed, and whether this journal
-        had it.
-        """
-        examples, undos, seal = self.db.execute(
-            "SELECT examples, undos, seal FROM followed"
-        ).fetchone()
-        version = Version(examples, undos)
-        return version, seal is not None and journal.seal(version) == seal
-
-    def _follow_since(self, journal: Journal, version: Version, wait_again: str) -> None:
-        now = journal.version()
-        history = History(journal)
-        for number, key in history.keyed(ID_PREFIX, version.examples + 1, now.examples):
-            id_and_attempt = judgement_of(key)
-            if id_and_attempt is not None:
-                id, attempt = id_and_attempt
-                self.db.execute(
-                    "UPDATE items SET state = 'judged', example = ?, attempt = ? WHERE id = ?",
-                    (number, attempt, id),
-                )
-        for number in history.undone_between(version.undos + 1, now.undos):
-            self.db.execute(f"UPDATE items SET {wait_again} WHERE example = ?", (number,))
-        self.db.execute(
-            "UPDATE followed SET examples = ?, undos = ?, seal = ?", (*now, journal.seal(now))
-        )
 
     # The file.
 

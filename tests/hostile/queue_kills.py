@@ -28,6 +28,7 @@ import shortlist as sl
 from shortlist.server.journal import Journal
 from shortlist.server.journal_history import History
 from shortlist.server.people import Role, changing
+from shortlist.server.queue_following import follow
 from shortlist.server.review_queue import Queue
 from tests.hostile.kills import Changing, rows_of, run, wait_a_little_for, wrong_models
 from tests.server.servers import Client
@@ -191,7 +192,7 @@ def decisions_of(folder):
 def judged_texts(folder):
     """The texts that count as judged when the next server begins."""
     journal, queue = Journal(folder), Queue(folder)
-    queue.follow(journal)
+    follow(queue, journal)
     found = {text for (text,) in queue.db.execute("SELECT text FROM items WHERE state = 'judged'")}
     queue.close()
     journal.close()

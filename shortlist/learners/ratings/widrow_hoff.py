@@ -98,7 +98,7 @@ class WidrowHoff(RatingLearner):
                 order,
                 y,
                 self._positions(),
-                self._edges(np.zeros(1)),
+                self.edges(np.zeros(1)),
                 eta,
                 eta if fit_intercept else 0.0,
                 self.weights_,
@@ -123,7 +123,7 @@ class WidrowHoff(RatingLearner):
                 return positions
         return np.arange(1.0, self.classes_.size + 1)
 
-    def _edges(self, biases: Floats) -> Floats:
+    def edges(self, biases: Floats) -> Floats:
         positions = self._positions()
         return (positions[:-1] + positions[1:]) / 2 - biases
 

@@ -7,7 +7,7 @@ import pytest
 
 import shortlist as sl
 from papers.comparators.multiclass_perceptron import MulticlassPerceptron
-from shortlist.learners.ratings.rating_learner import LARGEST_RATED_VALUE
+from shortlist.learners.ratings.row_rater import LARGEST_RATED_VALUE
 from tests.learners.ratings.streams import same_state
 
 X = np.random.default_rng(0).normal(size=(50, 3))
