@@ -145,6 +145,8 @@ def test_where_each_text_has_one_label_a_digit_decides(visit, sure):
     page.get_by_role("button", name="Start").click()
     ready(page)
     expect(page.locator("#all-of-them")).to_be_hidden()
+    chances = page.locator("#ranking .score").all_inner_texts()
+    assert sum(int(chance.removesuffix(" %")) for chance in chances) <= 101
     second = page.locator("#ranking .name").nth(1).inner_text()
     page.keyboard.press("2")
     wait_for(page, "1 judged")

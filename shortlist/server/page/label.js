@@ -93,10 +93,18 @@ async function rank() {
   if (isCheck()) return drawAlphabet();
   const began = performance.now();
   const answer = await ask("v1/rank", { text: fields.read(), k: SHOWN }, ranked.signal);
-  ranking = know(answer.rankings[0]);
+  ranking = sharedOut(know(answer.rankings[0]));
   decision = answer.decisions[0];
   byId("ranking-note").textContent = ranking.length ? `in ${(performance.now() - began).toFixed(0)} ms` : "";
   draw("The model knows none of these words yet. Add the right labels and it will.");
+}
+
+function sharedOut(labels) { // where each text has one label, the others share what the best leaves
+  if (!document.body.classList.contains("one-label") || !labels.length || labels[0].probability === null) return labels;
+  const left = 1 - labels[0].probability;
+  const sum = labels.slice(1).reduce((total, { probability }) => total + probability, 0);
+  if (sum <= left) return labels;
+  return labels.map((one, n) => (n === 0 ? one : { ...one, probability: (one.probability * left) / sum }));
 }
 
 async function drawAlphabet() {
@@ -141,7 +149,7 @@ function row({ label, score, probability }, share, number) {
   const name = String(label);
   if (isCheck()) return rowOfCheck(name);
   const alone = decision.assigned.includes(label);
-  const sure = probability === null ? score.toFixed(3) : `${(100 * probability).toFixed(0)} %`;
+  const sure = probability === null ? "" : `${(100 * probability).toFixed(0)} %`;
   const pick = make("button", { className: alone ? "pick alone" : "pick", type: "button", ariaPressed: String(name === picked) },
     bar(probability ?? share), make("span", { className: "name", textContent: called(name), title: name }),
     make("span", { className: "score", textContent: sure, title: `score ${score.toFixed(3)}` }));
