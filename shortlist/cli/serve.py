@@ -375,6 +375,13 @@ def export(
             help="CSV that Excel opens in much of Europe: semicolons, and a mark of UTF-8.",
         ),
     ] = False,
+    by_people: Annotated[
+        bool,
+        Option(
+            "--by-people",
+            help="Only what people judged, not what the model decided: to train a model anew.",
+        ),
+    ] = False,
 ) -> None:
     """Write the examples that a server has learned, with who judged them, when, and their keys.
 
@@ -397,7 +404,7 @@ def export(
     with closing(Journal(state, read_only=True)) as journal:
         vocabulary = getattr(open_model(state / BASE), "vocabulary_", None)
         vocabulary = with_present_labels(vocabulary, journal)
-        pieces = exported(journal, format, vocabulary, excel)
+        pieces = exported(journal, format, vocabulary, excel, by_people)
         if output is None:
             sys.stdout.writelines(piece.decode() for piece in pieces)
             return

@@ -90,6 +90,11 @@ class Judgement:
     def judge_in_words(self) -> str:
         return judge_in_words(self.person, self.judge)
 
+    @property
+    def is_of_model(self) -> bool:
+        """Whether the model decided it, alone."""
+        return self.judge in (Judge.MODEL, Judge.LEARNED_MODEL)
+
     def teach(self, model: Categorizer) -> None:
         if self.judge == Judge.MODEL:
             return

@@ -80,6 +80,7 @@ class ExportLayout:
     tail: str = ""
     last: int = BEYOND_ANY_NUMBER  # the number of the last example that it holds
     vocabulary: LabelVocabulary | None = None  # what labels are called
+    by_people: bool = False  # without what the model decided
 
 
 def json_line(judgement: Judgement) -> str:
@@ -219,9 +220,10 @@ def exported(
     name: str,
     vocabulary: LabelVocabulary | None = None,
     excel: bool = False,
+    by_people: bool = False,
 ) -> Iterator[bytes]:
     """Yield the examples that were not undone in a layout, in batches."""
-    return pieces(journal, layout_for(journal, name, vocabulary, excel))
+    return pieces(journal, layout_for(journal, name, vocabulary, excel, by_people))
 
 
 def layout_for(
@@ -229,16 +231,18 @@ def layout_for(
     name: str,
     vocabulary: LabelVocabulary | None = None,
     excel: bool = False,
+    by_people: bool = False,
 ) -> ExportLayout:
     """Return a layout that holds all examples up to now; refuse one that cannot. ``excel``: a CSV
-    with semicolons and a byte order mark, as Excel opens it in much of Europe.
+    with semicolons and a byte order mark, as Excel opens it in much of Europe. ``by_people``: only
+    what people judged.
     """
     if name not in LAYOUTS:
         raise InputError(f"there is no layout {name!r}; there are {', '.join(LAYOUTS)}")
     if excel and name != "csv":
         raise InputError("--excel is for csv; xlsx is Excel's own format")
     last = journal.version().examples
-    layout = replace(LAYOUTS[name], last=last, vocabulary=vocabulary)
+    layout = replace(LAYOUTS[name], last=last, vocabulary=vocabulary, by_people=by_people)
     if name not in ("csv", "xlsx"):
         return layout
     history = History(journal)
@@ -296,6 +300,8 @@ def _batches(journal: Journal, layout: ExportLayout) -> Iterator[list[Judgement]
     while batch := journal.after(number, layout.last):
         number = batch[-1].number
         judgements = [present.of(entry) for entry in batch if isinstance(entry, Judgement)]
+        if layout.by_people:
+            judgements = [one for one in judgements if not one.is_of_model]
         rows = kept_rows.of([judgement.key for judgement in judgements])
         yield [replace(judgement, rows=rows.get(judgement.key, ())) for judgement in judgements]
 

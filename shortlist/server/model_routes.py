@@ -149,6 +149,9 @@ class ModelRoutes(Routes):
         excel: Annotated[
             bool, Query(description="csv with semicolons, as Excel opens it in much of Europe.")
         ] = False,
+        by_people: Annotated[
+            bool, Query(description="Only what people judged, not what the model decided.")
+        ] = False,
     ) -> Response:
         """Export all examples that were not undone, with person, time and key; jsonl is a training
         file.
@@ -158,7 +161,13 @@ class ModelRoutes(Routes):
         vocabulary = self.replica.model.vocabulary_
         with as_conflict():  # if the labels do not fit the layout
             layout = await self.context.look_back(
-                partial(layout_for, name=format, vocabulary=vocabulary, excel=excel)
+                partial(
+                    layout_for,
+                    name=format,
+                    vocabulary=vocabulary,
+                    excel=excel,
+                    by_people=by_people,
+                )
             )
         return streamed(
             pieces(self.replica.journal, layout),

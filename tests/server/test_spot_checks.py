@@ -97,6 +97,17 @@ def test_what_is_decided_is_not_learned_unless_somebody_asks(desk):
     assert [example["judge"] for example in examples] == ["model"] * 5 + ["decided"] * 5
 
 
+def test_an_export_may_leave_out_what_the_model_decided(desk, run):
+    desk.ask("queue", texts=TEXTS[:60])
+    ids = desk.ask("queue/sure", precision=0.9)["ids"]
+    desk.ask("queue/decide", ids=ids[:5], precision=0.9)
+    desk.learn("apple number1", ["fruit"])
+    assert len(desk.get("/v1/export").text.splitlines()) == 6
+    (line,) = desk.get("/v1/export?by_people=true").text.splitlines()
+    assert '"text": "apple number1"' in line
+    assert run("export", desk.folder, "--by-people").out.splitlines() == [line]
+
+
 def test_undoing_decisions_needs_no_new_model(desk, monkeypatch):
     desk.ask("queue", texts=TEXTS[:60])
     ids = desk.ask("queue/sure", precision=0.9)["ids"]
