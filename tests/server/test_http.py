@@ -123,7 +123,7 @@ def test_labels_are_found_by_any_part(server):
         "money",
         "trade",
     ]
-    assert server.ask("labels?q=nowhere") == {"labels": [], "found": 0}
+    assert server.ask("labels?q=nowhere") == {"labels": [], "found": 0, "near": []}
 
 
 def test_connections_go_both_ways(server):

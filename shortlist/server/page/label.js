@@ -242,7 +242,7 @@ function drawChosen() {
   }));
   const suggested = offered();
   const judged = right.size > 0 || wrong.size > 0 || suggested.length > 0;
-  const typed = byId("add").value.trim();
+  const typed = byId("add").value.trim() || (suggest.isAsking() ? "it" : "");
   const ready = judged && !typed && !fields.isEmpty() && fields.isValid() && !learning;
   byId("learn").disabled = !ready;
   byId("none").disabled = right.size > 0 || wrong.size > 0 || typed || fields.isEmpty() || !fields.isValid() || learning;

@@ -8,6 +8,7 @@ const list = byId("suggestions");
 let choose = () => {};
 let typing = () => {};
 let at = -1; // index of the entry chosen with an arrow key
+let asking = false;
 
 export function begin(onChoice, onTyping) {
   choose = onChoice;
@@ -66,13 +67,27 @@ function keys(event) {
 const takeTyped = guarded(async () => {
   const wanted = input.value.trim();
   if (!wanted) return;
-  await look(); // the list may be that of fewer letters
-  if (wanted !== input.value.trim()) return;
-  const options = [...list.children];
-  const same = options.find(({ choice: [name, isNew] }) => !isNew && (name === wanted || called(name) === wanted));
-  if (!same && options[0].isNear) select(0);
-  else take(...(same ?? options[0]).choice);
+  clear(); // at once: what is typed next is another label
+  asking = true;
+  try {
+    typing();
+    const { labels, near } = await ask(`v1/labels?limit=8&q=${encodeURIComponent(wanted)}`);
+    const names = know(labels).map(({ label }) => String(label));
+    const first = names.find((name) => name === wanted || called(name) === wanted) ?? names[0];
+    if (first !== undefined) choose(first, false);
+    else if (!near.length || input.value) choose(wanted, true);
+    else {
+      input.value = wanted;
+      await look();
+      select(0);
+    }
+  } finally {
+    asking = false;
+    typing();
+  }
 });
+
+export const isAsking = () => asking; // whether a label is looked up, which is not chosen yet
 
 export function cancel() { // leave out what was typed
   clear();
