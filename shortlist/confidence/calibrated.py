@@ -104,9 +104,9 @@ class Calibrated:
     @property
     def ready(self) -> bool:
         """Whether results are available: enough was observed, and the stream does not come
-        sorted by label.
+        sorted by label, or spot checks tell what other texts are like.
         """
-        return self.fitted and not self.runs.now
+        return self.fitted and (not self.runs.now or self.checks.n_checks > 0)
 
     def probabilities(self, scores: Floats) -> Floats:
         """The probability that each label of each ranking (n × k) is right; NaN where there is
