@@ -24,15 +24,16 @@ from shortlist.inputs.examples import Examples
 from shortlist.learners.category_learner import CategoryLearner
 from shortlist.models import encoding
 from shortlist.models.answers import Assigned, RankedLabels
-from shortlist.models.auditing import Audit, Watch, audit
+from shortlist.models.auditing import Audit, Watch, audit, shown
 from shortlist.models.categorizer_files import categorizer_of_state, state_of_categorizer
 from shortlist.models.elsewhere import ELSEWHERE, refuse_elsewhere
 from shortlist.models.explanations import CANDIDATES_A_NAME, in_words, worth_naming
+from shortlist.models.grouping import TextGroup, groups_of
 from shortlist.models.label_changes import ChangesLabels
 from shortlist.models.model_search import search
 from shortlist.models.rules import Rules
 from shortlist.models.strikes import StruckVotes, struck_words
-from shortlist.models.striking import StrikesWords
+from shortlist.models.striking import DECIDED_AT, StrikesWords, taken
 from shortlist.models.text_batches import texts_of
 from shortlist.models.text_features import TextFeatures
 from shortlist.models.text_learning import TextLearner
@@ -345,6 +346,45 @@ class Categorizer(ChangesLabels, StrikesWords, TextLearner):
             return clone(self).fit([documents[i] for i in which], labels.take(which))
 
         return audit(documents, labels, train, n, random_state, watch, numbers)
+
+    @reading
+    def group_unnamed(
+        self,
+        texts: Sequence[Document],
+        *,
+        precision: float = DECIDED_AT,
+        none_of_these: Sequence[int] = (),
+        vectors: ArrayLike | None = None,
+    ) -> list[TextGroup]:
+        """Groups of texts that may share a label that nobody has named, those with most that is
+        new first (grouping.py).
+
+        They are found among the texts that the model does not decide at a precision.
+        ``none_of_these`` are the numbers of texts that people judged to have none of the labels;
+        they are grouped, too.
+        """
+        self.check_fitted()
+        documents = encoding.with_vectors(as_documents(texts), vectors)
+        if self.n_vector_ and not isinstance(documents, WithVectors):
+            made: Any = self.vectors_of_texts(documents)
+            documents = WithVectors(documents, made)  # encoded once
+        judged = set(none_of_these)
+        others = [number for number in range(len(documents)) if number not in judged]
+        is_decided = set()
+        if others:
+            answers: Any = self.assign(taken(documents, others), precision=precision)
+            is_decided = {number for number, labels in zip(others, answers, strict=True) if labels}
+        numbers = [number for number in range(len(documents)) if number not in is_decided]
+        undecided = taken(documents, numbers)
+        plain = undecided
+        of_texts = None
+        if isinstance(undecided, WithVectors):
+            plain = undecided.texts
+            of_texts = undecided.vectors
+        groups = groups_of(list(map(shown, plain)), self.text_, self.strikes_, of_texts)
+        return [
+            replace(group, numbers=[numbers[place] for place in group.numbers]) for group in groups
+        ]
 
     @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:
