@@ -15,7 +15,7 @@ def fruit(tmp_path):
     """A server on a model that decides what it knows."""
     texts = [text.format(n=n % 9) for n in range(200) for text in LEARNED]
     sl.Categorizer().fit(texts, ["fruit", "metal"] * 200).save(tmp_path / "m.shortlist")
-    folder = tmp_path / "state"
+    folder = tmp_path / "fruit"
     folder.mkdir()
     snapshots.take_base(folder, tmp_path / "m.shortlist")
     with in_thread(folder) as server:
