@@ -2,6 +2,7 @@
 
 import { ask, byId, counted, guarded, make } from "./api.js";
 
+const AT_A_TIME = 100; // texts of a request
 let changed = () => {};
 
 export function begin(onChange) {
@@ -63,8 +64,8 @@ function offer(group, n, item, tools) {
 
 async function teach({ items, examples }, label) { // the numbers of what was learned; safe to repeat: each text has a key
   const numbers = [];
-  if (items.length) {
-    const { learned } = await ask("v1/learn", { examples: items.map(({ id, text }) => ({ text, labels: [label], key: id })) });
+  for (let first = 0; first < items.length; first += AT_A_TIME) {
+    const { learned } = await ask("v1/learn", { examples: items.slice(first, first + AT_A_TIME).map(({ id, text }) => ({ text, labels: [label], key: id })) });
     numbers.push(...learned.map(({ number }) => number));
   }
   for (const number of examples) numbers.push((await ask("v1/repair", { number, labels: [label] })).number);
