@@ -19,6 +19,7 @@ from shortlist import __version__, own_process
 from shortlist.cli import (
     demo,
     encode,
+    groups,
     improve,
     models,
     rank,
@@ -47,6 +48,7 @@ COMMAND_GROUPS: dict[str, dict[Callable[..., None], str]] = {
         improve.evaluate: "Measure a model on examples that it has not learned.",
         improve.compare: "Compare learners on the same random splits.",
         improve.audit: "Find labels in a file that may be wrong.",
+        groups.groups: "Group texts that may need a new label.",
         rehearse.rehearse: "Compare a new model with the one that is served.",
         rehearse.promote: "Serve the model of the last rehearsal.",
         rehearse.go_back: "Serve the model from before the last promotion.",

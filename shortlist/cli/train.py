@@ -289,7 +289,7 @@ def learn(
     facts = model.describe()
     if getattr(model, "vocabulary_", None) is None:
         warn_of_labels(facts)
-    if isinstance(model, CategoryModel) and model.confidence_.runs.now:
+    if isinstance(model, CategoryModel) and model.confidence_.is_in_run:
         say(
             "warning: the examples came sorted by label, so nothing can be promised: no label is "
             "assigned by --precision until other examples come mixed; shuffle the file, or use "

@@ -106,7 +106,12 @@ class Calibrated:
         """Whether results are available: enough was observed, and the stream does not come
         sorted by label, or spot checks tell what other texts are like.
         """
-        return self.fitted and (not self.runs.now or self.checks.n_checks > 0)
+        return self.fitted and not self.is_in_run
+
+    @property
+    def is_in_run(self) -> bool:
+        """Whether the last examples came sorted by label, and no spot checks make up for it."""
+        return self.runs.now and self.checks.n_checks == 0
 
     def probabilities(self, scores: Floats) -> Floats:
         """The probability that each label of each ranking (n × k) is right; NaN where there is

@@ -39,5 +39,6 @@ text_batches.py        texts and labels to learn, put together
 training_settings.py   a model from settings or a file
 model_search.py        comparisons, the best of many
 auditing.py            labels that may be wrong
+grouping.py            groups of texts that may need a new label
 named_values.py        NAME=VALUE settings
 """

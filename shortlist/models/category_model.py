@@ -321,7 +321,7 @@ class CategoryModel(
 
 def warn_of_sorted_stream(confidence: Confidence) -> None:
     """Warn if the last examples came sorted by label."""
-    if confidence.runs.now:
+    if confidence.is_in_run:
         warnings.warn(
             "the last examples came sorted by label, from which nothing can be promised for other "
             "texts: no label is assigned, and lists hold all labels; shuffle the stream, or learn "

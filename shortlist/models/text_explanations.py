@@ -12,13 +12,15 @@ from shortlist.concurrency import reading
 from shortlist.data.batch import TextBatch
 from shortlist.data.label_input import Label, LabelsLike
 from shortlist.data.ranking import Explanation
-from shortlist.data.texts import Document
+from shortlist.data.texts import Document, WithVectors, as_documents
 from shortlist.errors import InputError
 from shortlist.estimators import clone
 from shortlist.models import encoding
-from shortlist.models.auditing import Audit, Watch, audit
+from shortlist.models.auditing import Audit, Watch, audit, shown
 from shortlist.models.explanations import CANDIDATES_A_NAME, in_words, worth_naming
+from shortlist.models.grouping import TextGroup, groups_of
 from shortlist.models.strikes import struck_words
+from shortlist.models.striking import DECIDED_AT, taken
 from shortlist.models.text_parts import TextParts, n_vector_columns
 
 
@@ -84,6 +86,44 @@ class ExplainsTexts(TextParts):
             return clone(self).fit([documents[i] for i in which], labels.take(which))
 
         return audit(documents, labels, train, n, random_state, watch, numbers)
+
+    def group_unnamed(
+        self,
+        texts: Sequence[Document],
+        *,
+        precision: float = DECIDED_AT,
+        none_of_these: Sequence[int] = (),
+        vectors: ArrayLike | None = None,
+    ) -> list[TextGroup]:
+        """Groups of texts that may share a label that nobody has named, those with most that is
+        new first (grouping.py).
+
+        They are found among the texts that the model does not decide at a precision.
+        ``none_of_these`` are the numbers of texts that people judged to have none of the labels;
+        they are grouped, too.
+        """
+        self.check_fitted()
+        documents = encoding.with_vectors(as_documents(texts), vectors)
+        if n_vector_columns(self.learner_) and not isinstance(documents, WithVectors):
+            made: Any = self.vector_part().apart(documents)[1]
+            documents = WithVectors(documents, made)  # encoded once
+        judged = set(none_of_these)
+        others = [number for number in range(len(documents)) if number not in judged]
+        is_decided = set()
+        if others:
+            answers: Any = self.assign(taken(documents, others), precision=precision)
+            is_decided = {number for number, labels in zip(others, answers, strict=True) if labels}
+        numbers = [number for number in range(len(documents)) if number not in is_decided]
+        undecided = taken(documents, numbers)
+        plain = undecided
+        of_texts = None
+        if isinstance(undecided, WithVectors):
+            plain = undecided.texts
+            of_texts = undecided.vectors
+        groups = groups_of(list(map(shown, plain)), self.text_, self.strikes_, of_texts)
+        return [
+            replace(group, numbers=[numbers[place] for place in group.numbers]) for group in groups
+        ]
 
     @reading
     def strongest(self, label: Label, n: int = 10) -> list[tuple[Any, float]]:

@@ -47,6 +47,7 @@ ranking_routes.py     routes that rank, rate and explain
 model_routes.py       routes that look at the model, its labels and its examples
 learning_routes.py    routes that teach, change labels and undo
 strike_routes.py      routes that strike out words
+group_routes.py       the route of groups of texts that may need a new label
 queue_routes.py       routes of the queue
 deciding_routes.py    routes by which the model decides
 audit_routes.py       the route of audits

@@ -32,6 +32,7 @@ from shortlist.server.background import keep_following, keep_snapshots
 from shortlist.server.context import ServerContext
 from shortlist.server.deciding import Deciding
 from shortlist.server.deciding_routes import DecidingRoutes
+from shortlist.server.group_routes import GroupRoutes
 from shortlist.server.journal import check_journal
 from shortlist.server.learning_routes import LearningRoutes
 from shortlist.server.logs import AsEvents, log
@@ -129,6 +130,7 @@ ROUTES_OF_LABELS: tuple[type[Routes], ...] = (
     RankingRoutes,
     LearningRoutes,
     StrikeRoutes,
+    GroupRoutes,
     QueueRoutes,
     DecidingRoutes,
     ModelRoutes,

@@ -140,6 +140,14 @@ class History:
         """Return the newest examples that the model decided and that were not undone."""
         return self._select_judgements(f"{DECIDED} AND {NOT_UNDONE} ORDER BY number DESC", limit)
 
+    def newest_without_labels(self, limit: int) -> list[Judgement]:
+        """Return the newest examples that people judged to have none of the labels."""
+        where = (
+            "labels = '[]' AND complete = 1 AND judge IN ('check', 'person', 'import') "
+            f"AND change IS NULL AND {NOT_UNDONE} ORDER BY number DESC"
+        )
+        return self._select_judgements(where, limit)
+
     def decision(self, number: int) -> list[int]:
         """Return the examples that the model decided in one commit, undone or not, by the
         number of the first.

@@ -253,7 +253,7 @@ ROLES_AND_ROUTES: list[tuple[Role | None, str, str]] = [
     (NO_ROLE, "GET", "/ /docs /openapi.json /healthz /page/{name}"),
     (Role.READ, "GET", "/v1/me /v1/model /v1/labels /v1/label /v1/feature /v1/examples /v1/export"),
     (Role.READ, "GET", "/v1/audit /v1/taught /v1/rehearsal /v1/queue /v1/queue/items /metrics"),
-    (Role.READ, "GET", "/v1/queue/decisions /v1/queue/standing /v1/promise"),
+    (Role.READ, "GET", "/v1/queue/decisions /v1/queue/standing /v1/queue/groups /v1/promise"),
     (Role.READ, "POST", "/v1/rank /v1/explain"),
     (Role.JUDGE, "POST", "/v1/learn /v1/undo /v1/repair /v1/queue/next /v1/queue/move"),
     (

@@ -204,6 +204,21 @@ class TextLearning(NamedColumns):
         parts = list(spread(rows_of, blocks(documents), n_jobs))
         return Rows.stack(parts or [rows_of(slice(0, 0))])
 
+    def document_shares(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """Return the share of the learned texts that had each of these words.
+
+        Without counts of documents 1 for known words; hashed columns know no words.
+        """
+        self.check_fitted()
+        if self.settings_.hashed is not None:
+            return np.zeros(len(words))
+        number = {name: n for n, name in enumerate(self.vocabulary_.names())}
+        columns = np.array([number.get(word, -1) for word in words], dtype=np.int64)
+        shares = np.ones(self.n_features_)
+        if self._weighting.needs_counts:
+            shares = self._weighting.counts(self.n_features_) / max(self._weighting.m, 1)
+        return np.where(columns >= 0, np.append(shares, 0.0)[columns], 0.0)
+
     def strike(self, words: Sequence[str]) -> None:
         """Read texts from now on as if these words and phrases, and no others, were not in them."""
         self.struck_ = Phrases.of(words, self, "words") if words else None

@@ -238,9 +238,9 @@ def test_a_model_pauses_says_so_and_goes_on(tmp_path):
 
 
 def test_checks_make_up_for_a_sorted_stream():
-    model = fitted().learn_many(*texts_of(40, seed=8), checked=True)
-    for n in range(100):
-        model.learn(f"w9-{n % 5} any1", ["label 9"])
+    model = sl.Categorizer().learn_many(*texts_of(600, seed=1))
+    model.learn_many(*texts_of(40, seed=8), checked=True)
+    model.learn_many([f"w9-{n % 5} any1" for n in range(100)], ["label 9"] * 100)
     assert model.confidence_.runs.now
     assert any(model.assign(texts_of(20, seed=9)[0], precision=0.9))
 

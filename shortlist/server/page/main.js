@@ -2,6 +2,7 @@
 
 import { ask, byId, counted, guarded, make, toast, undoing } from "./api.js";
 import * as audit from "./audit.js";
+import * as groups from "./groups.js";
 import * as label from "./label.js";
 import * as live from "./live.js";
 import * as model from "./model.js";
@@ -72,6 +73,7 @@ model.begin();
 rehearsal.begin(() => guarded(everything)());
 strike.begin(guarded(({ number, undo }) => (number ? live.undo(number, undo) : everything())));
 audit.begin(() => guarded(everything)());
+groups.begin(() => guarded(everything)());
 guarded(signedIn)();
 label.begin(onChange);
 queue.begin(live.undo, onDecision, live.begin(onChange, queue.readOnly));
