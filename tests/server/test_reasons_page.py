@@ -1,4 +1,4 @@
-"""Reasons answered in a real browser: words marked that decide."""
+"""Reasons answered in a real browser: words marked that decide, and who taught a vote."""
 
 import contextlib
 
@@ -140,4 +140,102 @@ def test_nothing_is_marked_where_nothing_is_learned(browser, folder):
         page.locator("#why-text .word").first.click()
         expect(page.locator("#why-hint")).to_be_hidden()
         assert page.locator("#why-text .because, #why-text [role=button]").count() == 0
+        page.close()
+
+
+def taught_wrongly(server):
+    """Teach texts, one of them with a wrong label; gives the number of that one."""
+    server.learn("wheat is a crop", ["grain"])
+    return server.learn("barley is a loan", ["grain"])["number"]
+
+
+def lines(page):
+    return page.locator("#taught-list > li")
+
+
+def test_who_taught_a_vote_and_its_repair(visit, server):
+    culprit = taught_wrongly(server)
+    page = visit()
+    explained(page, "a wheat loan")
+    page.get_by_role("button", name="wheat +").click()
+    expect(page.locator("#taught-heading")).to_have_text("Who taught “wheat” for grain")
+    expect(lines(page).filter(has_text="before the journal")).to_have_count(1)
+    expect(lines(page).filter(has_text="wheat is a crop")).to_contain_text("grain · example 1")
+    page.get_by_role("button", name="loan +").click()
+    expect(page.locator("#taught-heading")).to_have_text("Who taught “loan” for grain")
+    expect(lines(page)).to_have_count(1)
+    check_for_all(page)
+    page.get_by_role("button", name=f"Repair example {culprit}").click()
+    page.get_by_role("combobox", name=f"The right label of example {culprit}").select_option(
+        "money"
+    )
+    check_for_all(page)
+    page.get_by_role("button", name="Learn anew").click()
+    expect(lines(page).locator(".tools")).to_contain_text("Learned anew with money.")
+    expect(page.locator("#why-votes")).not_to_contain_text("loan")
+    newest = server.ask("examples")["examples"][0]
+    assert (newest["text"], newest["labels"]) == ("barley is a loan", ["money"])
+    lines(page).get_by_role("button", name="Undo").click()
+    expect(lines(page).locator(".tools")).to_contain_text("Learned anew with grain.")
+    expect(page.locator("#why-votes")).to_contain_text("loan")
+    page.locator("#ranking .pick").nth(1).click()
+    expect(page.locator("#why-heading")).not_to_contain_text("Why grain")
+    expect(page.locator("#taught")).to_be_hidden()
+
+
+def test_who_taught_a_vote_by_keyboard(visit, server):
+    culprit = taught_wrongly(server)
+    page = visit()
+    explained(page, "a wheat loan")
+    page.get_by_role("button", name="loan +").focus()
+    page.keyboard.press("Enter")
+    expect(lines(page)).to_have_count(1)
+    page.get_by_role("button", name=f"Repair example {culprit}").focus()
+    page.keyboard.press("Enter")
+    right = page.get_by_role("combobox", name=f"The right label of example {culprit}")
+    expect(right).to_be_focused()
+    page.keyboard.type("mon")
+    expect(right).to_have_value("money")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(lines(page).locator(".tools")).to_contain_text("Learned anew with money.")
+    assert server.ask("examples")["examples"][0]["labels"] == ["money"]
+
+
+def test_who_taught_a_vote_by_touch(visit, server):
+    culprit = taught_wrongly(server)
+    page = visit(**PHONE)
+    explained(page, "a wheat loan")
+    page.get_by_role("button", name="loan +").tap()
+    page.get_by_role("button", name=f"Repair example {culprit}").tap()
+    page.get_by_label(f"The right label of example {culprit}").select_option("money")
+    check_for_all(page)
+    page.get_by_role("button", name="Learn anew").tap()
+    expect(lines(page).locator(".tools")).to_contain_text("Learned anew with money.")
+
+
+def test_those_who_taught_little_are_one_line(visit, server):
+    for number in range(14):
+        server.learn(f"wheat number{number}", ["grain"])
+    page = visit()
+    explained(page, "wheat")
+    page.get_by_role("button", name="wheat +").click()
+    expect(lines(page)).to_have_count(11)
+    answer = server.ask("taught?word=wheat&label=grain&limit=10")
+    others = answer["others"]["examples"]
+    assert others > 1
+    expect(lines(page).last).to_contain_text(f"{others} other lines · counted")
+
+
+def test_who_taught_a_vote_is_shown_without_a_repair_where_nothing_is_learned(
+    browser, folder, server
+):
+    taught_wrongly(server)
+    with in_thread(folder, read_only=True) as reader:
+        page = browser.new_page()
+        page.goto(str(reader.base_url))
+        expect(page.locator("#read-only")).to_be_visible()
+        explained(page, "a wheat loan")
+        page.get_by_role("button", name="loan +").click()
+        expect(lines(page)).to_have_text(["barley is a loangrain · example 2 +0.100"])
         page.close()

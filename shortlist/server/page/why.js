@@ -3,6 +3,7 @@
 import { ask, byId, called, make } from "./api.js";
 import * as marks from "./marks.js";
 import * as strike from "./strike.js";
+import * as taught from "./taught.js";
 
 // A word is marked as a whole if any of its parts voted; in scripts without spaces, each letter is a word.
 const ALONE = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
@@ -14,11 +15,13 @@ let wanted = null; // text and label of the last question
 
 export function hide() {
   wanted = null;
+  taught.hide();
   byId("why").hidden = true;
 }
 
 export async function explain(text, label) {
   const asked = wanted = { text, label };
+  taught.keepFor(label);
   const why = await ask("v1/explain", asked);
   if (asked !== wanted) return;
   draw(why.votes.length || why.struck?.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`, why, text, label);
@@ -31,8 +34,7 @@ export function draw(heading, why, text = "", label = null) {
   marks.draw();
   openAt(byId("why-text"), document.querySelector("#why-text .passage"));
   byId("why-votes").replaceChildren(...(why.struck ?? []).map(strike.entry), ...why.votes.slice(0, 30).map((vote) =>
-    make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }),
-      ...(label === null ? [] : strike.button(vote.feature, vote.spans, label)))));
+    make("li", {}, ...taught.vote(vote.feature, vote.spans, label, signed(vote.vote)), ...(label === null ? [] : strike.button(vote.feature, vote.spans, label)))));
   drawNearest(why.nearest ?? []);
 }
 
