@@ -7,6 +7,9 @@ const LONGEST_MARK = 1000; // characters
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
 let marks = []; // phrases, as they stand in the text
+let everyWord = []; // of the text, as elements
+let whole = ""; // its letters
+const places = new Map(); // word -> where it stands in them; ranges of the browser take seconds in long texts
 let changed = () => {};
 let isPressed = false; // the mouse button, since it was over the text
 let isDragged = false; // a phrase was marked by the drag that ends in the next click
@@ -39,7 +42,6 @@ export function clear() {
 }
 
 const canMark = () => !byId("correct").hidden && !document.body.classList.contains("only-reads");
-const words = () => [...byId("why-text").querySelectorAll(".word")];
 const part = (word) => word.closest(".part") ?? byId("why-text");
 const inOneSpace = (text) => text.trim().split(/\s+/).join(" ");
 const asCompared = (text) => inOneSpace(text).toLowerCase();
@@ -54,14 +56,25 @@ export function word(shown, isAlone) { // a word of the text; isAlone: it is a l
   return made;
 }
 
-function letters(first, last) { // from one word to another
-  const range = document.createRange();
-  range.setStartBefore(first);
-  range.setEndAfter(last);
-  return range.toString();
+function read() {
+  everyWord = [];
+  whole = "";
+  places.clear();
+  const texts = document.createTreeWalker(byId("why-text"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    const own = parentElement.closest(".word");
+    if (own) {
+      everyWord.push(own);
+      places.set(own, { from: whole.length, to: whole.length + data.length });
+    }
+    whole += data;
+  }
 }
 
-function occurrences(phrase, everyWord) { // the words of each
+const letters = (first, last) => whole.slice(places.get(first).from, places.get(last).to);
+
+function occurrences(phrase) { // the words of each
   const compared = asCompared(phrase.text);
   const found = [];
   everyWord.forEach((first, n) => {
@@ -72,9 +85,13 @@ function occurrences(phrase, everyWord) { // the words of each
   return found;
 }
 
-export function draw() {
-  const everyWord = words();
-  const marked = new Set(marks.flatMap((phrase) => occurrences(phrase, everyWord).flat()));
+export function draw() { // after the text was drawn anew
+  read();
+  show();
+}
+
+function show() {
+  const marked = new Set(marks.flatMap((phrase) => occurrences(phrase).flat()));
   for (const one of everyWord) {
     one.classList.toggle("because", marked.has(one));
     if (one.hasAttribute("role")) one.ariaPressed = String(marked.has(one));
@@ -106,19 +123,18 @@ function drawChips() {
 
 function set(phrases) {
   marks = phrases;
-  draw();
+  show();
   changed();
 }
 
 function toggle(word) {
-  const everyWord = words();
-  const left = marks.filter((phrase) => !occurrences(phrase, everyWord).flat().includes(word));
+  const left = marks.filter((phrase) => !occurrences(phrase).flat().includes(word));
   if (left.length < marks.length) set(left);
   else mark(word, word);
 }
 
 function mark(from, to) { // from a word to one behind it, in one field
-  const ofPart = words().filter((one) => part(one) === part(from));
+  const ofPart = everyWord.filter((one) => part(one) === part(from));
   let first = ofPart.indexOf(from);
   let last = ofPart.includes(to) ? ofPart.indexOf(to) : ofPart.length - 1;
   // The server finds whole words. Where a word touches a letter of a script without spaces, that is marked with it.
@@ -131,7 +147,7 @@ function mark(from, to) { // from a word to one behind it, in one field
     return;
   }
   const chosen = new Set(ofPart.slice(first, last + 1));
-  const outside = marks.filter((phrase) => !occurrences(phrase, words()).flat().every((one) => chosen.has(one)));
+  const outside = marks.filter((phrase) => !occurrences(phrase).flat().every((one) => chosen.has(one)));
   set([...outside, { text, length: last - first + 1 }]);
 }
 
@@ -139,20 +155,22 @@ function markSelection() {
   const selection = getSelection();
   if (selection.isCollapsed || !selection.rangeCount || !canMark()) return;
   const range = selection.getRangeAt(0);
-  const chosen = words().filter((one) => holdsLetters(range, one));
+  const from = lettersBefore(range.startContainer, range.startOffset, 0);
+  const to = lettersBefore(range.endContainer, range.endOffset, whole.length);
+  const chosen = everyWord.filter((one) => places.get(one).from < to && places.get(one).to > from);
   if (!chosen.length) return;
   isDragged = true;
   selection.removeAllRanges();
   mark(chosen[0], chosen.at(-1));
 }
 
-function holdsLetters(range, word) { // a border that only touches the word does not count
-  const own = document.createRange();
-  own.selectNodeContents(word);
-  if (!range.intersectsNode(word)) return false;
-  if (range.compareBoundaryPoints(Range.START_TO_START, own) > 0) own.setStart(range.startContainer, range.startOffset);
-  if (range.compareBoundaryPoints(Range.END_TO_END, own) < 0) own.setEnd(range.endContainer, range.endOffset);
-  return own.toString().length > 0;
+function lettersBefore(node, offset, outside) { // of a border of the selection; outside: where the text does not hold it
+  const box = byId("why-text");
+  if (!box.contains(node)) return outside;
+  const before = document.createRange();
+  before.setStart(box, 0);
+  before.setEnd(node, offset);
+  return before.toString().length;
 }
 
 // By keyboard: arrows go from word to word, with Shift they choose a phrase, and Enter marks.
@@ -166,7 +184,6 @@ function keys(event) {
     else mark(at, anchor);
     choose(null, at);
   } else if (STEPS[event.key]) {
-    const everyWord = words();
     const place = Math.max(0, Math.min(everyWord.indexOf(at) + STEPS[event.key], everyWord.length - 1));
     choose(event.shiftKey ? anchor ?? at : null, everyWord[place]);
     everyWord[place].focus();
@@ -177,7 +194,6 @@ function keys(event) {
 
 function choose(start, end) {
   anchor = start;
-  const everyWord = words();
   const bounds = [start, end].map((one) => everyWord.indexOf(one)).sort((a, b) => a - b);
   everyWord.forEach((one, n) => one.classList.toggle("choosing", start !== null && n >= bounds[0] && n <= bounds[1]));
 }
