@@ -34,6 +34,7 @@ RESERVED_FIELDS = (
     "vector",
     "names",
     "rows",
+    "because",
 )
 
 

@@ -88,6 +88,8 @@ def json_line(judgement: Judgement) -> str:
     record = fields_of(judgement) | {"labels": judgement.labels} | about(judgement)
     if judgement.vector is not None:
         record["vector"] = judgement.vector.tolist()
+    if judgement.because:
+        record["because"] = list(judgement.because)
     return _json(record) + "\n"
 
 

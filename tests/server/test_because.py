@@ -1,6 +1,7 @@
 """Marked words over HTTP and in the journal, and journals from before there were any."""
 
 import contextlib
+import json
 import sqlite3
 
 import pytest
@@ -45,6 +46,17 @@ def test_a_journal_of_version_2_is_read_and_converted(version_2):
         assert judged(reader)[:2] == expected
         assert judged(reader)[2][-1] == ["corn"]
     check_journal(version_2)
+
+
+def test_marks_are_exported_as_json_lines(folder, run):
+    with contextlib.closing(Journal(folder)) as journal:
+        journal.append([*OLD, MARKED])
+    lines = [json.loads(line) for line in run("export", folder).out.splitlines()]
+    assert [line.get("because") for line in lines] == [None] * len(OLD) + [["corn"]]
+
+
+def test_no_field_is_called_as_the_marks(server):
+    assert server.post("/v1/rank", json={"text": {"because": "corn"}}).status_code == 422
 
 
 def test_a_conversion_that_fails_changes_nothing(version_2, monkeypatch):

@@ -36,10 +36,10 @@ async function run() {
   choose(null);
 }
 
-async function patiently(path) { // an audit may take longer than one request: ask again until it is done
+export async function patiently(path, signal) { // an audit may take longer than one request: ask again until it is done
   for (let n = 1; ; n++) {
     try {
-      return await ask(path);
+      return await ask(path, undefined, signal);
     } catch (problem) {
       if (problem.status !== 503 || n === TRIES) throw problem;
     }
@@ -98,7 +98,7 @@ function marked(text, words) {
   });
 }
 
-const repair = guarded((number, labels, before, tools) => closed(tools, async () => {
+export const repair = guarded((number, labels, before, tools) => closed(tools, async () => {
   const done = await ask("v1/repair", { number, labels: labels.map(String) });
   const back = button("Undo", `Undo the repair of example ${number}`, "quiet", () => repair(done.number, before, labels, tools));
   settle(number, tools, [`Learned anew with ${names(labels)}.`, back]);
@@ -117,7 +117,7 @@ async function closed(tools, work) { // disable the tools while it runs, then mo
 }
 
 function goOn(tools) {
-  const left = [...document.querySelectorAll("#view-audit .reports > li:not(.settled) button")];
+  const left = [...tools.closest(".view").querySelectorAll(".reports > li:not(.settled) button")];
   left.find((one) => tools.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING)?.focus();
 }
 

@@ -2,6 +2,7 @@
 
 import { ask, bar, byId, called, guarded, icon, know, later, make, newKey } from "./api.js";
 import * as fields from "./fields.js";
+import * as marks from "./marks.js";
 import * as suggest from "./suggest.js";
 import * as why from "./why.js";
 
@@ -21,6 +22,7 @@ let changed = () => {};
 
 export async function begin(onChange) {
   changed = onChange;
+  marks.begin(() => { key = null; });
   const soon = later(guarded(rank), 150);
   byId("clear").addEventListener("click", () => { setText(""); fields.focus(); });
   byId("correct").addEventListener("submit", (event) => { event.preventDefault(); learn(); });
@@ -73,6 +75,8 @@ function forget() {
   right.clear();
   wrong.clear();
   picked = key = null;
+  marks.clear();
+  why.hide(); // its words may not be those of the text any more
   drawChosen();
 }
 
@@ -154,7 +158,7 @@ function row({ label, score, probability }, share, number) {
     bar(probability ?? share), make("span", { className: "name", textContent: called(name), title: name }),
     make("span", { className: "score", textContent: sure, title: `score ${score.toFixed(3)}` }));
   pick.dataset.label = name;
-  pick.addEventListener("click", () => { picked = picked === name ? null : name; marks(); showWhy(); });
+  pick.addEventListener("click", () => { picked = picked === name ? null : name; press(); showWhy(); });
   const yes = make("button", { className: "mark yes", type: "button", ariaLabel: `${called(name)} is right`, title: "Right (+)" }, icon("yes"));
   yes.addEventListener("click", () => judge(name, true));
   const no = make("button", { className: "mark no", type: "button", ariaLabel: `${called(name)} is wrong`, title: "Wrong (−)" }, icon("no"));
@@ -221,7 +225,7 @@ function offered() { // what the model suggests for a text of the queue, to be a
   return own.map(String);
 }
 
-function marks() {
+function press() {
   const suggested = offered();
   for (const pick of rows()) {
     const name = pick.dataset.label;
@@ -248,7 +252,7 @@ function drawChosen() {
   byId("none").disabled = right.size > 0 || wrong.size > 0 || typed || fields.isEmpty() || !fields.isValid() || learning;
   byId("learn-words").textContent = suggested.length ? `Accept ${suggested.map(called).join(", ")}` : "Learn";
   byId("learn-hint").textContent = typed ? `Press Enter to add ${typed}, or empty the box.` : judged ? "" : wrong.size ? "Now tick or add a label that is right." : "Tick what is right, or add what is missing.";
-  marks();
+  press();
 }
 
 function example(none) { // none: no label fits
@@ -256,6 +260,7 @@ function example(none) { // none: no label fits
   const labels = none ? [] : right.size || wrong.size ? [...right.keys()] : offered();
   const made = { text: fields.read(), labels, key: item?.id ?? key };
   if (wrong.size && !isCheck()) made.wrong = [...wrong];
+  if (!none && !isCheck()) made.because = marks.all().map(({ text }) => text);
   made.complete = none || isCheck() || (byId("complete").checked && labels.length > 0);
   return made;
 }

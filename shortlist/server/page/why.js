@@ -1,22 +1,27 @@
 // Why a label is ranked where it is: the words that voted for it, marked in the text.
 
 import { ask, byId, called, make } from "./api.js";
+import * as marks from "./marks.js";
 import * as strike from "./strike.js";
+import * as taught from "./taught.js";
 
 // A word is marked as a whole if any of its parts voted; in scripts without spaces, each letter is a word.
 const ALONE = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
 const MOST_PASSAGES = 3; // that are marked
+const IS_ALONE = new RegExp(`^[${ALONE}]$`, "u");
 const WORD = new RegExp(`[${ALONE}]|(?:(?![${ALONE}])[\\p{L}\\p{M}\\p{N}_])+`, "gu");
 
 let wanted = null; // text and label of the last question
 
 export function hide() {
   wanted = null;
+  taught.hide();
   byId("why").hidden = true;
 }
 
 export async function explain(text, label) {
   const asked = wanted = { text, label };
+  taught.keepFor(label);
   const why = await ask("v1/explain", asked);
   if (asked !== wanted) return;
   draw(why.votes.length || why.struck?.length ? `Why ${called(label)}: ${why.score.toFixed(3)}` : `No word here speaks for ${called(label)}`, why, text, label);
@@ -26,10 +31,10 @@ export function draw(heading, why, text = "", label = null) {
   byId("why").hidden = false;
   byId("why-heading").textContent = heading;
   byId("why-text").replaceChildren(...byField(text, why.votes, carrying(why.passages ?? [])));
+  marks.draw();
   openAt(byId("why-text"), document.querySelector("#why-text .passage"));
   byId("why-votes").replaceChildren(...(why.struck ?? []).map(strike.entry), ...why.votes.slice(0, 30).map((vote) =>
-    make("li", {}, make("span", { textContent: vote.feature }), make("span", { className: "weight", textContent: signed(vote.vote) }),
-      ...(label === null ? [] : strike.button(vote.feature, vote.spans, label)))));
+    make("li", {}, ...taught.vote(vote.feature, vote.spans, label, signed(vote.vote)), ...(label === null ? [] : strike.button(vote.feature, vote.spans, label)))));
   drawNearest(why.nearest ?? []);
 }
 
@@ -67,7 +72,7 @@ function byField(document, votes, passages) { // the letters of all fields are c
     const ours = passages.map(({ start, end }) => [start - begin, end - begin]).filter(([start]) => start >= 0 && start < [...text].length);
     begin += [...text].length + 1;
     const shown = marked(text, own, ours);
-    return name ? [make("span", { className: "field", textContent: name }), make("span", {}, ...shown)] : shown;
+    return name ? [make("span", { className: "field", textContent: name }), make("span", { className: "part" }, ...shown)] : shown;
   });
 }
 
@@ -90,10 +95,8 @@ function marked(whole, votes, passages) {
     let done = from;
     for (const word of words) {
       const end = word.from + word.text.length;
-      if (word.weight === 0 || word.from < from || end > to) continue;
-      const mark = make("mark", { textContent: word.text, title: signed(word.weight) });
-      mark.style.setProperty("--strength", `${15 + 45 * Math.abs(word.weight) / most}%`);
-      pieces.push(whole.slice(done, word.from), mark);
+      if (word.from < from || end > to) continue;
+      pieces.push(whole.slice(done, word.from), marks.word(voted(word, most), IS_ALONE.test(word.text)));
       done = end;
     }
     return [...pieces, whole.slice(done, to)];
@@ -105,4 +108,11 @@ function marked(whole, votes, passages) {
     done = halves[end];
   }
   return [...shown, ...nodes(done, whole.length)];
+}
+
+function voted({ text, weight }, most) {
+  if (weight === 0) return text;
+  const mark = make("mark", { textContent: text, title: signed(weight) });
+  mark.style.setProperty("--strength", `${15 + 45 * Math.abs(weight) / most}%`);
+  return mark;
 }
