@@ -51,6 +51,8 @@ TOGETHER = {"distributed": "distributed"} | dict.fromkeys(
     (
         "server/audit_page",
         "server/fields_page",
+        "server/groups_page",
+        "server/reasons_page",
         "server/page",
         "server/promotion",
         "server/spot_checks",
