@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from importlib.util import find_spec
@@ -45,7 +46,7 @@ def open_library(name: str, threads: int | None) -> tuple[LibraryEncoder, dict[s
     return LIBRARY_ENCODERS[library](name, model, threads), settings
 
 
-class LibraryEncoder:
+class LibraryEncoder(ABC):
     """A model that another library runs."""
 
     is_slow = True
@@ -58,11 +59,13 @@ class LibraryEncoder:
             self.open(model, threads)
         self.dimension = self.vectors([FINGERPRINT_TEXTS[0]]).shape[1]
 
+    @abstractmethod
     def open(self, model: str, threads: int | None) -> None:
-        raise NotImplementedError
+        """Open the model of that name."""
 
+    @abstractmethod
     def encode(self, texts: list[str]) -> Any:
-        raise NotImplementedError
+        """A vector for each text."""
 
     def vectors(self, texts: list[str]) -> Vectors:
         """A vector for each text."""
@@ -136,7 +139,7 @@ class FastEmbed(LibraryEncoder):
         return list(self._model.embed(texts))
 
 
-LIBRARY_ENCODERS = {
+LIBRARY_ENCODERS: dict[str, Callable[[str, str, int | None], LibraryEncoder]] = {
     "sentence-transformers": SentenceTransformers,
     "model2vec": Model2Vec,
     "fastembed": FastEmbed,

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query, Response
 
-from shortlist.data.texts import WithVectors
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.grouping import TextGroup
 from shortlist.models.striking import DECIDED_AT
 from shortlist.server import schemas
-from shortlist.server.entries import of_one_kind
 from shortlist.server.journal_errors import as_conflict
 from shortlist.server.journal_history import History
 from shortlist.server.review_queue import Queue
 from shortlist.server.routes import SHOWN_CHARACTERS, Routes, as_json, get
-from shortlist.server.text_vectors import vectors_to_rank
+from shortlist.server.text_vectors import documents_to_rank
 
 MOST_GROUPED = 2000  # waiting texts, and examples, the newest of each
 
@@ -47,12 +44,7 @@ class GroupRoutes(Routes):
             lambda journal: History(journal).newest_without_labels(MOST_GROUPED)
         )
         texts = [item.text for item in items] + [example.text for example in examples]
-        model = self.replica.model
-        documents: Sequence[Any] = of_one_kind(texts, model.fields_)
-        if model.n_vector_ and documents:
-            vectors, _ = await vectors_to_rank(self.context, texts, None)
-            assert vectors is not None
-            documents = WithVectors(documents, vectors)
+        documents = await documents_to_rank(self.context, texts)
         find = partial(
             Categorizer.group_unnamed,
             precision=precision,

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from fastapi import Response
 
 from shortlist.data.label_input import Label
-from shortlist.data.texts import Document, WithVectors
+from shortlist.data.texts import Document
 from shortlist.models.auditing import shown
 from shortlist.models.categorizer import Categorizer
 from shortlist.models.label_changes import Change
 from shortlist.models.striking import ChangedAnswer
 from shortlist.server import schemas
 from shortlist.server.context import ServerContext
-from shortlist.server.entries import LabelChange, of_one_kind
+from shortlist.server.entries import LabelChange
 from shortlist.server.journal_errors import as_conflict
 from shortlist.server.journal_history import History
 from shortlist.server.review_queue import Queue
 from shortlist.server.routes import SHOWN_CHARACTERS, Routes, as_json, post
 from shortlist.server.teaching import Teaching
-from shortlist.server.text_vectors import vectors_to_rank
+from shortlist.server.text_vectors import documents_to_rank
 
 MOST_PREVIEWED = 10_000  # waiting texts, and past decisions
 MOST_SHOWN = 20  # of the texts that would change
@@ -64,12 +63,7 @@ class StrikeRoutes(Routes):
     async def _effect(
         self, texts: list[Document], question: schemas.StrikePreviewQuestion
     ) -> dict[str, Any]:
-        model = self.replica.model
-        documents: Sequence[Any] = of_one_kind(texts, model.fields_)
-        if model.n_vector_ and documents:
-            vectors, _ = await vectors_to_rank(self.context, texts, None)
-            assert vectors is not None
-            documents = WithVectors(documents, vectors)
+        documents = await documents_to_rank(self.context, texts)
         label = self._label(question)
         look = partial(
             Categorizer.preview_strike,

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.data.texts import Document, Vectors
+from shortlist.data.texts import Document, Vectors, WithVectors
 from shortlist.encoders import EndpointError
 from shortlist.models.encoding import asks_endpoint
 from shortlist.server.context import ServerContext
+from shortlist.server.entries import of_one_kind
 from shortlist.server.logs import log
 
 BY_WORDS = "ranked by words alone, as the encoder does not answer"  # the log says why
@@ -51,6 +52,17 @@ async def vectors_to_rank(
         log_by_words(problem)
         zeros = np.zeros((len(texts), context.replica.model.n_vector_), dtype=np.float32)
         return zeros, BY_WORDS
+
+
+async def documents_to_rank(context: ServerContext, texts: Sequence[Document]) -> Sequence[Any]:
+    """Texts as the model ranks them: of one kind, with vectors if it has learned any."""
+    model = context.replica.model
+    documents: Sequence[Any] = of_one_kind(texts, model.fields_)
+    if model.n_vector_ and documents:
+        vectors, _ = await vectors_to_rank(context, texts, None)
+        assert vectors is not None
+        documents = WithVectors(documents, vectors)
+    return documents
 
 
 def log_by_words(problem: EndpointError) -> None:
